@@ -220,13 +220,7 @@ def _waiting(own: StudentValues) -> Number:
 
 
 class PaperTransfer:
-    """A transfer that answers by formula: what a real one measures over this path.
-
-    Parameters
-    ----------
-    rate_mbps, rtt_ms : float
-        The path's rate in Mbit/s and its round-trip time without queueing in ms.
-    """
+    """A transfer that answers by formula: what a real one measures over a path of this rate and this RTT without queueing."""
 
     def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
         self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.chapters.bdp.settings import DELAY_MS, RATE_MBPS, WITHOUT_OFFLOAD
-from netlab.network.link import Link
+from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.traffic import Tcp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
@@ -25,9 +25,8 @@ def panel() -> PanelParts:
     """
 
     def cable(settings: Settings) -> Topology:
-        shape = {name: settings[name] for name in ("rate_mbps", "delay_ms", "queue_packets")}
         # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
-        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **shape)])
+        return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]], settings["queue_packets"])
 
     def scenario(**settings: Any) -> dict[str, Any]:
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)

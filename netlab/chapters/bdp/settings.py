@@ -7,6 +7,7 @@ from netlab.base.units import BITS_PER_BYTE
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
+from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -72,8 +73,7 @@ def beside_somebody(own: StudentValues) -> Scenario:
         Tcp("h1", "h2", window_bytes=1000 * own.half_kb),
         Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random"),
     ]
-    slow = Link("r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
-    return Scenario(Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow]), flows, duration_s=10)
+    return Scenario(topologies.chain([None, own.rate_mbps], [0, own.delay_ms], 1000), flows, duration_s=10)
 
 
 def settled_mbps(run: Run) -> float:
@@ -117,8 +117,7 @@ def three_links(last_queue_packets: int) -> Topology:
 
 def hidden_path(own: StudentValues) -> Topology:
     """A path from h1 to h2 whose rate the student does not know, with room in its queue for every window allowed."""
-    slow = Link("r1", "h2", rate_mbps=own.hidden_mbps, delay_ms=HIDDEN_DELAY_MS, queue_packets=1000)
-    return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+    return topologies.chain([None, own.hidden_mbps], [0, HIDDEN_DELAY_MS], 1000)
 
 
 def star() -> Topology:

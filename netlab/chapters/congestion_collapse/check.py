@@ -2,13 +2,6 @@
 
 from netlab import theory
 from netlab.chapters.congestion_collapse import settings
-from netlab.chapters.congestion_collapse.settings import (
-    AGGRESSOR_MBPS,
-    EXITS_MBPS,
-    MIDDLE_MBPS,
-    MODEST_MBPS,
-    SEND_PAIRS,
-)
 from netlab.chapters.congestion_collapse.settings import network as given_network
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import (
@@ -29,7 +22,7 @@ from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 
-_OFFERED_MBPS = {"h1-h4": MODEST_MBPS, "h2-h3": AGGRESSOR_MBPS}
+_OFFERED_MBPS = {"h1-h4": settings.MODEST_MBPS, "h2-h3": settings.AGGRESSOR_MBPS}
 _LEAST_H1_MBPS = 0.95
 _LEAST_TOTAL_MBPS = 1.4
 _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
@@ -50,7 +43,7 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
     if set(_rates(network)) != set(_GIVEN):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
-    found = theory.fifo_network(network.capacities_mbps(), network.routes(SEND_PAIRS), offered)
+    found = theory.fifo_network(network.capacities_mbps(), network.routes(settings.SEND_PAIRS), offered)
     return {flow: rate * _PAYLOAD_SHARE for flow, rate in found.delivered_mbps.items()}
 
 
@@ -76,7 +69,7 @@ class Checks:
             made_by="settings.two_udp(own)",
             values=lambda table: table.loc[table["src"] == "h1", "goodput_mbps"],
             expected=lambda _table: settings.goodput_mbps(
-                MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes
+                settings.MODEST_MBPS, own.pushy_mbps, settings.MIDDLE_MBPS, settings.EXITS_MBPS[0], own.payload_bytes
             ),
             unit="Mbit/s",
             right="Each datagram has the same chance, from either sender. So the host that offers more gets more of the shared link.",
@@ -87,15 +80,15 @@ class Checks:
         )
         self.share = Number(
             name="rate that leaves h1 its share",
-            expected=lambda: MIDDLE_MBPS / own.share - MODEST_MBPS,
+            expected=lambda: settings.MIDDLE_MBPS / own.share - settings.MODEST_MBPS,
             unit="Mbit/s",
             tolerance=0.01,
             misconceptions=slips(
-                MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
+                settings.MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
                 "This is a share of what h1 sends. Asked for is a share of what it gets alone, and that is less than 1 Mbit/s.",
-                MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
+                settings.MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
                 "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
-                MIDDLE_MBPS / own.share,
+                settings.MIDDLE_MBPS / own.share,
                 "This is what both send together. How much of it is h2's?",
             ),
             right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
@@ -111,7 +104,7 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: (
-                        _udp_mbps(run) == {("h1", "h4"): MODEST_MBPS, ("h2", "h3"): own.my_mbps}
+                        _udp_mbps(run) == {("h1", "h4"): settings.MODEST_MBPS, ("h2", "h3"): own.my_mbps}
                         and share_slow_links(run, 1)
                     ),
                     f"Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
@@ -120,7 +113,8 @@ class Checks:
                 ),
                 Condition(
                     lambda run: (
-                        sorted(link["rate_mbps"] for link in slow_links(run)) == sorted([*EXITS_MBPS, MIDDLE_MBPS])
+                        sorted(link["rate_mbps"] for link in slow_links(run))
+                        == sorted([*settings.EXITS_MBPS, settings.MIDDLE_MBPS])
                     ),
                     "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two without a rate.",
                     "Hand `network` to nl.run as it is.",

@@ -76,13 +76,9 @@ def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def climb(
-    network: Topology,
-    rates_mbps: Sequence[float],
-    send_s: float = lasting(20, real_s=4),
-    pause_s: float = lasting(5, real_s=1.5),
-) -> pd.DataFrame:
-    """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of send_s for each rate."""
+def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
+    """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of 20 s (4 s in real time) for each rate."""
+    send_s, pause_s = lasting(20, real_s=4), lasting(5, real_s=1.5)
     flows: list[Traffic] = []
     for step, rate_mbps in enumerate(rates_mbps):
         when: dict[str, Any] = {"start_s": step * (send_s + pause_s), "duration_s": send_s}

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import ipywidgets
 import plotly.graph_objects as go
 
 from netlab import theory
 from netlab.chapters.congestion_control import plots
 from netlab.chapters.congestion_control.settings import CONTROLS, DELAY_MS, QUEUE_PACKETS, RATE_MBPS, path
 from netlab.traffic import Tcp
-from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
 
 _SETTLED_S = 3.0
 SECONDS = 12.0
@@ -40,7 +39,7 @@ def panel() -> PanelParts:
         return figure.update_xaxes(range=[0, SECONDS])
 
     controls = {
-        "congestion": ipywidgets.Dropdown(options=CONTROLS, value="reno", description="Control", style=LABELS),
+        "congestion": choice("Control", CONTROLS, "reno"),
         "queue_packets": slider("Queue", QUEUE_PACKETS, 2, 200, 1, "packets"),
         "delay_ms": slider("Delay, each way", DELAY_MS, 5, 60, 5, "ms"),
         "loss_percent": slider("Random loss", 0.0, 0.0, 5.0, 0.1, "%"),

@@ -22,14 +22,14 @@ PHASES = {
 _LABELS = ("Time (s)", "Window (segments)")
 
 
-def phases(run: Run, flow: str | None = None) -> pd.DataFrame:
-    """What a flow was doing, sample by sample: its `intervals` with a column `phase`.
+def phases(run: Run) -> pd.DataFrame:
+    """What the first flow was doing, sample by sample: its `intervals` with a column `phase`.
 
     The kernel tells fast recovery and the repair after a timeout itself (`ca_state`). Else the window is below its
     threshold, which is slow start, or not. Tahoe has no fast recovery, and BBR none of these phases: its is `window`.
     """
     known = run.intervals.dropna(subset=["cwnd_segments"])
-    own = known[known["flow"] == (known["flow"].iloc[0] if flow is None else flow)].copy()
+    own: pd.DataFrame = known[known["flow"] == known["flow"].iloc[0]].copy()
     below = own["ssthresh_segments"].isna() | (own["cwnd_segments"] < own["ssthresh_segments"])
     control = _control(own)
     own["phase"] = np.select(
@@ -51,16 +51,10 @@ def _control(own: pd.DataFrame) -> str:
 
 
 def window_figure(
-    run: Run,
-    rate_mbps: float | None = None,
-    rtt_ms: float = 0.0,
-    queue_packets: int = 0,
-    *,
-    title: str,
-    flow: str | None = None,
+    run: Run, rate_mbps: float | None = None, rtt_ms: float = 0.0, queue_packets: int = 0, *, title: str
 ) -> go.Figure:
     """The congestion window over time, each phase drawn and named in its own way; with a rate, what path and queue hold."""
-    own = phases(run, flow)
+    own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
     _window(figure, own)
     _name(figure, own)

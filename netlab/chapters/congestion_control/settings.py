@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -168,22 +169,16 @@ def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("control").rename_axis(None)
 
 
+def _flow(control: str, window_bytes: int, mss_bytes: int, start_s: float, duration_s: float) -> Tcp:
+    window: dict[str, Any] = {"window_bytes": window_bytes, "mss_bytes": mss_bytes}
+    return Tcp("h1", "h2", congestion=control, start_s=start_s, duration_s=duration_s, **window)
+
+
 def both(
     window_bytes: int, queue_bytes: int, mss_bytes: int, interval_s: float = 0.5, *, sack: bool = False
 ) -> Scenario:
     """`ece6110`: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment size."""
-    flows = [
-        Tcp(
-            "h1",
-            "h2",
-            congestion=control,
-            window_bytes=window_bytes,
-            mss_bytes=mss_bytes,
-            start_s=start_s,
-            duration_s=15,
-        )
-        for control, start_s in _STARTS_S.items()
-    ]
+    flows = [_flow(control, window_bytes, mss_bytes, start_s, 15) for control, start_s in _STARTS_S.items()]
     sysctls = {} if sack else _WITHOUT_SACK
     network = topologies.slow_middle(queue_bytes)
     return Scenario(network, [_FRAME_BY_FRAME, *flows], 35.5, interval_s=interval_s, sysctls=sysctls)
@@ -271,19 +266,7 @@ def ten_flows(draws: int = 8) -> pd.DataFrame:
         {
             control: Scenario(
                 topologies.slow_middle(64_000),
-                [
-                    Tcp(
-                        "h1",
-                        "h2",
-                        congestion=control,
-                        window_bytes=64_000,
-                        mss_bytes=512,
-                        start_s=float(start_s),
-                        duration_s=20,
-                    )
-                    for draw in starts_s
-                    for start_s in draw
-                ],
+                [_flow(control, 64_000, 512, float(start_s), 20) for draw in starts_s for start_s in draw],
                 25.0 * draws,
                 interval_s=1,
             )
@@ -310,17 +293,7 @@ def ten_windows(segments: Sequence[int] = (12, 13, 14, 16)) -> pd.DataFrame:
     """Ten flows of Reno whose windows hold so many segments of 512 bytes, with delayed and with immediate acknowledgements."""
     step_s, send_s = lasting(30, real_s=12), lasting(25, real_s=10)
     flows = [
-        Tcp(
-            "h1",
-            "h2",
-            start_s=step_s * place,
-            duration_s=send_s,
-            congestion="reno",
-            window_bytes=512 * size,
-            mss_bytes=512,
-        )
-        for place, size in enumerate(segments)
-        for _ in range(10)
+        _flow("reno", 512 * size, 512, step_s * place, send_s) for place, size in enumerate(segments) for _ in range(10)
     ]
     scenario: Callable[..., Scenario] = lambda *before: Scenario(  # noqa: E731
         topologies.slow_middle(64_000), [*before, *flows], float(step_s * len(segments)), interval_s=1

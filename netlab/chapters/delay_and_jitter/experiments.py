@@ -51,11 +51,13 @@ def tcp_in_ten_seconds_mbps(delay_ms: float) -> float:
     return theory.slow_start_goodput_mbps(CABLE_MBPS, delay_ms, active_s, framing="ethernet")
 
 
-def through_netem(delay_ms: float, limit_packets: int = NETEM_PACKETS, sent_mbps: float = OFFERED_MBPS) -> Run:
+def through_netem(delay_ms: float) -> Run:
     """UDP through a netem that the lab's command made: 1.5 s or more, a whole number of times the delay."""
-    command = f"tc qdisc add dev h1-eth0 root netem delay {delay_ms}ms limit {limit_packets}"
+    command = f"tc qdisc add dev h1-eth0 root netem delay {delay_ms}ms limit {NETEM_PACKETS}"
     send_s = max(1, round(1500 / delay_ms)) * delay_ms / 1000
-    udp = Udp("h1", "h2", rate_mbps=sent_mbps, payload_bytes=IPERF_PAYLOAD_BYTES, start_s=SETTLE_S, duration_s=send_s)
+    udp = Udp(
+        "h1", "h2", rate_mbps=OFFERED_MBPS, payload_bytes=IPERF_PAYLOAD_BYTES, start_s=SETTLE_S, duration_s=send_s
+    )
     network = Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")])
     return experiment.run(
         network, [Command("h1", command), udp], SETTLE_S + send_s + delay_ms / 1000, interval_s=0.5, progress=False
@@ -67,10 +69,10 @@ def netem_losses(delays_ms: Iterable[float]) -> list[float]:
     return [float(through_netem(d).flows.set_index("kind").loss_rate["udp"]) for d in delays_ms]
 
 
-def netem_loss(delay_ms: float, limit_packets: int = NETEM_PACKETS, sent_mbps: float = OFFERED_MBPS) -> float:
-    """What theory says: netem takes in `limit_packets` in each time of one delay, and drops the rest."""
-    sent_packets = sent_mbps * 1e6 * delay_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
-    return max(0.0, 1 - limit_packets / sent_packets)
+def netem_loss(delay_ms: float) -> float:
+    """What theory says: netem takes in its 1000 packets in each time of one delay, and drops the rest."""
+    sent_packets = OFFERED_MBPS * 1e6 * delay_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
+    return max(0.0, 1 - NETEM_PACKETS / sent_packets)
 
 
 def udp_with_jitter(jitter_ms: float) -> pd.DataFrame:

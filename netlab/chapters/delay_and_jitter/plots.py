@@ -9,15 +9,7 @@ BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie 
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Goodput of each run against what TCP was; a marker for each seed, side by side, a symbol for each jitter.
-
-    Parameters
-    ----------
-    table : DataFrame
-        What `experiments.tcp_with_jitter` returns.
-    title : str
-        What the figure shows.
-    """
+    """Goodput of each run of `experiments.tcp_with_jitter` against what TCP was; a marker for each seed, a symbol for each jitter."""
     figure = go.Figure()
     names = list(dict.fromkeys(table.tcp))
     widths = [group.groupby("tcp").size().max() for _, group in table.groupby("jitter_ms", sort=True)]

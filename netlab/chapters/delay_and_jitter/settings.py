@@ -1,5 +1,7 @@
 """What the chapter "Delay and jitter" measures on: its networks and the numbers that its parts share. No answers are here."""
 
+from typing import Any
+
 from netlab.course.own_numbers import OwnNumbers
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -28,30 +30,16 @@ NUMBERS = OwnNumbers(
 )
 
 
+def _one_link(reverse: dict[str, Any], **there: Any) -> Topology:
+    return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", queue_packets=1000, **there, reverse=reverse)])
+
+
 def cable(delay_ms: float = 0.0) -> Topology:
     """A cable of 100 Mbit/s on which packets from h1 to h2 are delayed."""
-    link = Link(
-        "h1",
-        "h2",
-        rate_mbps=CABLE_MBPS,
-        framing="ethernet",
-        queue_packets=1000,
-        delay_ms=delay_ms,
-        reverse={"delay_ms": 0},
-    )
-    return Topology(hosts=["h1", "h2"], links=[link])
+    return _one_link({"delay_ms": 0}, rate_mbps=CABLE_MBPS, framing="ethernet", delay_ms=delay_ms)
 
 
 def jittery(jitter_ms: float, *, reorder: bool) -> Topology:
     """A link of 20 Mbit/s with 20 ms each way, whose delay from h1 to h2 varies."""
-    link = Link(
-        "h1",
-        "h2",
-        rate_mbps=JITTER_MBPS,
-        queue_packets=1000,
-        delay_ms=20,
-        jitter_ms=jitter_ms,
-        reorder=reorder,
-        reverse={"jitter_ms": 0, "reorder": False},
-    )
-    return Topology(hosts=["h1", "h2"], links=[link])
+    back = {"jitter_ms": 0, "reorder": False}
+    return _one_link(back, rate_mbps=JITTER_MBPS, delay_ms=20, jitter_ms=jitter_ms, reorder=reorder)

@@ -8,17 +8,7 @@ import pandas as pd
 
 from netlab import plots, theory
 from netlab.base.headers import MSS_BYTES
-from netlab.chapters.fairness.settings import (
-    FAR_MS,
-    NEAR_MS,
-    QUEUES,
-    RATE_MBPS,
-    SECONDS,
-    START_WITHIN_S,
-    WARM_UP_S,
-    crossing,
-    two_distances,
-)
+from netlab.chapters.fairness import settings
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -38,15 +28,15 @@ def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, 
     """One draw: a long TCP flow for each pair, started at a random moment of the first seconds."""
     draw = np.random.default_rng(seed)
     traffic = [
-        Tcp(src, dst, congestion=congestion, start_s=round(float(draw.uniform(0, START_WITHIN_S)), 3))
+        Tcp(src, dst, congestion=congestion, start_s=round(float(draw.uniform(0, settings.START_WITHIN_S)), 3))
         for src, dst in pairs
     ]
-    return Scenario(network, traffic, duration_s=SECONDS, interval_s=1, seed=seed)
+    return Scenario(network, traffic, duration_s=settings.SECONDS, interval_s=1, seed=seed)
 
 
 def losses(run: Run) -> list[int]:
     """How often each flow cut its window for a loss after the warm-up."""
-    late = run.intervals[run.intervals["t_s"] > WARM_UP_S]
+    late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     # The slow-start threshold changes with each cut and with nothing else.
     thresholds = [flow["ssthresh_segments"].to_numpy() for _, flow in late.groupby("flow", sort=False)]
     return [int(np.sum(threshold[1:] != threshold[:-1])) for threshold in thresholds]
@@ -54,31 +44,23 @@ def losses(run: Run) -> list[int]:
 
 def rtts_ms(run: Run) -> list[float]:
     """Mean round-trip time of each flow in ms after the warm-up, queueing included."""
-    late = run.intervals[run.intervals["t_s"] > WARM_UP_S]
+    late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
 
 
 def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame:
-    """Measure a far and a near flow on one link, a row for each case and seed.
-
-    Parameters
-    ----------
-    cases : sequence of (str, str, int)
-        Congestion control, queue, and the far flow's propagation in ms.
-    seeds : int
-        Draws of each case.
-    """
+    """Measure a far and a near flow on one link, a row for each seed and case: congestion control, queue, the far propagation in ms."""
     pairs = (("h1", "h3"), ("h2", "h3"))
     runs = sweeps.sweep(
         {
-            (congestion, queue, far_ms, seed): drawn(two_distances(queue, far_ms), pairs, congestion, seed)
+            (congestion, queue, far_ms, seed): drawn(settings.two_distances(queue, far_ms), pairs, congestion, seed)
             for congestion, queue, far_ms in cases
             for seed in range(1, seeds + 1)
         }
     )
     rows = []
     for (congestion, queue, far_ms, seed), run in runs.items():
-        far_mbps, near_mbps = run.goodput_mbps(after_s=WARM_UP_S)
+        far_mbps, near_mbps = run.goodput_mbps(after_s=settings.WARM_UP_S)
         (far_rtt_ms, near_rtt_ms), (far_losses, near_losses) = rtts_ms(run), losses(run)
         rows.append(
             {
@@ -101,7 +83,7 @@ def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame
 
 def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:
     """Measure three flows over two slow links, a row for each congestion control and seed."""
-    network = crossing(**QUEUES[queue]) if network is None else network
+    network = settings.crossing(**settings.QUEUES[queue]) if network is None else network
     runs = sweeps.sweep(
         {
             (congestion, seed): drawn(network, PAIRS, congestion, seed)
@@ -111,7 +93,7 @@ def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topol
     )
     rows = []
     for (congestion, seed), run in runs.items():
-        both, first, second = run.goodput_mbps(after_s=WARM_UP_S)
+        both, first, second = run.goodput_mbps(after_s=settings.WARM_UP_S)
         long_ms, *short_ms = rtts_ms(run)
         rows.append(
             {
@@ -166,7 +148,7 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
         x_label="Congestion control and queue",
         y_label="h1's part of the goodput",
         residual="absolute",
-        title=f"What the far flow gets of all, {FAR_MS} beside {NEAR_MS} ms",
+        title=f"What the far flow gets of all, {settings.FAR_MS} beside {settings.NEAR_MS} ms",
         cases=[f"{NAMES[congestion]}<br>{queue}" for congestion, queue, _ in CASES],
     ).add("measured", range(len(CASES)), means, range(len(CASES)), expected, half_widths=halves)
 
@@ -176,7 +158,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for congestion, queue, _ in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
-        queueing_ms = float((mine["near_rtt_ms"] - NEAR_MS).mean())
+        queueing_ms = float((mine["near_rtt_ms"] - settings.NEAR_MS).mean())
         rows.append(
             {
                 "": f"{NAMES[congestion]}, {queue}",
@@ -196,8 +178,8 @@ def published_table(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (congestion, far_ms), (far_mbps, near_mbps) in PUBLISHED.items():
         mine = found[(found["congestion"] == congestion) & (found["base_ms"] == far_ms)].iloc[0]
-        their_theory = theory.rtt_shares_mbps(4.85, [far_ms, NEAR_MS], 1)
-        theirs = np.log(near_mbps / far_mbps) / np.log(far_ms / NEAR_MS)
+        their_theory = theory.rtt_shares_mbps(4.85, [far_ms, settings.NEAR_MS], 1)
+        theirs = np.log(near_mbps / far_mbps) / np.log(far_ms / settings.NEAR_MS)
         rows.append(
             {
                 "": f"{NAMES[congestion]}, {far_ms} ms",
@@ -216,9 +198,9 @@ ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     """What four notions of fairness give the three flows over two links, in Mbit/s of goodput; a row for each notion."""
-    limit_mbps = theory.tcp_goodput_limit_mbps(RATE_MBPS)
+    limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
     links = {"first": limit_mbps, "second": limit_mbps}
-    rtts = dict.fromkeys(ROUTES, float(NEAR_MS)) if rtts_ms is None else rtts_ms
+    rtts = dict.fromkeys(ROUTES, float(settings.NEAR_MS)) if rtts_ms is None else rtts_ms
     found = {
         "max-min": theory.max_min_mbps(links, ROUTES),
         "Reno's own": theory.reno_optimum_mbps(links, ROUTES, rtts),
@@ -327,7 +309,7 @@ def lot_figure() -> plots.Comparison:
         comparison.add(
             NAMES[congestion],
             list(distances_ms.values()),
-            runs[congestion].goodput_mbps(after_s=WARM_UP_S).to_numpy(),
+            runs[congestion].goodput_mbps(after_s=settings.WARM_UP_S).to_numpy(),
             np.geomspace(250, 1500, 40),
             formula,
         )

@@ -57,14 +57,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
             f"{NAMES[congestion]}, {queue}: h1 {far_mbps:.2f}, h2 {near_mbps:.2f} Mbit/s; "
             f"h2 waits {near_ms - NEAR_MS:.0f} ms"
         ),
-    ).add(
-        "measured",
-        [far_ms / near_ms],
-        [part],
-        ratios,
-        share(HEARD[queue]),
-        details=[detail],
-    )
+    ).add("measured", [far_ms / near_ms], [part], ratios, share(HEARD[queue]), details=[detail])
     figure = comparison.figure
     for heard, dash in (("synchronized", "dot"), ("random", "dashdot")):
         if heard != HEARD[queue]:

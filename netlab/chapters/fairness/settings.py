@@ -85,25 +85,12 @@ def far_and_near(own: StudentValues) -> Scenario:
 
 
 def crossing(
-    rate_mbps: float = RATE_MBPS,
-    base_rtt_ms: float = NEAR_MS,
-    h2_delay_ms: float | None = None,
-    **queue: Any,
+    rate_mbps: float = RATE_MBPS, base_rtt_ms: float = NEAR_MS, h2_delay_ms: float | None = None, **queue: Any
 ) -> Topology:
     """Two slow links in a row, from r1 to r2 and from r2 to h3 (`epfl` figure 3).
 
-    Each host delays what it sends by half of `base_rtt_ms`, h2 by `h2_delay_ms` where that is given.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        Of both slow links, in Mbit/s.
-    base_rtt_ms : float
-        Round-trip time with empty queues in ms.
-    h2_delay_ms : float or None
-        What h2 delays, in ms.
-    queue
-        Fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
+    Each host delays what it sends by half of `base_rtt_ms`, the round-trip time with empty queues, h2 by `h2_delay_ms` where that is
+    given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
     """
     out_ms = base_rtt_ms / 2
     return Topology(

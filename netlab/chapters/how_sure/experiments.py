@@ -82,12 +82,7 @@ def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
             col=1,
         )
     figure.add_scatter(
-        x=difference.index.tolist(),
-        y=difference.tolist(),
-        name="difference",
-        **points(2, 10),
-        row=2,
-        col=1,
+        x=difference.index.tolist(), y=difference.tolist(), name="difference", **points(2, 10), row=2, col=1
     )
     figure.add_hrect(y0=mean - half, y1=mean + half, fillcolor=COLOURS[2], opacity=0.25, line_width=0, row=2, col=1)
     figure.update_yaxes(title_text="Lost (%)", rangemode="tozero", row=1, col=1)

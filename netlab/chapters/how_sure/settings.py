@@ -44,11 +44,7 @@ WAY_BACK: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": 
 
 _DISCIPLINES: tuple[Mapping[str, Any], ...] = (
     {"queue_packets": 24},
-    {
-        "queue_packets": 60,
-        "aqm": "red",
-        "aqm_options": {"min_packets": 5, "max_packets": 15, "probability": 0.02},
-    },
+    {"queue_packets": 60, "aqm": "red", "aqm_options": {"min_packets": 5, "max_packets": 15, "probability": 0.02}},
     {"queue_packets": 60, "aqm": "codel"},
 )
 

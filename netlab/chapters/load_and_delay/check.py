@@ -10,16 +10,8 @@ import pandas as pd
 from netlab import theory
 from netlab.base import bisection
 from netlab.base.units import ms_to_s
+from netlab.chapters.load_and_delay import settings
 from netlab.chapters.load_and_delay.experiments import by_formula_ms
-from netlab.chapters.load_and_delay.settings import (
-    ACCURACY,
-    CALL_PACKETS_PER_S,
-    LATE_MS,
-    LATE_SHARE,
-    PAYLOAD_BYTES,
-    busy,
-    call_service_ms,
-)
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition
 from netlab.course.own_numbers import StudentValues
@@ -60,13 +52,13 @@ def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
     service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
 
     def in_time(load: float) -> bool:
-        return theory.late_share(load, service_ms, LATE_MS - service_ms) <= LATE_SHARE
+        return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
 
     return bisection.last(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
 
 
 def _load_of_a_call(service_ms: float) -> float:
-    return CALL_PACKETS_PER_S * ms_to_s(service_ms)
+    return settings.CALL_PACKETS_PER_S * ms_to_s(service_ms)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -123,10 +115,10 @@ class Checks:
         )
         made = repetition(
             name="delay at 90 %",
-            scenario=lambda: busy(own),
+            scenario=lambda: settings.busy(own),
             made_by="chapter.settings.busy(own, duration_s=...)",
             values=lambda table: table.set_index("seed")["delay_ms"],
-            expected=lambda table: by_formula_ms(own.busy_rate_mbps, PAYLOAD_BYTES, _offered(table)),
+            expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered(table)),
             unit="ms",
             right=(
                 "To halve the interval, the runs must last four times as long. At a load of 95 % they must last five times as long "
@@ -141,8 +133,8 @@ class Checks:
         made.conditions = [
             *made.conditions,
             Condition(
-                lambda found: _relative_half(made.values(found.table)) <= ACCURACY,
-                f"Half of the interval must be at most {100 * ACCURACY:g} % of the mean.",
+                lambda found: _relative_half(made.values(found.table)) <= settings.ACCURACY,
+                f"Half of the interval must be at most {100 * settings.ACCURACY:g} % of the mean.",
                 "Give chapter.settings.busy(own, duration_s=...) more seconds, or nl.repeat more seeds.",
                 lambda found: f"{100 * _relative_half(made.values(found.table)):.2g} %",
             ),
@@ -150,7 +142,7 @@ class Checks:
         self.busy = made
         wire_bytes = theory.udp_wire_bytes(own.call_bytes)
         exactly = calls_that_fit(own, wire_bytes)
-        service_ms = call_service_ms(own)
+        service_ms = settings.call_service_ms(own)
         self.calls = _Calls(
             name="calls that fit",
             expected=int(exactly),

@@ -10,19 +10,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import MS_PER_S
-from netlab.chapters.load_and_delay.settings import (
-    CAPTURES,
-    LATE_MS,
-    MIXED_S,
-    MIXED_SERVICE_MS,
-    MIXED_VARIATION,
-    ONE_SIZE_S,
-    SERVICE_MS,
-    SHORTER_S,
-    calls,
-    mixed_sizes,
-    one_size,
-)
+from netlab.chapters.load_and_delay import settings
 from netlab.course.own_numbers import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
@@ -37,8 +25,8 @@ LONG_SEEDS = 8
 """At 95 %, where chance is largest."""
 WAITS_S = lasting(50, real_s=10)
 KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], Mapping[float, float], float, float]] = {
-    "one size": (one_size, ONE_SIZE_S, SERVICE_MS, 0.0),
-    "mixed sizes": (mixed_sizes, MIXED_S, MIXED_SERVICE_MS, MIXED_VARIATION),
+    "one size": (settings.one_size, settings.ONE_SIZE_S, settings.SERVICE_MS, 0.0),
+    "mixed sizes": (settings.mixed_sizes, settings.MIXED_S, settings.MIXED_SERVICE_MS, settings.MIXED_VARIATION),
 }
 """What makes the scenario, how long it runs at each load, the mean time on the link, and the variation of the sizes."""
 
@@ -69,17 +57,17 @@ def delays() -> pd.DataFrame:
             (kind, load, seed, seconds): make(load, seconds)
             for kind, (make, lengths_s, _, _) in KINDS.items()
             for load, seconds in lengths_s.items()
-            for seed in range(1, (LONG_SEEDS if load == max(ONE_SIZE_S) else SEEDS) + 1)
+            for seed in range(1, (LONG_SEEDS if load == max(settings.ONE_SIZE_S) else SEEDS) + 1)
         }
     )
 
 
 def shorter(found: pd.DataFrame) -> pd.DataFrame:
     """The runs of `found` at 95 %, and shorter ones, of which there are more."""
-    load = max(ONE_SIZE_S)
+    load = max(settings.ONE_SIZE_S)
     scenarios: dict[tuple[str, float, int, float], Scenario] = {
-        ("one size", load, seed, seconds): one_size(load, seconds)
-        for seconds, number in SHORTER_S.items()
+        ("one size", load, seed, seconds): settings.one_size(load, seconds)
+        for seconds, number in settings.SHORTER_S.items()
         for seed in range(1, number + 1)
     }
     return pd.concat([_drawn(scenarios), found[found["load"] == load]], ignore_index=True)
@@ -133,11 +121,11 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
 
 def length_table(found: pd.DataFrame) -> pd.DataFrame:
     """Runs at 95 %, by their length: the mean with its interval, the extremes, how far they scatter, and theory's scatter."""
-    load = max(ONE_SIZE_S)
-    wait_share = 1 - SERVICE_MS / theory_ms("one size", load)
+    load = max(settings.ONE_SIZE_S)
+    wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", load)
     rows = []
     for seconds, mine in _groups(found, "seconds"):
-        relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, SERVICE_MS)
+        relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, settings.SERVICE_MS)
         rows.append(
             {
                 "length (s)": seconds,
@@ -154,7 +142,7 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
 
 def length_figure(found: pd.DataFrame) -> go.Figure:
     """Each run at 95 % over its length, and theory for a run without end."""
-    load = max(ONE_SIZE_S)
+    load = max(settings.ONE_SIZE_S)
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
     # Side by side, so that each can be seen.
     places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
@@ -200,12 +188,12 @@ def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
     seeds = range(1, SEEDS + 1)
     runs = sweeps.sweep(
         {
-            (load, seed): replace(one_size(load, WAITS_S), captures=CAPTURES, seed=seed)
+            (load, seed): replace(settings.one_size(load, WAITS_S), captures=settings.CAPTURES, seed=seed)
             for load in loads
             for seed in seeds
         }
     )
-    return {load: [delays_ms(runs[load, seed]) - SERVICE_MS for seed in seeds] for load in loads}
+    return {load: [delays_ms(runs[load, seed]) - settings.SERVICE_MS for seed in seeds] for load in loads}
 
 
 def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
@@ -243,7 +231,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
         waits_shown_ms = np.linspace(0, longest_ms, 100)
         figure.add_scatter(
             x=waits_shown_ms.tolist(),
-            y=theory.late_share(load, SERVICE_MS, waits_shown_ms).tolist(),
+            y=theory.late_share(load, settings.SERVICE_MS, waits_shown_ms).tolist(),
             name=f"theory, {100 * load:.0f} % busy",
             legendgroup=f"{load}",
             **theory_line(color=COLOURS[number]),
@@ -263,11 +251,13 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
     return figure
 
 
-def late_percent(run: Run, limit_ms: float = LATE_MS) -> float:
+def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
     """How many of 100 packets took longer than this."""
     return float(100 * (delays_ms(run) > limit_ms).mean())
 
 
 def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
     """Mean of the late packets in per cent, of five runs with a number of calls; `how` goes to `settings.calls`."""
-    return interval([late_percent(experiment.run(calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)])
+    return interval(
+        [late_percent(experiment.run(settings.calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)]
+    )

@@ -7,7 +7,7 @@ from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.captures import Capture
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
-from netlab.network.link import Link
+from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
@@ -64,8 +64,7 @@ NUMBERS = OwnNumbers(
 
 def network(rate_mbps: float = RATE_MBPS) -> Topology:
     """One sender, one receiver, one router; only its link to the receiver has a rate, and its queue has room for all."""
-    slow = Link("r1", "h2", rate_mbps=rate_mbps, queue_packets=ROOM_PACKETS)
-    return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+    return topologies.chain([None, rate_mbps], [0, 0], ROOM_PACKETS)
 
 
 def offered_mbps(load: float, rate_mbps: float = RATE_MBPS, payload_bytes: int = PAYLOAD_BYTES) -> float:

@@ -191,19 +191,8 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
         longest = by_draw(runs[number], pairs, "rtt_max_ms", "ping").max()
         wide, narrow = (by_draw(these[number], pairs, "rtt_ms", "ping").mean() for these in (runs, lab_runs))
         for pair, theirs in zip(pairs, PUBLISHED_MS[number], strict=True):
-            full_ms = full_rtt_ms(pair, LIMIT_PACKETS)
-            rows.append(
-                (
-                    number,
-                    pair,
-                    full_ms,
-                    longest[pair],
-                    wide[pair],
-                    narrow[pair],
-                    theirs,
-                    100 * (narrow[pair] / theirs - 1),
-                )
-            )
+            full_ms, gap = full_rtt_ms(pair, LIMIT_PACKETS), 100 * (narrow[pair] / theirs - 1)
+            rows.append((number, pair, full_ms, longest[pair], wide[pair], narrow[pair], theirs, gap))
     columns = ["experiment", "pair", "full queue", "longest", "mean", "mean, lab's rooms", "published", "gap, %"]
     return pd.DataFrame(rows, columns=columns)
 

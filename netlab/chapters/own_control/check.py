@@ -15,18 +15,7 @@ from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.headers import FRAME_BYTES, MSS_BYTES
 from netlab.base.units import BITS_PER_BYTE
-from netlab.chapters.own_control import experiments
-from netlab.chapters.own_control.settings import (
-    BASE_RTT_MS,
-    RATE_MBPS,
-    STEADY_S,
-    TRACE_S,
-    TRACES,
-    Window,
-    side_by_side,
-    small_queue,
-    traced,
-)
+from netlab.chapters.own_control import experiments, settings
 from netlab.course.answers import answer_in_words
 from netlab.course.checks import Function, Number, Result, Status, formula_slips, slips
 from netlab.course.conditions import Build, Condition
@@ -118,26 +107,26 @@ def _run(scenario: Scenario) -> Run:
 def _aimd_runs(control: Any) -> Runs:
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     return {
-        "alone": _run(Scenario(small_queue(), flows[:1], STEADY_S)),
-        "two": _run(Scenario(small_queue(), flows, STEADY_S)),
+        "alone": _run(Scenario(settings.small_queue(), flows[:1], settings.STEADY_S)),
+        "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S)),
     }
 
 
 def _own_runs(control: Any) -> Runs:
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
-    alone = {name: _run(Scenario(traced(name), flows[:1], TRACE_S)) for name in TRACES}
-    return {**alone, "two": _run(Scenario(small_queue(), flows, STEADY_S))}
+    alone = {name: _run(Scenario(settings.traced(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES}
+    return {**alone, "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S))}
 
 
 @cache
 def cubic(name: str) -> Run:
     """CUBIC alone on a trace."""
-    return _run(Scenario(traced(name), [Tcp("h1", "h3")], TRACE_S))
+    return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
 
 
 def _parts_of_cubic(runs: Runs) -> dict[str, float]:
     """The goodput on each trace, as a fraction of CUBIC's."""
-    return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in TRACES}
+    return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in settings.TRACES}
 
 
 def _goodput_mbps(run: Run) -> float:
@@ -266,7 +255,9 @@ class Checks:
                 "The window is all that is in flight. A part of it is on the path; only the rest waits in the queue.",
                 lambda q: max(q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * MSS_BYTES, q.rate_mbps)),
                 "The link sends the headers too: a full frame has 1514 bytes.",
-                lambda q: max(q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, RATE_MBPS)),
+                lambda q: max(
+                    q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, settings.RATE_MBPS)
+                ),
                 "This holds for a link of 10 Mbit/s only. Is rate_mbps used?",
                 lambda q: q.base_rtt_ms,
                 "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
@@ -297,7 +288,7 @@ class Checks:
                 "These are kB; a window counts segments.",
                 bdp_bytes * BITS_PER_BYTE / 1e3,
                 "These are kbit; a window counts segments.",
-                theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES,
+                theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES,
                 f"That is the window of the first link. Yours has {own.rate_mbps} Mbit/s and {own.base_rtt_ms} ms.",
             ),
             right=(
@@ -309,8 +300,8 @@ class Checks:
                 "How many frames of 1514 bytes are in flight when the link is just full and none waits?",
             ],
         )
-        limit_mbps = theory.tcp_goodput_limit_mbps(RATE_MBPS)
-        path_segments = 2 * theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES
+        limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
+        path_segments = 2 * theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES
         self.aimd = Control(
             name="AIMD",
             runs=_once(_aimd_runs),
@@ -363,13 +354,15 @@ class Checks:
                 Condition(
                     # A window that never changes has power on one trace, and on others leaves the link idle.
                     lambda runs: (
-                        experiments.power(runs[TRACES[0]]) > LEAST_TIMES * experiments.power(cubic(TRACES[0]))
+                        experiments.power(runs[settings.TRACES[0]])
+                        > LEAST_TIMES * experiments.power(cubic(settings.TRACES[0]))
                         and min(_parts_of_cubic(runs).values()) > LEAST_PART
                     ),
                     f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's, and not by leaving a link idle.",
                     'Print experiments.on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
                     lambda runs: (
-                        f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {experiments.power(cubic(TRACES[0])):.3g} Mbit/s per s"
+                        f"{experiments.power(runs[settings.TRACES[0]]):.3g}, and CUBIC has "
+                        f"{experiments.power(cubic(settings.TRACES[0])):.3g} Mbit/s per s"
                     ),
                 ),
                 Condition(
@@ -395,7 +388,7 @@ class Checks:
         )
         self.repeated = repetition(
             name="which is better",
-            scenario=lambda: side_by_side(_Named.Aimd, _Named.Mine),
+            scenario=lambda: settings.side_by_side(_Named.Aimd, _Named.Mine),
             made_by="chapter.settings.side_by_side(Aimd, Mine)",
             values=_powers,
             expected=lambda _table: 1.0,
@@ -419,8 +412,8 @@ class Checks:
 class _Named:
     """Classes with the names that the exercise asks for: a scenario's words have nothing else of a class."""
 
-    class Aimd(Window):
+    class Aimd(settings.Window):
         """Stands for the student's."""
 
-    class Mine(Window):
+    class Mine(settings.Window):
         """Stands for the student's."""

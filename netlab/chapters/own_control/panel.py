@@ -33,11 +33,7 @@ def panel() -> PanelParts:
         sizes = np.arange(2, LARGEST_WINDOW + 1)
         title = f"A window of {window}: {goodput_mbps:.2f} Mbit/s, {rtt_ms:.0f} ms, power {goodput_mbps / rtt_ms * MS_PER_S:.0f}"
         comparison = plots.Comparison("Window (segments)", "RTT (ms)", title).add(
-            "measured",
-            [window],
-            [rtt_ms],
-            sizes,
-            lambda size: experiments.rtt_ms(size, rate_mbps, base_rtt_ms),
+            "measured", [window], [rtt_ms], sizes, lambda size: experiments.rtt_ms(size, rate_mbps, base_rtt_ms)
         )
         return comparison.still(x=(0, LARGEST_WINDOW + 5), y=(0, 500), residual=20)
 

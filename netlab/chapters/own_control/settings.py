@@ -28,7 +28,7 @@ NUMBERS = OwnNumbers(
         "worked_window": (60, 50, 55, 65, 70, 75, 80, 90),
     },
     derive=lambda own: {
-        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps),
+        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps)
     },
 )
 

@@ -14,12 +14,7 @@ from netlab.plots.theme import points
 from netlab.traffic import Ping, Tcp, Traffic
 from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
 
-DISCIPLINES: Mapping[str, str] = {
-    "drop-tail": "fifo",
-    "CoDel": "codel",
-    "PIE": "pie",
-    "fq_codel": "fq_codel",
-}
+DISCIPLINES: Mapping[str, str] = {"drop-tail": "fifo", "CoDel": "codel", "PIE": "pie", "fq_codel": "fq_codel"}
 SHORTEST_MS, LONGEST_MS = 1, 300
 WARM_UP_S = 3
 PAGE_EVERY_S = 1.5

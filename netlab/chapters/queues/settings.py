@@ -46,16 +46,9 @@ NUMBERS = OwnNumbers(
 
 
 def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
-    """Senders h1 and h2, the receiver h3, and one slow link before it; the way back has all of the delay.
+    """Senders h1 and h2, the receiver h3, and one slow link before it; the way back has all of the delay, `base_rtt_ms`.
 
-    Parameters
-    ----------
-    rate_mbps : float
-        Of the slow link, in Mbit/s.
-    base_rtt_ms : float
-        Round-trip time with an empty queue in ms.
-    queue
-        Fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
+    `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
     """
     room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
     return Topology(

@@ -10,16 +10,7 @@ import pandas as pd
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
-from netlab.chapters.reliable_transfer import channel
-from netlab.chapters.reliable_transfer.schedules import (
-    GIVEN,
-    GO_BACK_N,
-    SELECTIVE_REPEAT,
-    STOP_AND_WAIT,
-    advice,
-    fault,
-    in_words,
-)
+from netlab.chapters.reliable_transfer import channel, schedules
 from netlab.chapters.reliable_transfer.settings import beside
 from netlab.course.answers import answer_in_words, raised
 from netlab.course.checks import LONGEST_CALL_S, Function, Result, Status, slips
@@ -43,7 +34,7 @@ class Transfer(Function):
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
         """What of a schedule the trial gets."""
-        return {name: case[name] for name in GIVEN}
+        return {name: case[name] for name in schedules.GIVEN}
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
         """The schedule over the path, between these ends."""
@@ -62,7 +53,9 @@ class Transfer(Function):
             if isinstance(complaint, Result):
                 return complaint
             if complaint:
-                return self._result(Status.FAILED, f"schedule: {in_words(case)}. Here {complaint[0]}", complaint[1])
+                return self._result(
+                    Status.FAILED, f"schedule: {schedules.in_words(case)}. Here {complaint[0]}", complaint[1]
+                )
         return self._result(
             Status.PASSED, f"all {len(self.cases)} schedules: each piece is delivered once, in order.", self.right
         )
@@ -77,12 +70,12 @@ class Transfer(Function):
             said = str(error) if isinstance(error, NetlabError) else raised(error)
             # What does not fit into a byte is a number that did not wrap.
             more = [case["says"]] if "range(0, 256)" in said else []
-            return self._result(Status.FAILED, f"schedule: {in_words(case)}. {said.strip()}", *more)
+            return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {said.strip()}", *more)
         if found is None or isinstance(found, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         try:
-            what = fault(case, found)
-            return (what, advice(case, found)) if what else None
+            what = schedules.fault(case, found)
+            return (what, schedules.advice(case, found)) if what else None
         except (KeyError, TypeError, ValueError):
             return "something came that is not from protocol(MySender, MyReceiver).", ""
 
@@ -128,7 +121,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         self.stop_and_wait = Transfer(
             name="stop-and-wait",
-            cases=STOP_AND_WAIT,
+            cases=schedules.STOP_AND_WAIT,
             right="One piece in flight is safe and slow: the path is empty most of the time.",
             hints=[
                 "The datagram must say which piece it has: its number is the first byte, the piece is the rest.",
@@ -173,7 +166,7 @@ class Checks:
         )
         self.go_back_n = Transfer(
             name="go-back-N",
-            cases=GO_BACK_N,
+            cases=schedules.GO_BACK_N,
             right="A window in flight, one timer, and a receiver that keeps nothing.",
             hints=[
                 "Keep the datagrams in flight in a list, the oldest first, and the number of the oldest.",
@@ -183,7 +176,7 @@ class Checks:
         )
         self.selective_repeat = Transfer(
             name="selective repeat",
-            cases=SELECTIVE_REPEAT,
+            cases=schedules.SELECTIVE_REPEAT,
             right="Only what was not acknowledged goes again. The price is a buffer at the receiver, and a timer for each piece.",
             hints=[
                 "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",

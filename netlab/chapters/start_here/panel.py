@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from netlab import plots, theory
-from netlab.network.link import Link
+from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Traffic, Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider
@@ -19,8 +19,7 @@ def panel() -> PanelParts:
     """Pings over one link: what does the way cost, and what do others on it cost?"""
 
     def network(settings: Settings) -> Topology:
-        slow = Link("r1", "h2", delay_ms=settings["delay_ms"], rate_mbps=settings["rate_mbps"], queue_packets=100)
-        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+        return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]])
 
     def scenario(**settings: Any) -> dict[str, Any]:
         traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]

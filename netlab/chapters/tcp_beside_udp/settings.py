@@ -61,9 +61,7 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
 
 
 def _derived(own: StudentValues) -> Mapping[str, Any]:
-    return {
-        "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
-    }
+    return {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)}
 
 
 def _serves(own: StudentValues) -> bool:
@@ -132,11 +130,7 @@ def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
     """What each flow of a run got in Mbit/s, beside its max-min fair share."""
     # All in bits on the link, headers included: 1000 bytes of UDP data take 1042 of it, 1448 of TCP's take 1514.
     udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
-    data_share = {
-        "sensor": udp_share,
-        "video": udp_share,
-        "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes(),
-    }
+    data_share = {"sensor": udp_share, "video": udp_share, "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes()}
     wanted = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
     fair = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
     got = run.goodput_mbps(SETTLED_S)
@@ -159,10 +153,7 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
     for number, (name, run) in enumerate(runs.items()):
         rows = run.intervals[run.intervals["cwnd_segments"].notna()]
         figure.add_scatter(
-            x=rows["t_s"].tolist(),
-            y=rows["cwnd_segments"].tolist(),
-            name=name,
-            **line(number, shape="hv"),
+            x=rows["t_s"].tolist(), y=rows["cwnd_segments"].tolist(), name=name, **line(number, shape="hv")
         )
     figure.update_xaxes(title_text="Time (s)")
     figure.update_yaxes(title_text="Window (segments)", type="log", tickvals=[1, 2, 5, 10, 20, 50, 100])
@@ -178,12 +169,12 @@ FIRST_TIMER_MS = LOSSY_MS + 200
 LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
 
 
-def lossy(loss_rate: float, duration_s: float, congestion: str = "reno") -> Scenario:
+def lossy(loss_rate: float, duration_s: float) -> Scenario:
     """Eight connections over a path that loses at random and never fills: eight draws of one connection."""
     network = topologies.dumbbell(
         1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
     )
-    flow = Tcp("h1", "h2", congestion=congestion, streams=LOSSY_STREAMS)
+    flow = Tcp("h1", "h2", congestion="reno", streams=LOSSY_STREAMS)
     return Scenario(network, [flow], duration_s=duration_s, interval_s=max(1, duration_s / 100))
 
 

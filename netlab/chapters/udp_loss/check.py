@@ -4,12 +4,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
-from netlab.chapters.udp_loss.settings import (
-    HIDDEN_QUEUE_PACKETS,
-    LOST_DATAGRAMS,
-    PAYLOAD_BYTES,
-    PROBES,
-)
+from netlab.chapters.udp_loss.settings import HIDDEN_QUEUE_PACKETS, LOST_DATAGRAMS, PAYLOAD_BYTES, PROBES
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
 from netlab.course.own_numbers import StudentValues
@@ -28,13 +23,7 @@ def goodput_limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int)
 
 
 class PaperProbe:
-    """A probe that answers by formula: what a real one measures on a path with this bottleneck.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        The bottleneck's rate in Mbit/s.
-    """
+    """A probe that answers by formula: what a real one measures on a path with a bottleneck of this rate."""
 
     def __init__(self, rate_mbps: float) -> None:
         self.rate_mbps = rate_mbps

@@ -10,15 +10,7 @@ import pandas as pd
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
-from netlab.chapters.udp_loss.settings import (
-    LOST_DATAGRAMS,
-    PAYLOAD_BYTES,
-    PROBES,
-    QUEUE_PACKETS,
-    RATE_MBPS,
-    RIVAL_TOO_FAST,
-    hidden_path,
-)
+from netlab.chapters.udp_loss import settings
 from netlab.course.own_numbers import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
@@ -29,7 +21,7 @@ from netlab.runs.replications import Interval, interval, repeat
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Udp
 
-RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
+RIVAL_MBPS = settings.RIVAL_TOO_FAST * settings.RATE_MBPS
 """A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
 
 PUBLISHED_RATES = ([5, 10, 20], [4.798, 4.798, 4.798], [0.0403, 0.5203, 0.7643])
@@ -64,7 +56,7 @@ def framing_figure(
         x_label="Payload (bytes)",
         y_label="Goodput (Mbit/s)",
         log_x=True,
-        title=f"What {RATE_MBPS} Mbit/s carry, by payload",
+        title=f"What {settings.RATE_MBPS} Mbit/s carry, by payload",
     )
     for name, run, framing_bytes in (("tc", as_tc, 14), ("framing='ethernet'", as_wire, 38)):
         comparison.add(
@@ -72,7 +64,7 @@ def framing_figure(
             payloads_bytes,
             run.flows["goodput_mbps"],
             sizes,
-            [limit(RATE_MBPS, size, framing_bytes) for size in sizes],
+            [limit(settings.RATE_MBPS, size, framing_bytes) for size in sizes],
         )
     comparison.figure.add_scatter(
         x=sizes.tolist(),
@@ -96,10 +88,10 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
         rows.append(
             {
                 "offered": f"{rate:g}",
-                "goodput, theory": f"{theory.udp_goodput_mbps(float(rate), RATE_MBPS):.3f}",
+                "goodput, theory": f"{theory.udp_goodput_mbps(float(rate), settings.RATE_MBPS):.3f}",
                 "here": f"{flow['goodput_mbps']:.3f}",
                 "epfl": "-" if goodput is None else f"{goodput:.3f}",
-                "loss, theory": f"{theory.udp_loss_rate(float(rate), RATE_MBPS):.2%}",
+                "loss, theory": f"{theory.udp_loss_rate(float(rate), settings.RATE_MBPS):.2%}",
                 "second half": f"{late[place]:.2%}",
                 "loss, epfl": "-" if loss is None else f"{loss:.2%}",
                 "whole step": f"{flow['loss_rate']:.2%}",
@@ -110,9 +102,11 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
     """How long a packet waits that comes so long after an overload began: the queue fills evenly, and then it is full."""
-    excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / PAYLOAD_BYTES
-    full_ms = theory.queueing_delay_ms(QUEUE_PACKETS * theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
-    return np.asarray(full_ms * np.minimum(1, np.asarray(t_s) * excess_per_s / QUEUE_PACKETS))
+    excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / settings.PAYLOAD_BYTES
+    full_ms = theory.queueing_delay_ms(
+        settings.QUEUE_PACKETS * theory.udp_wire_bytes(settings.PAYLOAD_BYTES), settings.RATE_MBPS
+    )
+    return np.asarray(full_ms * np.minimum(1, np.asarray(t_s) * excess_per_s / settings.QUEUE_PACKETS))
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
@@ -164,7 +158,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
     """Theory, mean and 95 % interval over the seeds; a row for each flow."""
     rows = []
     for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
-        expected = theory.udp_shares_mbps(offered, RATE_MBPS)
+        expected = theory.udp_shares_mbps(offered, settings.RATE_MBPS)
         for index, src in enumerate(("h1", "h2")):
             mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
             rows.append(
@@ -206,7 +200,7 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
     comparison = plots.Comparison(
         x_label="Rate that h2 offers (Mbit/s)",
         y_label="Goodput (Mbit/s)",
-        title=f"Two UDP flows share {RATE_MBPS} Mbit/s; h1 always offers 1 Mbit/s",
+        title=f"Two UDP flows share {settings.RATE_MBPS} Mbit/s; h1 always offers 1 Mbit/s",
     )
     means = found.groupby(["src", "scenario"])["goodput_mbps"].mean()
     offered = [other for (_, other), _, _ in PUBLISHED_SHARES.values()]
@@ -216,7 +210,7 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
             offered,
             means[src].to_numpy(),
             neighbour_mbps,
-            [theory.udp_shares_mbps([1, other], RATE_MBPS)[index] for other in neighbour_mbps],
+            [theory.udp_shares_mbps([1, other], settings.RATE_MBPS)[index] for other in neighbour_mbps],
             published=(offered, [goodputs[index] for _, goodputs, _ in PUBLISHED_SHARES.values()]),
         )
     return comparison
@@ -231,14 +225,14 @@ def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 
     ]
     run = experiment.run(network, traffic, duration_s=(seconds + 1) * len(others_mbps), interval_s=1)
     modest, other = (run.flows[run.flows["src"] == src] for src in ("h1", "h2"))
-    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
-    beat_ms = [PAYLOAD_BYTES * 8 / (offered * 1000) for offered in others_mbps]
+    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(settings.PAYLOAD_BYTES), settings.RATE_MBPS)
+    beat_ms = [settings.PAYLOAD_BYTES * 8 / (offered * 1000) for offered in others_mbps]
     return pd.DataFrame(
         {
             "h2 offers": others_mbps,
             "h1 gets": modest["goodput_mbps"].to_numpy(),
             "phases": [min(1, beat / service_ms) for beat in beat_ms],
-            "equal chances": [theory.udp_shares_mbps([1, offered], RATE_MBPS)[0] for offered in others_mbps],
+            "equal chances": [theory.udp_shares_mbps([1, offered], settings.RATE_MBPS)[0] for offered in others_mbps],
             "h1 loses": modest["loss_rate"].to_numpy(),
             "h2 loses": other["loss_rate"].to_numpy(),
         }
@@ -249,13 +243,13 @@ class Prober:
     """A real probe of the hidden path: each call is an experiment of its own."""
 
     def __init__(self, own: StudentValues) -> None:
-        self._path = hidden_path(own)
+        self._path = settings.hidden_path(own)
         self._log: list[dict[str, float]] = []
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
         """Send for some seconds; return the goodput in Mbit/s."""
-        if len(self._log) == PROBES:
-            raise RuntimeError(f"all {PROBES} probes are used up; search in fewer steps")
+        if len(self._log) == settings.PROBES:
+            raise RuntimeError(f"all {settings.PROBES} probes are used up; search in fewer steps")
         flow = Udp("h1", "h2", rate_mbps=float(offered_mbps), duration_s=float(duration_s))
         row = experiment.run(self._path, [flow], duration_s=duration_s + 0.5, progress=False).flows.iloc[0]
         self._log.append(
@@ -274,7 +268,7 @@ class Prober:
         lost = int(table["lost datagrams"].sum())
         return (
             f"{table.round(3).to_string(index=False)}\n"
-            f"found: a bottleneck of {found_mbps:.2f} Mbit/s, with {lost} lost datagrams of {LOST_DATAGRAMS} allowed"
+            f"found: a bottleneck of {found_mbps:.2f} Mbit/s, with {lost} lost datagrams of {settings.LOST_DATAGRAMS} allowed"
         )
 
 

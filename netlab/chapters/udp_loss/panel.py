@@ -21,13 +21,8 @@ def panel() -> PanelParts:
     """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice."""
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
-        slow = Link(
-            "r1",
-            "h2",
-            rate_mbps=RATE_MBPS,
-            queue_packets=queue_packets,
-            framing="ethernet" if ethernet_framing else "tc",
-        )
+        framing = "ethernet" if ethernet_framing else "tc"
+        slow = Link("r1", "h2", rate_mbps=RATE_MBPS, queue_packets=queue_packets, framing=framing)
         return {
             "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow]),
             "traffic": [Udp("h1", "h2", rate_mbps=offered_mbps, payload_bytes=payload_bytes)],

@@ -14,8 +14,8 @@ from netlab.traffic import Udp
 RATE_MBPS = 5
 QUEUE_PACKETS = 100
 PAYLOAD_BYTES = 1000
-PAUSE_S = 1
-"""Between two steps of a staircase; long enough for a full queue to drain."""
+SEND_S, PAUSE_S = lasting(10, real_s=4), 1
+"""Of each step of a staircase, and between two; long enough for a full queue to drain."""
 
 PROBES = 8
 LOST_DATAGRAMS = 50
@@ -57,46 +57,17 @@ def hidden_path(own: StudentValues) -> Topology:
     return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)
 
 
-def staircase(
-    rates_mbps: Iterable[float],
-    send_s: float | None = None,
-    pause_s: float = PAUSE_S,
-    src: str = "h1",
-    dst: str = "h3",
-    payload_bytes: int = PAYLOAD_BYTES,
-) -> list[Udp]:
-    """One UDP flow for each rate, one after the other, each with datagrams at even distances.
-
-    Parameters
-    ----------
-    rates_mbps : iterable of float
-        Offered rates in Mbit/s.
-    send_s, pause_s : float
-        How long each flow sends (10 s when left out, 4 s in real time), and how long nobody does before the next, in s.
-    src, dst : str
-        Hosts.
-    payload_bytes : int
-        Application data in a datagram.
-    """
-    if send_s is None:
-        send_s = lasting(10, real_s=4)
+def staircase(rates_mbps: Iterable[float]) -> list[Udp]:
+    """One UDP flow from h1 to h3 for each rate, one after the other, each with datagrams at even distances."""
     return [
-        Udp(
-            src,
-            dst,
-            rate_mbps=float(rate),
-            payload_bytes=payload_bytes,
-            spacing="even",
-            start_s=step * (send_s + pause_s),
-            duration_s=send_s,
-        )
+        Udp("h1", "h3", rate_mbps=float(rate), spacing="even", start_s=step * (SEND_S + PAUSE_S), duration_s=SEND_S)
         for step, rate in enumerate(rates_mbps)
     ]
 
 
-def length_s(steps: Sequence[Udp], pause_s: float = PAUSE_S) -> float:
+def length_s(steps: Sequence[Udp]) -> float:
     """How long a run of a staircase takes, the pause after its last step included, in s."""
-    return steps[-1].start_s + (steps[-1].duration_s or 0) + pause_s
+    return steps[-1].start_s + SEND_S + PAUSE_S
 
 
 def overload(payloads_bytes: Iterable[int]) -> list[Udp]:

@@ -44,9 +44,7 @@ def panel() -> PanelParts:
         who = "two senders together" if stations == 2 else "one sender"
         protected = " behind RTS/CTS" if settings["rts"] else ""
         comparison = plots.Comparison(
-            "Payload (bytes)",
-            "Goodput (Mbit/s)",
-            f"{rate_mbps} Mbit/s{protected}, {who}: {goodput_mbps:.2f} Mbit/s",
+            "Payload (bytes)", "Goodput (Mbit/s)", f"{rate_mbps} Mbit/s{protected}, {who}: {goodput_mbps:.2f} Mbit/s"
         ).add(
             "measured",
             [settings["payload_bytes"]],

@@ -27,7 +27,8 @@ def test_a_link_counts_the_bytes_of_its_framing(framing: str, payload_bytes: int
 
 def test_a_sender_does_not_wait_for_its_own_interface() -> None:
     """A flow that overloads its first link loses what does not fit, ends in time and leaves the next one alone."""
-    steps = chapter.settings.staircase([125, 125], send_s=1, pause_s=0.1, dst="h2", payload_bytes=1470)
+    common = {"rate_mbps": 125, "payload_bytes": 1470, "spacing": "even", "duration_s": 1}
+    steps = [nl.Udp("h1", "h2", start_s=start_s, **common) for start_s in (0, 1.1)]
     run = nl.run(chapter.settings.cable("tc"), steps, duration_s=2.2)
     for _, flow in run.flows.iterrows():
         agrees("sent datagrams", flow.sent_datagrams, 125e6 / (1470 * 8), absolute=1)
@@ -48,7 +49,7 @@ def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
     network = chapter.settings.three_pcs("tc")
     short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
     assert short.sent_datagrams == short.received_datagrams
-    long = nl.run(network, chapter.settings.staircase([5], send_s=10), duration_s=11, interval_s=1)
+    long = nl.run(network, chapter.settings.staircase([5]), duration_s=11, interval_s=1)
     agrees("late loss", experiments.second_half_loss(long)[0], udp_loss_rate(5, 5), absolute=0.0005)
     expected = udp_loss_rate(5, 5, queue_packets=100, duration_s=10)
     agrees("whole loss", long.flows.loss_rate[0], expected, absolute=0.001)
