@@ -210,7 +210,7 @@ chapter.check.ecn_run(my_run)
 # ### Exercise 4: full and nearly empty
 #
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
-# marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
+# marked, above it everything. Find a threshold for one DCTCP flow on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
 # goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
 # [[most_wait_ms]] ms. Leave `window_bytes` out here, too. Allow yourself five runs of 20 s, so think before you try: how many packets fill the path, and by how many does the window swing?
 # Keep the run as `best_run`.

@@ -20,22 +20,22 @@ def _slow_link(run: Run) -> dict[str, Any]:
     return link
 
 
-def _senders(run: Run) -> set[str]:
-    """How the senders control congestion; one that is no TCP, does not cross the queue or has a window of its own is not asked for."""
-    found = {item.get("congestion", "") if item["dst"] == "h3" else "" for item in sent(run)}
-    if "" in found or not share_slow_links(run, WARM_UP_S):
+def _sender(run: Run) -> str:
+    """How the one sender controls congestion; who does not cross the queue, has a window of its own or company is not asked for."""
+    (flow,) = sent(run)
+    if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
         raise ValueError
-    return found
+    return str(flow.get("congestion", ""))
 
 
 def _goodput_mbps(run: Run) -> float:
-    return float(run.goodput_mbps(after_s=WARM_UP_S).sum()) if _senders(run) else 0.0
+    return float(run.goodput_mbps(after_s=WARM_UP_S).sum()) if _sender(run) else 0.0
 
 
 def _added_rtt_ms(run: Run) -> float:
     """How long packets wait on average."""
     late_ms = run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean()
-    return float(late_ms - run.flows["rtt_min_ms"].min()) if _senders(run) else math.inf
+    return float(late_ms - run.flows["rtt_min_ms"].min()) if _sender(run) else math.inf
 
 
 class Checks:
@@ -69,7 +69,7 @@ class Checks:
                 "The slow link must have the rate and the round-trip time that the exercise asks for.",
                 "Look at rate_mbps and base_rtt_ms of your network.",
                 lambda run: (
-                    _senders(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
+                    _sender(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
                 ),
             ),
             lasts(SHORTEST_S, "Look at duration_s."),
@@ -79,8 +79,8 @@ class Checks:
             conditions=[
                 *here,
                 Condition(
-                    lambda run: _senders(run) == {"cubic"},
-                    "All flows must be TCP to h3, by CUBIC, to the end and without window_bytes, and nothing may be sent beside them.",
+                    lambda run: _sender(run) == "cubic",
+                    "There must be one flow: TCP to h3 in one stream, by CUBIC, to the end and without window_bytes.",
                     "Look at the list of traffic that you gave to `nl.run`.",
                     sending,
                 ),
@@ -115,8 +115,8 @@ class Checks:
             conditions=[
                 *here,
                 Condition(
-                    lambda run: _senders(run) == {"dctcp"},
-                    "All flows must be TCP to h3, by DCTCP, to the end and without window_bytes, and nothing may be sent beside them.",
+                    lambda run: _sender(run) == "dctcp",
+                    "There must be one flow: TCP to h3 in one stream, by DCTCP, to the end and without window_bytes.",
                     "Look at the list of traffic that you gave to `nl.run`.",
                     sending,
                 ),

@@ -17,11 +17,18 @@ from tests.chapters.checking import passes, said
 
 
 def stand_in(
-    topology: Topology, *, congestion: str = "cubic", seconds: float = 20, start_s: float = 0, **figures: Any
+    topology: Topology,
+    *,
+    congestion: str = "cubic",
+    seconds: float = 20,
+    start_s: float = 0,
+    streams: int = 1,
+    flows: int = 1,
+    **figures: Any,
 ) -> Run:
     """A run that nobody made."""
     seen = {"goodput_mbps": 18.9, "marks": 12, "retransmits": 0, "rtt_ms": 33.0, "rtt_min_ms": 30.6, **figures}
-    traffic = [Tcp("h1", "h3", congestion=congestion, start_s=start_s)]
+    traffic = [Tcp("h1", "h3", congestion=congestion, start_s=start_s, streams=streams)] * flows
     label = traffic[0].label
     intervals = pd.DataFrame(
         {
@@ -31,12 +38,14 @@ def stand_in(
             "rtt_ms": seen["rtt_ms"],
         }
     )
-    flows = pd.DataFrame({"flow": [label], "rtt_min_ms": seen["rtt_min_ms"], "retransmits": seen["retransmits"]})
+    table_of_flows = pd.DataFrame(
+        {"flow": [label], "rtt_min_ms": seen["rtt_min_ms"], "retransmits": seen["retransmits"]}
+    )
     table = pd.DataFrame({"interface": ["r1-eth2"], "marks": [seen["marks"]]})
     scenario = Scenario(topology, traffic, duration_s=seconds, interval_s=1).to_dict()
     empty = pd.DataFrame()
     settings = {"scenario": scenario, "network_s": seconds}
-    return Run(flows, intervals, empty, empty, table, empty, empty, settings)
+    return Run(table_of_flows, intervals, empty, empty, table, empty, empty, settings)
 
 
 @pytest.fixture
@@ -59,6 +68,8 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
         "20 s or more": stand_in(opened.marks, seconds=10),
         "by CUBIC": stand_in(opened.marks, congestion="dctcp"),
         "Seen: tcp h1 to h3 with cubic from 6 s.": stand_in(opened.marks, start_s=6),
+        "There must be one flow": stand_in(opened.marks, flows=2),
+        "Seen: tcp h1 to h3 with cubic in 4 streams.": stand_in(opened.marks, streams=4),
         "must have marked": stand_in(opened.marks, marks=0),
         "No segment may have been sent again": stand_in(opened.marks, retransmits=1),
         "88 % of the link's limit": stand_in(opened.marks, goodput_mbps=15.0),
@@ -72,6 +83,7 @@ def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(o
     passes(check, stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1))
     cases = {
         "by DCTCP": stand_in(opened.step, goodput_mbps=19.1),
+        "with dctcp in 2 streams": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, streams=2),
         "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.1),
         "99 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=18.0),
         "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, rtt_ms=45.0),
