@@ -7,7 +7,7 @@ import pytest
 from netlab import theory
 from netlab.agent.dcf import Dcf
 from netlab.network.media import MOST_ATTEMPTS, Wifi
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 FRAME = bytes(1514)
 SMALL = bytes(66)

@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab.base.errors import EngineError
 from netlab.engines.native import NativeEngine
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import netlab as nl
-from tests.numbers import agrees, tcp_limit_mbps, udp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import netlab as nl
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 RATE_MBPS, RTT_MS, SENDERS, FLOWS = 10, 100, 4, 16

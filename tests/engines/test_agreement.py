@@ -8,8 +8,8 @@ import pytest
 
 import netlab as nl
 from netlab.engines.native import NativeEngine
+from tests.agreement import agrees
 from tests.in_guest import told_by
-from tests.numbers import agrees
 from tests.programs import ROOT, load
 
 agreement = load("benchmarks/agreement.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from tests.numbers import agrees, tcp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ADDRESS = "10.98.61.2"

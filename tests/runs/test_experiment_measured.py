@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netlab as nl
-from tests.numbers import MSS_BYTES, agrees, tcp_limit_mbps, udp_limit_mbps
+from tests.agreement import MSS_BYTES, agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

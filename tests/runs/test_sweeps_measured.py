@@ -15,7 +15,7 @@ import netlab as nl
 from netlab.kernel import library
 from netlab.runs.cache import RunCache
 from netlab.runs.sweeps import SweepInterrupted
-from tests.numbers import agrees, udp_limit_mbps
+from tests.agreement import agrees, udp_limit_mbps
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 

@@ -6,7 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab import theory
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 
 def test_the_path_is_full_after_the_rounds_that_it_takes() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import netlab as nl
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

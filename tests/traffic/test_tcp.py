@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 
 @pytest.mark.parametrize(

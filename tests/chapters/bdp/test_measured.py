@@ -7,7 +7,7 @@ import pytest
 import netlab as nl
 from netlab.chapters import bdp
 from netlab.chapters.bdp import experiments
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

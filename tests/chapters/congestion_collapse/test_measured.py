@@ -11,7 +11,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters.congestion_collapse import settings
-from tests.numbers import agrees, tcp_limit_mbps, udp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

@@ -6,7 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import congestion_control
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

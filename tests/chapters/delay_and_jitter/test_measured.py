@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab.chapters.delay_and_jitter import experiments
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -9,7 +9,7 @@ import netlab as nl
 from netlab import theory
 from netlab.chapters import fairness
 from netlab.chapters.fairness import experiments, settings
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

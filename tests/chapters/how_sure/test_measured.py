@@ -8,7 +8,7 @@ import pytest
 import netlab as nl
 from netlab.chapters import how_sure
 from netlab.chapters.how_sure import experiments
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 

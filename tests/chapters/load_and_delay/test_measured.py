@@ -14,7 +14,7 @@ import netlab as nl
 from netlab import theory
 from netlab.chapters import load_and_delay
 from netlab.chapters.load_and_delay import experiments, settings
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 

@@ -9,7 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import multiplexing
-from tests.numbers import agrees, tcp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

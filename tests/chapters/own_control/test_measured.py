@@ -6,7 +6,7 @@ import pytest
 
 from netlab.chapters.own_control import experiments
 from netlab.chapters.own_control.settings import LANDMARKS
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 

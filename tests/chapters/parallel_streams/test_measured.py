@@ -13,7 +13,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters.parallel_streams import settings
-from tests.numbers import agrees, tcp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

@@ -12,7 +12,7 @@ import netlab as nl
 from netlab import theory
 from netlab.chapters import queues
 from netlab.chapters.queues import experiments, settings
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 IDLE_PERCENT = (0.8, 1.3)

@@ -8,7 +8,7 @@ import netlab as nl
 from netlab.chapters.reliable_transfer import experiments, settings
 from netlab.chapters.reliable_transfer.channel import Protocol
 from netlab.chapters.reliable_transfer.programs import SelectiveReceiver, SelectiveSender
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 

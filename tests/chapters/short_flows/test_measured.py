@@ -8,7 +8,7 @@ import netlab as nl
 from netlab.chapters import short_flows
 from netlab.chapters.short_flows import check, experiments, settings
 from netlab.course.own_numbers import StudentValues
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 

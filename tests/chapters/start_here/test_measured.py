@@ -6,7 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import start_here
-from tests.numbers import agrees, tcp_limit_mbps
+from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 

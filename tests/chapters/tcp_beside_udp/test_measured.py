@@ -9,7 +9,7 @@ import netlab as nl
 from netlab.chapters import tcp_beside_udp
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.course.checks import Status
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -8,7 +8,7 @@ import netlab as nl
 from netlab.chapters import udp_loss
 from netlab.chapters.udp_loss import experiments
 from netlab.theory import udp_goodput_limit_mbps, udp_loss_rate
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -9,7 +9,7 @@ import pytest
 from netlab import theory
 from netlab.chapters.wifi import experiments
 from netlab.chapters.wifi.settings import LONGEST_BYTES
-from tests.numbers import agrees
+from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
 

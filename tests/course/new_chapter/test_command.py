@@ -18,7 +18,7 @@ from netlab.course.new_chapter.command import LONGEST_NAME, create
 ROOT = Path(__file__).parents[3]
 # What a chapter's tests and the linters need of a clone.
 PARTS = (
-    "netlab", "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/numbers.py", "tests/outputs.py",
+    "netlab", "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
     "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
 )  # fmt: skip
 
