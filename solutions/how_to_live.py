@@ -95,14 +95,12 @@ lab.advance(10)
 print(f"goodput while the link was cut: {flow.intervals.tail(120).head(15).goodput_mbps.mean():.2f} Mbit/s")
 print(f"after it was mended: {flow.intervals.tail(50).goodput_mbps.mean():.2f} Mbit/s")
 
-# %% [markdown] id="watch-text"
-# `lab.watch` shows a figure that grows while time passes: as fast as it goes, or at a `pace` that you set
-# (`pace=1` is real time, `pace=0.1` ten times slower). It begins with the first flow; `since_s=lab.now_s` shows
-# only what comes.
+# %% [markdown] id="series-text"
+# `lab.run` has all tables so far, as a run has them, so every figure of a run can be drawn of it.
 
-# %% id="watch" tags=["nbval-ignore-output"]
-lab.watch(5, quantities=("goodput_mbps", "cwnd_segments"))
+# %% id="series" tags=["nbval-ignore-output"]
 flow.stop()
+nl.plots.time_series(lab.run, ("goodput_mbps", "cwnd_segments"))
 
 # %% [markdown] id="capture-text"
 # ## Capture packets

@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 import weakref
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ from netlab.base.values import is_number, shown
 from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines.base import Engine
-from netlab.lab import magics, watch
+from netlab.lab import magics
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import Session
@@ -216,9 +216,7 @@ class Lab:
             self.session.request().advance(until_s=0.0, progress_s=None)
         return self.session.now_s
 
-    def advance(
-        self, duration_s: float, *, pace: float | None = None, on_step: Callable[[], None] | None = None
-    ) -> None:
+    def advance(self, duration_s: float, *, pace: float | None = None) -> None:
         """Let network time pass.
 
         Parameters
@@ -228,22 +226,7 @@ class Lab:
         pace : float, optional
             Seconds of network time in a second of the wall's; None is as fast as it goes, 1 is real time, 0.1 ten times
             slower.
-        on_step : callable, optional
-            Called after each half second of network time (or of the wall's, where that is shorter).
         """
-        self._check_advance(duration_s, pace)
-        began_s, wall_s = self.now_s, time.monotonic()
-        step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
-        steps = max(1, math.ceil(duration_s / step_s - 1e-9))
-        for step in range(1, steps + 1):
-            until_s = began_s + min(duration_s, step * step_s)
-            self.session.request().advance(until_s=until_s, progress_s=None)
-            if pace is not None:
-                time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
-            if on_step is not None:
-                on_step()
-
-    def _check_advance(self, duration_s: float, pace: float | None) -> None:
         if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
             raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
         if pace is not None and not (is_number(pace) and pace > 0):
@@ -252,42 +235,14 @@ class Lab:
             raise ScenarioError(
                 [f"pace must be 1 or left out, got {shown(pace)}: the native engine's time is the wall's"]
             )
-
-    def watch(
-        self,
-        duration_s: float,
-        *,
-        pace: float | None = None,
-        quantities: tuple[str, ...] = watch.DEFAULT,
-        interfaces: tuple[str, ...] | None = None,
-    ) -> None:
-        """Let network time pass and show a figure that grows with it, from the start of the first flow on.
-
-        Parameters
-        ----------
-        duration_s, pace
-            As for `advance`.
-        quantities : tuple of str
-            Columns of `intervals` to show, a strip each: goodput_mbps, cwnd_segments, rtt_ms, ...
-        interfaces : tuple of str, optional
-            Queues to show, such as "r1-eth1"; those that hold packets when left out.
-
-        Raises
-        ------
-        ScenarioError
-            With every mistake, before any time passes.
-        """
-        self._check_advance(duration_s, pace)
-        watch.check(quantities, interfaces, self._queue_interfaces())
-        figure = watch.Growing(quantities, interfaces)
-        figure.show()
-        self.advance(duration_s, pace=pace, on_step=lambda: figure.draw_now_and_then(lambda: self.run))
-        figure.finish(self.run)
-
-    def _queue_interfaces(self) -> list[str]:
-        """Interfaces whose queue is sampled: those of links with a rate, now or earlier."""
-        now = [hop.interface for hop in self.topology.hops() if hop.shape.is_shaped]
-        return list(dict.fromkeys([*now, *(row["interface"] for row in self._queues)]))
+        began_s, wall_s = self.now_s, time.monotonic()
+        step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
+        steps = max(1, math.ceil(duration_s / step_s - 1e-9))
+        for step in range(1, steps + 1):
+            until_s = began_s + min(duration_s, step * step_s)
+            self.session.request().advance(until_s=until_s, progress_s=None)
+            if pace is not None:
+                time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.

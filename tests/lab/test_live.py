@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -18,10 +17,9 @@ import pytest
 
 import netlab as nl
 from netlab.base import scratch
-from netlab.base.errors import NetlabError, RunError, ScenarioError
+from netlab.base.errors import RunError, ScenarioError
 from netlab.engines.guests import Guest
 from netlab.grading.line import group_cpu_s
-from netlab.lab import watch
 from netlab.lab.live import Lab
 from tests.waiting import wait_for
 
@@ -191,38 +189,9 @@ def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
     assert "5 received" in shared["h1"].run("ping -c5 h2")
 
 
-def test_a_figure_grows_while_time_passes() -> None:
-    drawn: list[Any] = []
-    with nl.live(network()) as lab:
-        lab.advance(5)
-        lab.start(nl.Tcp("h1", "h2"))
-        growing = watch.Growing(("goodput_mbps",), None)
-        growing.chart.observe(lambda change: drawn.append(change["new"]), names="outputs")
-        lab.advance(2, on_step=lambda: growing.draw(lab.run))
-        growing.draw_now_and_then(lambda: lab.run)
-        lab.advance(0.2)
-        growing.draw_now_and_then(lambda: lab.run)
-        with pytest.raises(NetlabError, match="no series 'speed'"):
-            watch.Growing(("speed",), None).draw(lab.run)
-    assert len(drawn) == 4, "of the last two, one shows nothing new and the other comes too soon"
-    figures = [outputs[0]["data"]["application/vnd.plotly.v1+json"] for outputs in drawn]
-    times_s = [t_s for trace in figures[-1]["data"] for t_s in trace["x"]]
-    assert 5 <= min(times_s) < 5.5, "what was before the first flow is not shown"
-
-
-def test_a_figure_that_cannot_be_is_refused_before_time_passes(shared: Lab) -> None:
-    before_s = shared.now_s
-    with pytest.raises(ScenarioError, match=r"got 'speed'; allowed: goodput_mbps, .*rtt_ms") as told:
-        shared.watch(5, quantities=("speed", "rtt_ms"), interfaces=("r9-eth1",))
-    assert re.search(r"got 'r9-eth1'; allowed: .*r1-eth", str(told.value))
-    with pytest.raises(ScenarioError, match=r"write \('rtt_ms',\)"):
-        shared.watch(5, quantities="rtt_ms")
-    with pytest.raises(ScenarioError, match="pace must be above 0"):
-        shared.watch(5, pace=0)
-    assert shared.now_s == before_s
-
-
 def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:
+    with pytest.raises(ScenarioError, match="pace must be above 0"):
+        shared.advance(5, pace=0)
     with pytest.raises(ScenarioError, match="h9"):
         shared["h9"]
     with pytest.raises(ScenarioError, match="h1-h2"):
