@@ -104,7 +104,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=expe
 # and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times, and it is: with 10 segments
 # it is [[5.0 = experiments.longer_ms(5) | .1f]] ms at 5 Mbit/s and [[1.2 = experiments.longer_ms(20) | .1f]] ms at 20.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
-# The curve has a corner. Up to it a larger window buys rate and costs no delay, beyond it buys delay and no rate. Power has its peak at the window of
+# The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Power has its peak at the window of
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]].
 #
 # ### Exercise 1: the best window

@@ -18,7 +18,7 @@ _SLIPS: tuple[tuple[float, str], ...] = (
     (1e-3, "It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?"),
     (8.0, "It is eight times too large: a byte has 8 bits; were bytes turned into bits once too often?"),
     (1 / 8, "It is eight times too small: a byte has 8 bits; are these bytes where bits are asked for?"),
-    (100.0, "It is a hundred times too large: per cent where a fraction is asked for, 2 % rather than 0.02?"),
+    (100.0, "It is a hundred times too large: per cent where a fraction is meant, 2 % rather than 0.02?"),
     (0.01, "It is a hundred times too small: was a percentage divided by 100 twice?"),
     (
         2.0,

@@ -3,7 +3,7 @@
 import fcntl
 import json
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,13 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
             known = json.loads(file.read() or "{}")
         except ValueError:
             known = {}
-        yield Claim(path, known if isinstance(known, dict) else {}, fewer=fewer)
+        try:
+            yield Claim(path, known if isinstance(known, dict) else {}, fewer=fewer)
+        finally:
+            with suppress(OSError):
+                if not path.stat().st_size:  # refused before anything was written
+                    path.unlink()
+                    folder.rmdir()
 
 
 def _some(names: Collection[str]) -> str:

@@ -109,7 +109,7 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
         (4798, "kilobits for megabits"),
         (4.798e6, "bits where megabits"),
         (4.798e-3, "a thousand times too small"),
-        (479.8, "a hundred times too large: per cent where a fraction is asked for, 2 % rather than 0.02?"),
+        (479.8, "a hundred times too large: per cent where a fraction is meant, 2 % rather than 0.02?"),
         (4.798 / 8, "a byte has 8 bits"),
         (4.798 * 8, "a byte has 8 bits"),
         (4.798 * 1.048576, "not 1024 * 1024"),

@@ -22,6 +22,20 @@ def test_a_folder_is_made_with_those_above_it_and_one_that_is_there_is_taken(tmp
     assert (tmp_path / "marks" / "2026" / "bdp").is_dir()
 
 
+def test_a_refused_grading_leaves_no_folder_that_was_not_there_and_no_claim_in_one_that_was(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "notes.txt").write_text("mine")
+    for place in (tmp_path / "new", tmp_path / "there"):
+        with pytest.raises(ZeroDivisionError), claimed(place):
+            raise ZeroDivisionError
+    assert [path.name for path in tmp_path.rglob("*")] == ["there", "notes.txt"]
+    take(tmp_path / "there", "05_bdp", CLASS, [])
+    with pytest.raises(ZeroDivisionError), claimed(tmp_path / "there"):
+        raise ZeroDivisionError
+    with pytest.raises(ClaimError, match="of 05_bdp"):
+        take(tmp_path / "there", "12_queues", CLASS, [])
+
+
 def test_another_chapter_and_another_class_are_refused_and_a_late_joiner_is_not(tmp_path: Path) -> None:
     take(tmp_path, "05_bdp", CLASS, [])
     with pytest.raises(ClaimError, match="has the marks of 05_bdp: choose another --output for 12_queues"):
