@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -82,19 +82,92 @@ def _numbers(values: Any) -> list[float]:
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A repeated measurement; `repetition` makes one."""
+    """A repeated measurement."""
 
     kind: type = Repeated
+    conditions: Sequence[Condition] = ()
+    """Those of every repeated measurement, where none are given."""
     scenario: Callable[[], Scenario]
     """Returns what must be repeated, as long or longer."""
+    made_by: str
+    """How the student makes it, as code."""
     values: Values
     """Takes the table and returns one value for each seed: those whose interval is asked for."""
     expected: Callable[[pd.DataFrame], float]
     """Takes the table and returns what theory says of them."""
+    compared: str = "theory"
+    """What that is."""
     unit: str
     """Of the values; "" for a ratio."""
-    slips: Mapping[str, Values]
+    slips: Mapping[str, Values] = field(default_factory=dict)
     """Values that are often taken in place of these, by the sentence that says so."""
+    plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
+    axis: str = "... (unit)"
+    """How the student draws the values, as code, and the title of the axis, for the last hint."""
+
+    def __post_init__(self) -> None:
+        if not self.conditions:
+            self.conditions = self._usual_conditions()
+            drawing = (
+                f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
+                f'my_figure.update_yaxes(title_text="{self.axis}").'
+            )
+            self.hints = [*self.hints, drawing]
+
+    def _usual_conditions(self) -> list[Condition]:
+        return [
+            Condition(
+                lambda found: repeats(found.table, self.scenario()),
+                "What is repeated must be what the exercise describes.",
+                f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
+                _what,
+            ),
+            Condition(
+                lambda found: (
+                    FEWEST_SEEDS <= found.table["seed"].nunique() <= MOST_SEEDS
+                    and not found.table.duplicated(["seed", "flow"]).any()
+                    and found.table["error"].isna().all()
+                ),
+                f"The table must have {FEWEST_SEEDS} to {MOST_SEEDS} different seeds, and no run may have failed.",
+                "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
+                lambda found: f"{found.table['seed'].nunique()} seeds",
+            ),
+            Condition(
+                lambda found: _agrees(found.interval, interval(self.values(found.table))),
+                "The interval must be that of the values that the exercise asks for, one for each seed.",
+                "Select the rows and the column first; nl.interval(...) takes the values.",
+                self._slip,
+            ),
+            Condition(
+                self._draws,
+                "The figure must show each of your values.",
+                'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
+                lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
+            ),
+            Condition(
+                lambda found: _shows(found.figure, self._judged_by(found)),
+                "The figure must show your interval, from mean - half to mean + half.",
+                "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
+                lambda found: (
+                    f"{len(found.figure['bars'])} error bars, {len(found.figure['shapes']) // 4} lines or areas across it"
+                ),
+            ),
+            Condition(
+                lambda found: any("(" in title or not self.unit for title in found.figure["titles"]),
+                "An axis must say what it shows, and in brackets its unit.",
+                'my_figure.update_yaxes(title_text="Goodput (Mbit/s)").',
+                lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
+            ),
+            Condition(
+                lambda found: found.verdict in _verdicts(self._judged_by(found), self.expected(found.table)),
+                f"The word must say where {self.compared} lies, seen from your interval.",
+                f"Is {self.compared} above mean + half, below mean - half, or between them?",
+                lambda found: (
+                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], self.unit)} to "
+                    f"{with_unit(sum(found.interval), self.unit)}"
+                ),
+            ),
+        ]
 
     def __call__(self, answer: object) -> None:
         """Show the verdict on `answer`, and in a notebook its figure."""
@@ -115,6 +188,62 @@ class Repetition(Build):
     def _judge(self, answer: object) -> Result:
         found = answer if isinstance(answer, Repeated) else _repeated(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _draws(self, found: Repeated) -> bool:
+        """Whether the figure shows the values, or those that the student took in their place: a mistake costs once."""
+        values, traces = self.values(found.table), found.figure["traces"]
+        if any(_same(numbers, values) for numbers in traces):
+            return True
+        instead = [slip(found.table) for slip in self.slips.values()]
+        return any(
+            _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
+        )
+
+    def _judged_by(self, found: Repeated) -> tuple[float, float]:
+        """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one.
+
+        Where it is two edges, who gave them has the right interval.
+        """
+        right = interval(self.values(found.table))
+        if _agrees(found.interval, (right[0] - right[1], sum(right))):
+            return right
+        known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
+        return found.interval if any(_agrees(found.interval, each) for each in known) else right
+
+    def _slip(self, found: Repeated) -> str:
+        """What a wrong interval is, where it is a usual slip."""
+        mean, half = found.interval
+        got = f"{mean:.4g} ± {half:.2g}"
+        for slip, sentence in self._slips(found):
+            if _agrees((mean, half), slip):
+                return f"{got}; {sentence}"
+        return got
+
+    def _slips(self, found: Repeated) -> Iterator[tuple[tuple[float, float], str]]:
+        values = self.values(found.table)
+        number, middle, scatter = len(values), float(values.mean()), float(values.std())
+        _, half = interval(values)
+        root = number**0.5
+        yield (
+            (middle, scatter),
+            "this half width is the standard deviation: how far single runs scatter, not how sure their mean is",
+        )
+        yield (middle, float(values.std(ddof=0))), "this half width is a standard deviation, not how sure the mean is"
+        yield (
+            (middle, scatter / root),
+            "this half width is the standard error: Student's t is missing, which makes 95 % of it",
+        )
+        yield (middle, 1.96 * scatter / root), f"1.96 holds for very many values; for {number} it is Student's t"
+        yield (middle, 2 * half), "this is the whole width, from one edge to the other"
+        yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
+        yield (float(values.median()), half), "this is the median, and the interval is of the mean"
+        for sentence, instead in self.slips.items():
+            yield interval(instead(found.table)), sentence
+        table = found.table
+        for column in table.select_dtypes("number"):
+            yield _interval_of(table[column]), f"this is the column {column} of all flows together"
+            for flow, rows in table.groupby("flow"):
+                yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
 def _repeated(answer: object) -> Repeated | str:
@@ -140,98 +269,6 @@ def _repeated(answer: object) -> Repeated | str:
     if word not in VERDICTS:
         return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
     return Repeated(table, (mean, half), figure, word)
-
-
-def repetition(
-    *,
-    name: str,
-    scenario: Callable[[], Scenario],
-    made_by: str,
-    values: Values,
-    expected: Callable[[pd.DataFrame], float],
-    unit: str,
-    right: str = "",
-    hints: Sequence[str] = (),
-    plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)',
-    axis: str = "... (unit)",
-    compared: str = "theory",
-    slips: Mapping[str, Values] | None = None,
-) -> Repetition:
-    """Make the check of a repeated measurement; what is not named here is as `Repetition` has it.
-
-    `made_by` is how the student makes the scenario, as code. `plot` and `axis` are how they draw the values, as code, and the title of
-    the axis, for the last hint. `compared` says what `expected` gives.
-    """
-    figure = (
-        f"my_figure = {plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
-        f'my_figure.update_yaxes(title_text="{axis}").'
-    )
-    return Repetition(
-        name=name,
-        scenario=scenario,
-        values=values,
-        expected=expected,
-        unit=unit,
-        slips=slips or {},
-        conditions=[
-            Condition(
-                lambda found: repeats(found.table, scenario()),
-                "What is repeated must be what the exercise describes.",
-                f"{made_by} makes it; nl.repeat(...) takes it as it is.",
-                _what,
-            ),
-            Condition(
-                lambda found: (
-                    FEWEST_SEEDS <= found.table["seed"].nunique() <= MOST_SEEDS
-                    and not found.table.duplicated(["seed", "flow"]).any()
-                    and found.table["error"].isna().all()
-                ),
-                f"The table must have {FEWEST_SEEDS} to {MOST_SEEDS} different seeds, and no run may have failed.",
-                "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
-                lambda found: f"{found.table['seed'].nunique()} seeds",
-            ),
-            Condition(
-                lambda found: _agrees(found.interval, interval(values(found.table))),
-                "The interval must be that of the values that the exercise asks for, one for each seed.",
-                "Select the rows and the column first; nl.interval(...) takes the values.",
-                lambda found: _slip(found, values(found.table), slips or {}),
-            ),
-            Condition(
-                lambda found: _draws(found, values(found.table), slips or {}),
-                "The figure must show each of your values.",
-                'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
-                lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
-            ),
-            Condition(
-                lambda found: _shows(found.figure, _judged_by(found, values(found.table), slips or {})),
-                "The figure must show your interval, from mean - half to mean + half.",
-                "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
-                lambda found: (
-                    f"{len(found.figure['bars'])} error bars, {len(found.figure['shapes']) // 4} lines or areas across it"
-                ),
-            ),
-            Condition(
-                lambda found: any("(" in title or not unit for title in found.figure["titles"]),
-                "An axis must say what it shows, and in brackets its unit.",
-                'my_figure.update_yaxes(title_text="Goodput (Mbit/s)").',
-                lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
-            ),
-            Condition(
-                lambda found: (
-                    found.verdict
-                    in _verdicts(_judged_by(found, values(found.table), slips or {}), expected(found.table))
-                ),
-                f"The word must say where {compared} lies, seen from your interval.",
-                f"Is {compared} above mean + half, below mean - half, or between them?",
-                lambda found: (
-                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], unit)} to "
-                    f"{with_unit(sum(found.interval), unit)}"
-                ),
-            ),
-        ],
-        right=right,
-        hints=[*hints, figure],
-    )
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
@@ -277,29 +314,6 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 
 
-def _draws(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> bool:
-    """Whether the figure shows the values, or those that the student took in their place: a mistake costs once."""
-    traces = found.figure["traces"]
-    if any(_same(numbers, values) for numbers in traces):
-        return True
-    instead = [slip(found.table) for slip in slips.values()]
-    return any(
-        _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
-    )
-
-
-def _judged_by(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> tuple[float, float]:
-    """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one.
-
-    Where it is two edges, who gave them has the right interval.
-    """
-    right = interval(values)
-    if _agrees(found.interval, (right[0] - right[1], sum(right))):
-        return right
-    known = itertools.chain([right], (slip for slip, _ in _slips(found, values, slips)))
-    return found.interval if any(_agrees(found.interval, each) for each in known) else right
-
-
 def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     """The words that are right; near an edge two of them, since the interval may be rounded."""
     mean, half = given
@@ -312,44 +326,6 @@ def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     if abs(expected - mean) <= half + margin:
         found.add("inside")
     return found
-
-
-def _slip(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> str:
-    """What a wrong interval is, where it is a usual slip."""
-    mean, half = found.interval
-    got = f"{mean:.4g} ± {half:.2g}"
-    for slip, sentence in _slips(found, values, slips):
-        if _agrees((mean, half), slip):
-            return f"{got}; {sentence}"
-    return got
-
-
-def _slips(
-    found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]
-) -> Iterator[tuple[tuple[float, float], str]]:
-    number, middle, scatter = len(values), float(values.mean()), float(values.std())
-    _, half = interval(values)
-    root = number**0.5
-    yield (
-        (middle, scatter),
-        "this half width is the standard deviation: how far single runs scatter, not how sure their mean is",
-    )
-    yield (middle, float(values.std(ddof=0))), "this half width is a standard deviation, not how sure the mean is"
-    yield (
-        (middle, scatter / root),
-        "this half width is the standard error: Student's t is missing, which makes 95 % of it",
-    )
-    yield (middle, 1.96 * scatter / root), f"1.96 holds for very many values; for {number} it is Student's t"
-    yield (middle, 2 * half), "this is the whole width, from one edge to the other"
-    yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
-    yield (float(values.median()), half), "this is the median, and the interval is of the mean"
-    for sentence, instead in slips.items():
-        yield interval(instead(found.table)), sentence
-    table = found.table
-    for column in table.select_dtypes("number"):
-        yield _interval_of(table[column]), f"this is the column {column} of all flows together"
-        for flow, rows in table.groupby("flow"):
-            yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
 def _interval_of(column: pd.Series[float]) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_B
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import Repetition, repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 
@@ -92,7 +92,7 @@ def _rtt() -> Function:
 
 
 def _repeated(own: StudentValues) -> Repetition:
-    return repetition(
+    return Repetition(
         name="a window beside somebody",
         scenario=lambda: beside_somebody(own),
         made_by="chapter.settings.beside_somebody(own)",

@@ -17,7 +17,7 @@ from netlab.course.conditions import (
     slow_links,
 )
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
@@ -63,7 +63,7 @@ class Checks:
     """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="goodput behind two routers",
             scenario=lambda: settings.two_udp(own),
             made_by="settings.two_udp(own)",

@@ -7,7 +7,7 @@ from netlab.chapters.congestion_control.settings import loss_times_s, random_los
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
 
@@ -143,7 +143,7 @@ class Checks:
                 "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
             ],
         )
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="the square-root formula",
             scenario=lambda: random_loss(own),
             made_by="chapter.settings.random_loss(own)",

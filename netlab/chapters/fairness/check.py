@@ -9,7 +9,7 @@ from netlab.chapters.fairness.settings import far_and_near
 from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
@@ -39,7 +39,7 @@ class Checks:
 
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="what distance costs",
             scenario=lambda: far_and_near(own),
             made_by="chapter.settings.far_and_near(own)",

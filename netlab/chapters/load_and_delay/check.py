@@ -15,7 +15,7 @@ from netlab.chapters.load_and_delay.experiments import by_formula_ms
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.runs.replications import interval
 
 
@@ -113,7 +113,7 @@ class Checks:
                 "Wait = load / (1 - load) * what is left of the packet on the link. Sizes are equal: on average sigma / 2. Then add sigma.",
             ],
         )
-        made = repetition(
+        made = Repetition(
             name="delay at 90 %",
             scenario=lambda: settings.busy(own),
             made_by="chapter.settings.busy(own, duration_s=...)",

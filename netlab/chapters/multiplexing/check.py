@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.chapters.multiplexing.settings import transfer_and_ping
 from netlab.course.checks import Function, Misconception, Number, slips
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]
@@ -140,7 +140,7 @@ class Checks:
                 ),
             ],
         )
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="the longest ping",
             scenario=lambda: transfer_and_ping(own.room_packets),
             made_by="chapter.settings.transfer_and_ping(own.room_packets)",

@@ -21,7 +21,7 @@ from netlab.course.checks import Function, Number, Result, Status, formula_slips
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_numbers import StudentValues
 from netlab.course.printed import last_lines
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.engines.library.own import has_method
 from netlab.measure.results import Run
 from netlab.runs import experiment
@@ -386,7 +386,7 @@ class Checks:
                 "Leave slow start when the queue begins to fill, not when it overflows.",
             ],
         )
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="which is better",
             scenario=lambda: settings.side_by_side(_Named.Aimd, _Named.Mine),
             made_by="chapter.settings.side_by_side(Aimd, Mine)",

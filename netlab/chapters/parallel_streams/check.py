@@ -9,7 +9,7 @@ from netlab.chapters.parallel_streams.settings import SLOW_MBPS
 from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 
 _NEARLY, _SPARE = 0.9999, 1.1
@@ -122,7 +122,7 @@ class Checks:
         )
 
         slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="what the neighbour gets",
             scenario=lambda: settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate),
             made_by="settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)",

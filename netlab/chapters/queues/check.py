@@ -9,7 +9,7 @@ from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 
 SHORTEST_S = 20
@@ -44,7 +44,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="a call beside a download",
             scenario=lambda: call_beside_download(own),
             made_by="chapter.settings.call_beside_download(own)",

@@ -16,7 +16,7 @@ from netlab.course.answers import answer_in_words, raised
 from netlab.course.checks import LONGEST_CALL_S, Function, Result, Status, slips
 from netlab.course.own_numbers import StudentValues
 from netlab.course.printed import last_lines
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 
 HEADER_BYTES = 42
 
@@ -184,7 +184,7 @@ class Checks:
                 "(data[0] - waits_for) % 256 < window tells whether a piece is in the window. Any other is old.",
             ],
         )
-        self.beside = repetition(
+        self.beside = Repetition(
             name="TCP on the same path",
             scenario=lambda: beside(own),
             made_by="chapter.settings.beside(own)",

@@ -15,7 +15,7 @@ from netlab.chapters.short_flows.settings import PAGES, lossy_pages
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import Repetition, repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 
 FEWEST_SIZES = 6
@@ -231,7 +231,7 @@ def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float
 
 def _repeated(own: StudentValues) -> Repetition:
     lost = own.loss_percent / 100
-    return repetition(
+    return Repetition(
         name="pages that a lost handshake delays",
         scenario=lambda: lossy_pages(own),
         made_by="chapter.settings.lossy_pages(own)",

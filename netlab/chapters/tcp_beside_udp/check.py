@@ -8,7 +8,7 @@ from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SE
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
 
 _DATA_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
@@ -40,7 +40,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
 
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="TCP beside a video",
             scenario=lambda: settings.beside(own.beside_mbps),
             made_by="chapter.settings.beside(own.beside_mbps)",

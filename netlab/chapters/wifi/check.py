@@ -7,7 +7,7 @@ from netlab import theory
 from netlab.chapters.wifi.settings import LONGEST_BYTES, two_senders
 from netlab.course.checks import Function, Number, slips
 from netlab.course.own_numbers import StudentValues
-from netlab.course.repetition import repetition
+from netlab.course.repetition import Repetition
 
 
 def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
@@ -119,7 +119,7 @@ class Checks:
                 "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
             ],
         )
-        self.repeated = repetition(
+        self.repeated = Repetition(
             name="two senders on the same air",
             scenario=two_senders,
             made_by="chapter.settings.two_senders()",
