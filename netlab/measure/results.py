@@ -109,6 +109,10 @@ class Run:
             has = f"; there is {', '.join(found[:4])}" if found else f"; its tables are {', '.join(tables)}"
             raise AttributeError(f"a run has no attribute {name!r}{has}")
 
+        def __call__(self, *_words: object) -> None:
+            """Say where commands run, to who takes `lab.run` for that."""
+            raise NetlabError("A run has results and is not called; a command runs in a host: lab['h1'].run('ls').")
+
     @property
     def scenario(self) -> dict[str, Any]:
         """The topology and traffic that ran, in the words of a scenario file."""

@@ -109,6 +109,11 @@ def test_a_run_says_where_a_guessed_quantity_is() -> None:
         _ = run.speed  # type: ignore[attr-defined]
 
 
+def test_who_calls_a_run_hears_where_commands_run() -> None:
+    with pytest.raises(NetlabError, match=r"a command runs in a host: lab\['h1'\]\.run\('ls'\)"):
+        make_run()("ls")  # type: ignore[operator]
+
+
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text("an older run")
