@@ -1,9 +1,9 @@
 """From a described network to what must be configured: subnets, addresses, routes and neighbours."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from netlab.base.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
@@ -16,6 +16,7 @@ NUMBER_BITS = 16
 
 EVERYWHERE = "0.0.0.0/0"
 
+_Key = TypeVar("_Key", int, str)
 Gateway = str
 """The address of the next node."""
 
@@ -32,21 +33,39 @@ class Port:
 
 
 class Paths:
-    """The ways that packets take when they follow the routes of `plan_addresses`; for many questions about one network."""
+    """Addresses, routes, and the ways that packets take when they follow these; for many questions about one network."""
 
     def __init__(self, wiring: Wiring) -> None:
-        self._nodes = wiring
+        self._wiring = wiring
         self._routers = frozenset(wiring.routers)
         self._switches = frozenset(wiring.switches)
         self._known = frozenset(wiring.nodes)
-        ports = _ports(wiring)
-        self._ports_of = _by_node(ports)
+        self._leaving = {hop.interface: hop for hop in wiring.hops}
+        self._from_switch: dict[str, list[Hop]] = {}
+        for hop in wiring.hops:
+            if hop.src in self._switches:
+                self._from_switch.setdefault(hop.src, []).append(hop)
+        self._ports = _ports(wiring)
+        self._ports_of = _grouped(self._ports, lambda port: port.node)
         self._port_on: dict[str, dict[int, Port]] = {}
-        for port in ports:
+        for port in self._ports:
             # Of two interfaces in one subnet the kernel uses the one that was configured first.
             self._port_on.setdefault(port.node, {}).setdefault(port.subnet, port)
-        self._ways = _Ways(wiring, ports)
-        self._crossings = _Crossings(wiring)
+        self._subnets = sorted({port.subnet for port in self._ports})
+        self._router_ports = _grouped(
+            (port for port in self._ports if port.node in self._routers), lambda port: port.subnet
+        )
+        # Subnets with the same routers are equally far from everywhere, and most have one router.
+        self._routers_on = {
+            subnet: frozenset(port.node for port in self._router_ports.get(subnet, ())) for subnet in self._subnets
+        }
+        # The routers' ports beside each node, its own subnets in their order: of equally near ones the first is taken.
+        self._gateways = {
+            node: [port for subnet in sorted(own) for port in self._router_ports.get(subnet, ()) if port.node != node]
+            for node, own in self._port_on.items()
+        }
+        self._far: dict[frozenset[str], dict[str, int]] = {}
+        self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
 
     def hops(self, src: str, dst: str) -> list[Hop]:
         """The hops that a packet from `src` to `address(src, dst)` takes, in order; none from a node to itself.
@@ -70,20 +89,20 @@ class Paths:
     def _best(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
         for name in (src, dst):
             if name not in self._known:
-                raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._nodes.nodes)}"])
+                raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._wiring.nodes)}"])
             if name in self._switches:
                 raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
         targets = self._ports_of.get(dst, [])
         if src == dst and targets:
             return targets[0].address, [], targets[0].address
-        ways = [(target, self._ports_passed(src, target)) for target in self._ways.differently_far(src, targets)]
+        ways = [(target, self._ports_passed(src, target)) for target in self._differently_far(src, targets)]
         passable = [(target, passed) for target, passed in ways if passed is not None]
         if not passable:
             raise ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
         target, passed = min(passable, key=lambda way: (len(way[1]), way[1][-1][1] is not way[0]))
         crossed: list[Hop] = []
         for leaving, entered in passed:
-            crossed.extend(self._crossings.between(leaving.interface, entered.interface))
+            crossed.extend(self._between(leaving.interface, entered.interface))
         return target.address, crossed, passed[0][1].address
 
     def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
@@ -93,12 +112,123 @@ class Paths:
         while here != target.node:
             if passed and here not in self._routers:
                 return None
-            following = self._ways.following(here, target)
+            following = self._port_after(here, target)
             if following is None:
                 return None
             passed.append((self._port_on[here][following.subnet], following))
             here = following.node
         return passed
+
+    def addressing(self) -> plan.Addressing:
+        """See `plan_addresses`."""
+        together = _grouped(self._ports, lambda port: port.subnet)
+        return {
+            "addresses": [
+                {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"}
+                for port in self._ports
+            ],
+            "macs": {hop.interface: _mac(number) for number, hop in enumerate(self._wiring.hops, start=1)},
+            "routes": self._routes(),
+            "neighbours": [
+                {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
+                for here in self._ports
+                for there in together[here.subnet]
+                if here.node != there.node
+            ],
+        }
+
+    def _between(self, leaving: str, entered: str) -> list[Hop]:
+        """The hops between two interfaces of one subnet: over one link, or through its switches."""
+        ahead = deque([[self._leaving[leaving]]])
+        while ahead:
+            crossed = ahead.popleft()
+            last = crossed[-1]
+            if last.dst_interface == entered:
+                return crossed
+            for hop in self._from_switch.get(last.dst, ()):
+                if hop.interface != last.dst_interface and (hop.dst in self._switches or hop.dst_interface == entered):
+                    ahead.append([*crossed, hop])
+        raise AssertionError(f"{leaving} and {entered} are in one subnet")
+
+    def _port_after(self, here: str, target: Port) -> Port | None:
+        """The port to which `here` hands a packet for `target`; None where it has no route."""
+        if target.subnet in self._port_on.get(here, ()):
+            return target
+        gateway = self._gateway(here, target.subnet)
+        if gateway is not None:
+            return gateway
+        if target.node in self._routers:
+            return None
+        # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so one whose subnet no
+        # router leads to is reached through the host's other subnets.
+        others = [port for port in self._ports_of[target.node] if port.subnet != target.subnet]
+        beside = [port for port in others if port.subnet in self._port_on.get(here, ())]
+        if beside:
+            return beside[0]
+        near = [
+            (self._distances(self._routers_on[port.subnet])[found.node], found)
+            for port in others
+            if (found := self._gateway(here, port.subnet))
+        ]
+        return min(near, key=lambda way: way[0])[1] if near else None
+
+    def _differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
+        """Of targets that are equally far from `here`, as most interfaces of a router are, only the first."""
+        first: dict[Any, Port] = {}
+        for target in targets:
+            beside = target.subnet in self._port_on.get(here, ())
+            first.setdefault(target.subnet if beside else self._routers_on[target.subnet] or target.subnet, target)
+        return list(first.values())
+
+    def _routes(self) -> list[plan.Route]:
+        """The routes of all nodes, each node's own in the order of their prefixes."""
+        found: list[plan.Route] = []
+        several = [port for port in self._ports if port.node not in self._routers and len(self._port_on[port.node]) > 1]
+        for node in self._ports_of:
+            if node not in self._routers and len(self._gateways[node]) == 1:
+                found.append({"node": node, "to": EVERYWHERE, "via": self._gateways[node][0].address})
+                continue
+            next_at = {
+                subnet: gateway.address
+                for subnet in self._subnets
+                if subnet not in self._port_on[node] and (gateway := self._gateway(node, subnet)) is not None
+            }
+            found += [{"node": node, "to": to, "via": via} for to, via in aggregated(next_at, self._port_on[node])]
+            found += [
+                {"node": node, "to": f"{target.address}/32", "via": following.address}
+                for target in several
+                if target.node != node
+                and target.subnet not in self._port_on[node]
+                and self._gateway(node, target.subnet) is None
+                and (following := self._port_after(node, target)) is not None
+            ]
+        return found
+
+    def _gateway(self, node: str, subnet: int) -> Port | None:
+        """The nearest of a node's gateways to a subnet that it is not on itself."""
+        routers = self._routers_on[subnet]
+        if not routers or node not in self._gateways:
+            return None
+        key = (node, routers)
+        if key not in self._chosen:
+            far = self._distances(routers)
+            able = [port for port in self._gateways[node] if port.node in far]
+            self._chosen[key] = min(able, key=lambda port: far[port.node], default=None)
+        return self._chosen[key]
+
+    def _distances(self, routers: frozenset[str]) -> dict[str, int]:
+        """How many routers on from each router it is to the nearest of `routers`."""
+        if routers not in self._far:
+            far = dict.fromkeys(routers, 0)
+            ahead = deque(sorted(routers))
+            while ahead:
+                here = ahead.popleft()
+                for port in self._gateways[here]:
+                    if port.node not in far:
+                        far[port.node] = far[here] + 1
+                        ahead.append(port.node)
+            self._far[routers] = far
+        return self._far[routers]
 
 
 def plan_addresses(wiring: Wiring) -> plan.Addressing:
@@ -109,21 +239,7 @@ def plan_addresses(wiring: Wiring) -> plan.Addressing:
     route where their numbers allow, and a host with one way out has that way only. Every two ports that can send frames
     to each other are neighbours: nobody needs to ask (ARP).
     """
-    ports = _ports(wiring)
-    together = _by_subnet(ports)
-    return {
-        "addresses": [
-            {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"} for port in ports
-        ],
-        "macs": {hop.interface: _mac(number) for number, hop in enumerate(wiring.hops, start=1)},
-        "routes": _Ways(wiring, ports).routes(),
-        "neighbours": [
-            {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
-            for here in ports
-            for there in together[here.subnet]
-            if here.node != there.node
-        ],
-    }
+    return Paths(wiring).addressing()
 
 
 def _mac(number: int) -> str:
@@ -168,142 +284,7 @@ def _subnets(wiring: Wiring) -> dict[str, int]:
     return {name: numbers.setdefault(root(end), len(numbers) + 1) for name, end in ends.items()}
 
 
-class _Crossings:
-    """The hops between two interfaces of one subnet: over one link, or through its switches."""
-
-    def __init__(self, wiring: Wiring) -> None:
-        self._switches = frozenset(wiring.switches)
-        self._leaving = {hop.interface: hop for hop in wiring.hops}
-        self._from_switch: dict[str, list[Hop]] = {}
-        for hop in wiring.hops:
-            if hop.src in self._switches:
-                self._from_switch.setdefault(hop.src, []).append(hop)
-
-    def between(self, leaving: str, entered: str) -> list[Hop]:
-        ahead = deque([[self._leaving[leaving]]])
-        while ahead:
-            crossed = ahead.popleft()
-            last = crossed[-1]
-            if last.dst_interface == entered:
-                return crossed
-            for hop in self._from_switch.get(last.dst, ()):
-                if hop.interface != last.dst_interface and (hop.dst in self._switches or hop.dst_interface == entered):
-                    ahead.append([*crossed, hop])
-        raise AssertionError(f"{leaving} and {entered} are in one subnet")
-
-
-class _Ways:
-    """Where each node sends a packet next."""
-
-    def __init__(self, wiring: Wiring, ports: Sequence[Port]) -> None:
-        self._routers = frozenset(wiring.routers)
-        self._ports = ports
-        self._ports_of = _by_node(ports)
-        self._router_ports = _by_subnet(port for port in ports if port.node in self._routers)
-        self._subnets = sorted({port.subnet for port in ports})
-        self._on = {node: {port.subnet for port in own} for node, own in self._ports_of.items()}
-        # Subnets with the same routers are equally far from everywhere, and most have one router.
-        self._routers_on = {
-            subnet: frozenset(port.node for port in self._router_ports.get(subnet, ())) for subnet in self._subnets
-        }
-        self._far: dict[frozenset[str], dict[str, int]] = {}
-        self._gateways = {node: self._gateways_of(node) for node in self._ports_of}
-        self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
-
-    def following(self, here: str, target: Port) -> Port | None:
-        """The port to which `here` hands a packet for `target`; None where it has no route."""
-        if target.subnet in self._on.get(here, ()):
-            return target
-        gateway = self._gateway(here, target.subnet)
-        if gateway is not None:
-            return gateway
-        if target.node in self._routers:
-            return None
-        # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so one whose subnet no
-        # router leads to is reached through the host's other subnets.
-        others = [port for port in self._ports_of[target.node] if port.subnet != target.subnet]
-        beside = [port for port in others if port.subnet in self._on.get(here, ())]
-        if beside:
-            return beside[0]
-        near = [
-            (self._distance(found.node, port.subnet), found)
-            for port in others
-            if (found := self._gateway(here, port.subnet))
-        ]
-        return min(near, key=lambda way: way[0])[1] if near else None
-
-    def differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
-        """Of targets that are equally far from `here`, as most interfaces of a router are, only the first."""
-        first: dict[Any, Port] = {}
-        for target in targets:
-            beside = target.subnet in self._on.get(here, ())
-            first.setdefault(target.subnet if beside else self._routers_on[target.subnet] or target.subnet, target)
-        return list(first.values())
-
-    def routes(self) -> list[plan.Route]:
-        """The routes of all nodes, each node's own in the order of their prefixes."""
-        found: list[plan.Route] = []
-        several = [port for port in self._ports if port.node not in self._routers and len(self._on[port.node]) > 1]
-        for node in self._ports_of:
-            if node not in self._routers and len(self._gateways[node]) == 1:
-                found.append({"node": node, "to": EVERYWHERE, "via": self._gateways[node][0].address})
-                continue
-            next_at = {
-                subnet: gateway.address
-                for subnet in self._subnets
-                if subnet not in self._on[node] and (gateway := self._gateway(node, subnet)) is not None
-            }
-            found += [{"node": node, "to": to, "via": via} for to, via in aggregated(next_at, self._on[node])]
-            found += [
-                {"node": node, "to": f"{target.address}/32", "via": following.address}
-                for target in several
-                if target.node != node
-                and target.subnet not in self._on[node]
-                and self._gateway(node, target.subnet) is None
-                and (following := self.following(node, target)) is not None
-            ]
-        return found
-
-    def _gateways_of(self, node: str) -> list[Port]:
-        """The routers' ports beside a node, its own subnets in their order: of equally near ones the first is taken."""
-        return [
-            port
-            for subnet in sorted(self._on[node])
-            for port in self._router_ports.get(subnet, ())
-            if port.node != node
-        ]
-
-    def _gateway(self, node: str, subnet: int) -> Port | None:
-        """The nearest of a node's gateways to a subnet that it is not on itself."""
-        routers = self._routers_on[subnet]
-        if not routers or node not in self._gateways:
-            return None
-        key = (node, routers)
-        if key not in self._chosen:
-            far = self._distances(routers)
-            able = [port for port in self._gateways[node] if port.node in far]
-            self._chosen[key] = min(able, key=lambda port: far[port.node], default=None)
-        return self._chosen[key]
-
-    def _distance(self, router: str, subnet: int) -> int:
-        return self._distances(self._routers_on[subnet])[router]
-
-    def _distances(self, routers: frozenset[str]) -> dict[str, int]:
-        """How many routers on from each router it is to the nearest of `routers`."""
-        if routers not in self._far:
-            far = dict.fromkeys(routers, 0)
-            ahead = deque(sorted(routers))
-            while ahead:
-                here = ahead.popleft()
-                for port in self._gateways[here]:
-                    if port.node not in far:
-                        far[port.node] = far[here] + 1
-                        ahead.append(port.node)
-            self._far[routers] = far
-        return self._far[routers]
-
-
-def aggregated(next_at: dict[int, Gateway], own: set[int]) -> list[tuple[str, Gateway]]:
+def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[str, Gateway]]:
     """As few prefixes as say the same as `next_at`, a gateway for each subnet's number; those in `own` may be covered.
 
     A subnet of the node's own has a longer prefix than any that covers it, so the kernel takes its own first. A number
@@ -331,15 +312,8 @@ def aggregated(next_at: dict[int, Gateway], own: set[int]) -> list[tuple[str, Ga
     return [(f"10.{first >> 8}.{first & 0xFF}.0/{length}", gateway) for first, length, gateway in sorted(found)]
 
 
-def _by_subnet(ports: Iterable[Port]) -> dict[int, list[Port]]:
-    found: dict[int, list[Port]] = {}
+def _grouped(ports: Iterable[Port], of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
+    found: dict[_Key, list[Port]] = {}
     for port in ports:
-        found.setdefault(port.subnet, []).append(port)
-    return found
-
-
-def _by_node(ports: Iterable[Port]) -> dict[str, list[Port]]:
-    found: dict[str, list[Port]] = {}
-    for port in ports:
-        found.setdefault(port.node, []).append(port)
+        found.setdefault(of(port), []).append(port)
     return found

@@ -26,7 +26,7 @@ from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
-from netlab.network.wiring import Hop, Wiring
+from netlab.network.wiring import Hop
 from netlab.protocol.plan import Address, Addressing, Item, Plan
 from netlab.protocol.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Tcp, Traffic
@@ -303,7 +303,7 @@ class Scenario:
             "routers": topology.routers,
             "switches": topology.switches,
             "directions": [_planned_hop(hop, own) for hop, own in zip(wiring.hops, shapes, strict=True)],
-            **self._addressing(wiring, paths),
+            **self._addressing(paths),
             "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
@@ -320,9 +320,9 @@ class Scenario:
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
 
-    def _addressing(self, wiring: Wiring, paths: Paths) -> Addressing:
+    def _addressing(self, paths: Paths) -> Addressing:
         """Addresses and routes, with a route of its own for each two hosts whose flows have an initial window of their own."""
-        found = plan_addresses(wiring)
+        found = paths.addressing()
         windows = {
             (item.src, item.dst): item.initial_window_segments
             for item in self.traffic
