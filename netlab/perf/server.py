@@ -10,7 +10,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from netlab.base.errors import ThroughputError
@@ -134,10 +134,11 @@ class Server:
     def _greet(self, sock: socket.socket, peer: str) -> None:
         """Find out what a new connection is, and hand it on."""
         try:
-            with _released_once(self._greeting) as release:
+            with contextlib.ExitStack() as greeting:
+                greeting.callback(self._greeting.release)
                 parts = protocol.read_greeting(sock)
                 if parts[0] == "control":
-                    Session(self, sock, peer).run(agreed=release)
+                    Session(self, sock, peer).run(agreed=greeting.close)
                     return
             session = self.find(parts[1])
             if session is None or not session.add_stream(int(parts[2]), sock, len(protocol.greeting(*parts))):
@@ -376,14 +377,6 @@ def _why(error: OSError) -> str:
 def _name(address: Any) -> str:
     host = str(address[0]).removeprefix("::ffff:")
     return f"{host}:{address[1]}"
-
-
-@contextlib.contextmanager
-def _released_once(semaphore: threading.BoundedSemaphore) -> Iterator[Callable[[], None]]:
-    """Give an acquired semaphore back at the end, or earlier by calling what this yields."""
-    with contextlib.ExitStack() as stack:
-        stack.callback(semaphore.release)
-        yield stack.close
 
 
 def _raise_file_limit() -> None:
