@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from netlab.base.errors import ThroughputError
-from netlab.base.values import is_integer, is_number
+from netlab.base.rules import Choice, Flag, Range, Rule, broken
+from netlab.base.values import shown
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
 
 DEFAULT_PORT = 5301
@@ -43,6 +44,23 @@ MAX_MESSAGE_BYTES = 1 << 20
 MAX_STREAMS = 128
 HANDSHAKE_S = 10.0
 TOKEN_BYTES = 16
+
+LONGEST_CONGESTION_NAME = 16
+"""In bytes, with the zero behind it (TCP_CA_NAME_MAX)."""
+OF_TCP = Range(1, 1 << 30, whole=True, optional=True)
+RULES: dict[str, Rule] = {
+    "protocol": Choice(("tcp", "udp")),
+    "direction": Choice(("up", "down", "both")),
+    "parallel": Range(1, MAX_STREAMS, whole=True),
+    "duration_s": Range(0.01, 1e6, optional=True),
+    "num_bytes": Range(1, 1 << 60, whole=True, optional=True),
+    "omit_s": Range(0, 1e5),
+    "interval_s": Range(0.001, 1e6),
+    "batch": Flag(),
+    "window_bytes": OF_TCP,
+    "mss_bytes": OF_TCP,
+}
+UDP_RULES = {"rate_bps": Range(0, 10**12, whole=True), "payload_bytes": Range(0, 1 << 31, whole=True)}
 
 Message = dict[str, Any]
 
@@ -87,32 +105,17 @@ class TestRequest:
 
     def check(self) -> None:
         """Raise ThroughputError with a sentence for the first value that cannot be tested."""
-        _expect(self.protocol in ("tcp", "udp"), "protocol must be tcp or udp", self.protocol)
-        _expect(self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction)
-        _expect(_whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel)
+        for problem in broken(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
+            raise ThroughputError(f"{problem}.")
         if (self.duration_s is None) == (self.num_bytes is None):
             raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
-        if self.duration_s is not None:
-            _expect(_real(self.duration_s, 0.01, 1e6), "The time must be from 0.01 to 1000000 s", self.duration_s)
-        if self.num_bytes is not None:
-            _expect(_whole(self.num_bytes, 1, 1 << 60), "The number of bytes must be 1 or more", self.num_bytes)
-            _expect(self.omit_s == 0, "omit goes with a time, not with a number of bytes", self.omit_s)
-        _expect(_real(self.omit_s, 0, 1e5), "omit must be from 0 to 100000 s", self.omit_s)
-        _expect(_real(self.interval_s, 0.001, 1e6), "The interval must be 0.001 s or more", self.interval_s)
-        _expect(isinstance(self.batch, bool), "batch must be true or false", self.batch)
+        if self.num_bytes is not None and self.omit_s:
+            raise ThroughputError(f"omit goes with a time, not with a number of bytes; got {self.omit_s} s.")
         if self.protocol == "udp":
-            _expect(_whole(self.rate_bps, 0, 10**12), "The rate must be from 0 to 10**12 bit/s", self.rate_bps)
-            _expect(_whole(self.payload_bytes, 0, 1 << 31), "The length must be whole bytes", self.payload_bytes)
             check_payload_bytes(self.payload_bytes)
-        for name in ("window_bytes", "mss_bytes"):
-            value = getattr(self, name)
-            _expect(value is None or _whole(value, 1, 1 << 30), f"{name} must be whole bytes", value)
-        congestion = self.congestion
-        _expect(
-            congestion is None or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
-            "congestion must be a short name such as cubic",
-            congestion,
-        )
+        name = self.congestion
+        if name is not None and not (isinstance(name, str) and name.isascii() and len(name) < LONGEST_CONGESTION_NAME):
+            raise ThroughputError(f"congestion must be a short name such as cubic; got {shown(name)}.")
 
     def to_message(self) -> Message:
         """The request as JSON types."""
@@ -299,16 +302,3 @@ def _decode(line: bytes) -> Message:
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ThroughputError(f"not a message: {line[:60]!r}")
     return message
-
-
-def _expect(condition: bool, rule: str, got: object) -> None:
-    if not condition:
-        raise ThroughputError(f"{rule}; got {str(got)[:60]}.")
-
-
-def _whole(value: object, low: int, high: int) -> bool:
-    return is_integer(value) and low <= value <= high  # type: ignore[operator]
-
-
-def _real(value: object, low: float, high: float) -> bool:
-    return is_number(value) and low <= value <= high  # type: ignore[operator]
