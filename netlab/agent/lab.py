@@ -18,7 +18,7 @@ from netlab.agent import files
 from netlab.agent.artifacts import ArtifactStore
 from netlab.agent.capture import Capture
 from netlab.agent.changer import Changer
-from netlab.agent.flows import FIRST_PORT, Flow, make_flows, runner_of
+from netlab.agent.flows import FIRST_PORT, Flow, make_flows
 from netlab.agent.flows.base import sleep_until
 from netlab.agent.gate import Gate, serve
 from netlab.agent.network import Network, batch
@@ -191,7 +191,7 @@ class Lab:
     def _set_up(self, items: list[Item], duration_s: float) -> list[Flow[Any]]:
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         made = make_flows(plan, self._network, self._keeper, len(self._items) + 1, self._port)
-        self._port += sum(runner_of(item).ports(item) for item in items)
+        self._port += sum(flow.ports for flow in made)
         self._items += items
         return made
 

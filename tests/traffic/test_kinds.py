@@ -48,11 +48,7 @@ class PagesFlow(flows.Flow[Any]):
 
     def __init__(self, item: Any, place: flows.FlowContext) -> None:
         super().__init__(item, place)
-        self.port, self.address = place.port, item["address"]
-
-    @staticmethod
-    def ports(item: Any) -> int:
-        return int(item["pages"])
+        self.port, self.address, self.ports = place.port, item["address"], item["pages"]
 
     def totals(self) -> Any:
         return {**super().totals(), "took_s": [0.5] * self.item["pages"], "first_s": 0.25}

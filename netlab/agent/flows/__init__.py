@@ -14,37 +14,29 @@ from netlab.agent.flows.tcp import TcpFlow
 from netlab.agent.flows.udp import UdpFlow
 from netlab.agent.network import Network
 from netlab.base.errors import RunError, ThroughputError, one_of
-from netlab.protocol.plan import AgentPlan, Item
+from netlab.protocol.plan import AgentPlan
 
 RUNNERS: dict[str, type[Flow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
 FIRST_PORT = 5001
 
-__all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows", "runner_of"]
-
-
-def runner_of(item: Item) -> type[Flow[Any]]:
-    """What runs this item.
-
-    Raises RunError when the agent does not know its kind.
-    """
-    found = RUNNERS.get(item["kind"])
-    if found is None:
-        raise RunError(
-            f"{item['label']}: the agent does not know this kind of traffic: {one_of(item['kind'], list(RUNNERS))}."
-        )
-    return found
+__all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
 
 
 def make_flows(
     plan: AgentPlan, network: Network, keeper: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[Flow[Any]]:
-    """One object for each item of the plan's traffic, with its sockets open; the first has this number and port."""
+    """One object for each item of the plan's traffic, with its sockets open; the first has this number and port.
+
+    Raises RunError when the agent does not know a kind, or cannot set an item up.
+    """
     made: list[Flow[Any]] = []
     for item in plan["traffic"]:
-        runner = runner_of(item)
+        kind, label = item["kind"], item["label"]
+        if kind not in RUNNERS:
+            raise RunError(f"{label}: the agent does not know this kind of traffic: {one_of(kind, list(RUNNERS))}.")
         try:
-            made.append(runner(item, FlowContext(plan, network, keeper, number + len(made), port)))
+            made.append(RUNNERS[kind](item, FlowContext(plan, network, keeper, number + len(made), port)))
         except (OSError, ThroughputError) as error:
-            raise RunError(f"{item['label']} could not be set up: {error}") from None
-        port += runner.ports(item)
+            raise RunError(f"{label} could not be set up: {error}") from None
+        port += made[-1].ports
     return made

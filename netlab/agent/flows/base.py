@@ -27,7 +27,7 @@ class FlowContext:
     number: int
     """The item's place in the traffic, from 1."""
     port: int
-    """The first of the ports that are its own; as many as its `ports` says."""
+    """The first of the ports that are its own; as many as its flow's `ports` says."""
 
     def pid(self, node: str) -> int:
         """Process that holds the namespace of a node."""
@@ -35,7 +35,9 @@ class FlowContext:
 
 
 class Flow(Generic[ItemType]):
-    """An item of traffic at work."""
+    """An item of traffic at work, which takes so many `ports`."""
+
+    ports = 0
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
         self.item = item
@@ -47,11 +49,6 @@ class Flow(Generic[ItemType]):
         self.errors: list[str] = []
         self._origin_s = 0.0
         self._threads: list[threading.Thread] = []
-
-    @staticmethod
-    def ports(item: Any) -> int:
-        """How many ports it takes."""
-        return 0
 
     def launch(self, origin_s: float) -> None:
         """Start in a thread; traffic begins at `origin_s` + `start_s` on the monotonic clock."""

@@ -148,12 +148,9 @@ class TcpFlow(Flow["TcpItem"]):
         self.streams = [
             TcpStream(src, dst, address, place.port + k, item, share) for k, share in enumerate(_shares(item))
         ]
+        self.ports = len(self.streams)
         self._ended: dict[int, _Ended] = {}
         self._told_end: set[int] = set()
-
-    @staticmethod
-    def ports(item: TcpItem) -> int:
-        return item["streams"]
 
     def launch(self, origin_s: float) -> None:
         self._origin_s = origin_s

@@ -23,6 +23,8 @@ SEND_BUFFER_BYTES = 1 << 28
 class UdpFlow(Flow["UdpItem"]):
     """Datagrams at a constant rate."""
 
+    ports = 1
+
     def __init__(self, item: UdpItem, place: FlowContext) -> None:
         super().__init__(item, place)
         self._seed = place.plan["seed"]
@@ -42,10 +44,6 @@ class UdpFlow(Flow["UdpItem"]):
         self._interval_s = place.plan["interval_s"]
         self.sender: UdpSender | None = None
         self.receiver: UdpReceiver | None = None
-
-    @staticmethod
-    def ports(item: UdpItem) -> int:
-        return 1
 
     def launch(self, origin_s: float) -> None:
         self._origin_s = origin_s

@@ -24,11 +24,7 @@ class Recorded(Flow[Any]):
         super().__init__(words, where)
         if "refuse" in words:
             raise words["refuse"]
-        self.port = where.port
-
-    @staticmethod
-    def ports(words: Any) -> int:
-        return int(words["takes"])
+        self.port, self.ports = where.port, words.get("takes", 0)
 
 
 @pytest.fixture
@@ -67,7 +63,7 @@ def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
 
 def test_an_unknown_kind_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=rf"h1-h2: .*kind of traffic: got 'quic'; allowed: {', '.join(flows.RUNNERS)}"):
-        flows.runner_of(item("quic"))
+        flows.make_flows({"traffic": [item("quic")]}, place(tmp_path).network, place(tmp_path).keeper)
 
 
 @pytest.mark.parametrize("error", [OSError(98, "Address already in use"), ThroughputError("no 'nosuch' here")])

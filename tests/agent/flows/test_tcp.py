@@ -143,4 +143,8 @@ def test_stop_ends_a_connection_that_is_not_accepted_yet(tmp_path: Path) -> None
 
 
 def test_each_connection_takes_a_port(tmp_path: Path) -> None:
-    assert TcpFlow.ports(item(streams=7)) == 7
+    flow = TcpFlow(item(streams=7), place(tmp_path))
+    assert flow.ports == 7
+    assert len({stream.address for stream in flow.streams}) == 7
+    for stream in flow.streams:
+        stream.close()
