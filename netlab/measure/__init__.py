@@ -6,7 +6,7 @@ from typing import Any
 from netlab.base.errors import RunError, one_of
 from netlab.measure import results
 from netlab.measure.artifacts import Artifacts
-from netlab.measure.base import Measure, Observations, Row, Tables
+from netlab.measure.base import Measure, Row, Tables
 from netlab.measure.command import CommandMeasure
 from netlab.measure.ping import PingMeasure
 from netlab.measure.program import ProgramMeasure
@@ -23,7 +23,7 @@ MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "command": CommandMeasure,
 }
 
-__all__ = ["MEASURES", "Measure", "Observations", "Tables", "to_run"]
+__all__ = ["MEASURES", "Measure", "Tables", "to_run"]
 
 
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
@@ -34,7 +34,18 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     RunError
         When nothing here knows what the counters of a kind of traffic mean.
     """
-    measures = _measures(raw, plan)
+    totals = {row["flow"]: row for row in raw["flows"]}
+    samples, arrivals = defaultdict(list), defaultdict(list)
+    for sample in raw["streams"]:
+        samples[sample["flow"]].append(sample)
+    for arrival in raw["datagrams"]:
+        arrivals[arrival["flow"]].append(arrival)
+    measures = []
+    for item in plan["traffic"]:
+        label, kind = item["label"], item["kind"]
+        if kind not in MEASURES:
+            raise RunError(f"{label}: nothing here measures this kind of traffic: {one_of(kind, list(MEASURES))}.")
+        measures.append(MEASURES[kind](item, totals[label], plan, samples[label], arrivals[label]))
     # Flows that start together share the beginning of their time; otherwise those that come late to a shared link would
     # count a short time in which the link was theirs, and the sum of all would exceed what it carries.
     begins_s: dict[float, float] = {}
@@ -59,19 +70,3 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     }
     more = {name: results.frame(rows, others=True) for name, rows in tables.items()}
     return Run(**frames, settings=settings, more=more, artifacts=artifacts or Artifacts())
-
-
-def _measures(raw: Counters, plan: Plan) -> list[Measure[Any, Any]]:
-    totals = {row["flow"]: row for row in raw["flows"]}
-    samples, arrivals = defaultdict(list), defaultdict(list)
-    for sample in raw["streams"]:
-        samples[sample["flow"]].append(sample)
-    for arrival in raw["datagrams"]:
-        arrivals[arrival["flow"]].append(arrival)
-    found = []
-    for item in plan["traffic"]:
-        label, kind = item["label"], item["kind"]
-        if kind not in MEASURES:
-            raise RunError(f"{label}: nothing here measures this kind of traffic: {one_of(kind, list(MEASURES))}.")
-        found.append(MEASURES[kind](item, totals[label], Observations(plan, samples[label], arrivals[label])))
-    return found

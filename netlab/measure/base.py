@@ -1,6 +1,5 @@
 """What every kind of traffic has to say of its counters: when its first data came, and its rows in a run's tables."""
 
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from netlab.base.units import rate_mbps
@@ -14,24 +13,19 @@ ItemType = TypeVar("ItemType", bound=Item)
 TotalsType = TypeVar("TotalsType", bound=Totals)
 
 
-@dataclass(frozen=True)
-class Observations:
-    """All that was seen of one item of traffic."""
-
-    plan: Plan
-    samples: list[StreamSample]
-    """Of its own connections, in time's order."""
-    arrivals: list[DatagramInterval]
-    """Its own."""
-
-
 class Measure(Generic[ItemType, TotalsType]):
-    """The numbers of one item of traffic."""
+    """The numbers of one item of traffic: `samples` are those of its own connections in time's order, `arrivals` its own."""
 
-    def __init__(self, item: ItemType, totals: TotalsType, seen: Observations) -> None:
-        self.item = item
-        self.totals = totals
-        self.seen = seen
+    def __init__(
+        self,
+        item: ItemType,
+        totals: TotalsType,
+        plan: Plan,
+        samples: list[StreamSample],
+        arrivals: list[DatagramInterval],
+    ) -> None:
+        self.item, self.totals, self.plan = item, totals, plan
+        self.samples, self.arrivals = samples, arrivals
 
     @property
     def first_s(self) -> float | None:
@@ -42,7 +36,7 @@ class Measure(Generic[ItemType, TotalsType]):
     def end_s(self) -> float:
         """When it was to end."""
         own_s = cast("float | None", self.item.get("duration_s"))
-        whole_s = self.seen.plan["duration_s"]
+        whole_s = self.plan["duration_s"]
         return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
 
     def tables(self, begin_s: float) -> Tables:

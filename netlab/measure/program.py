@@ -34,8 +34,8 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         return {"flows": [row], "intervals": self._intervals()}
 
     def _intervals(self) -> list[Row]:
-        step_s = self.seen.plan["interval_s"]
-        arrived = {row["interval"]: row["bytes"] for row in self.seen.arrivals}
+        step_s = self.plan["interval_s"]
+        arrived = {row["interval"]: row["bytes"] for row in self.arrivals}
         first, last = math.floor(self.item["start_s"] / step_s), math.ceil(round(self.end_s / step_s, 6))
         return [
             {

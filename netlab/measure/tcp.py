@@ -19,7 +19,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
     def tables(self, begin_s: float) -> Tables:
         """A row of the flow, rows of its connections, and the intervals of both."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
-        for sample in self.seen.samples:
+        for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
             if rtt_ms is not None:
                 rtts_ms[sample["stream"]].append(rtt_ms)
@@ -83,11 +83,11 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
     def _stream_intervals(self) -> list[Row]:
         before: dict[int, int] = defaultdict(int)
         rows = []
-        for sample in self.seen.samples:
+        for sample in self.samples:
             received_bytes = sample["received_bytes"] or 0
             fresh_bytes = received_bytes - before[sample["stream"]]
             before[sample["stream"]] = received_bytes
-            rows.append({**sample, "goodput_mbps": rate_mbps(fresh_bytes, self.seen.plan["interval_s"])})
+            rows.append({**sample, "goodput_mbps": rate_mbps(fresh_bytes, self.plan["interval_s"])})
         return rows
 
 

@@ -60,8 +60,8 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
 
     def _intervals(self) -> list[Row]:
         item = self.item
-        arrived = {row["interval"]: row for row in self.seen.arrivals}
-        step_s, whole_s = self.seen.plan["interval_s"], self.seen.plan["duration_s"]
+        arrived = {row["interval"]: row for row in self.arrivals}
+        step_s, whole_s = self.plan["interval_s"], self.plan["duration_s"]
         datagram_bits = item["payload_bytes"] * BITS_PER_BYTE
         found = []
         for number in range(max(1, round(whole_s / step_s))):
