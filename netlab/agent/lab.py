@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import platform
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -21,11 +22,11 @@ from netlab.agent.changer import Changer
 from netlab.agent.flows import FIRST_PORT, Flow, make_flows
 from netlab.agent.flows.base import sleep_until
 from netlab.agent.gate import Gate, serve
-from netlab.agent.network import Network, batch
+from netlab.agent.network import Network
 from netlab.agent.sampling import Reader, queue_readers
-from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
+from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions, without_offload_now
 from netlab.agent.settings import TRAFFIC_AT_S
-from netlab.agent.shaping import capture_ends, hosts_without_offload, segment_bytes_by_host, shape_network
+from netlab.agent.shaping import capture_ends, shape_network
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
@@ -49,7 +50,7 @@ class Lab:
     `work`.
     """
 
-    def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path = Path("/tmp")) -> None:
+    def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path) -> None:
         self._gate = gate
         self._folder = folder
         self._packages = packages
@@ -91,8 +92,7 @@ class Lab:
         forbid_timer_slack()
         self._plan = plan
         self._network = Network(plan)
-        segment_bytes = segment_bytes_by_host(plan["traffic"])
-        self._without_offload = hosts_ever_without_offload(plan, plan["clock"], segment_bytes)
+        self._without_offload = hosts_ever_without_offload(plan)
         ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
         self._network.configure(ip_lines, self._queueing)
         if programs:
@@ -135,18 +135,9 @@ class Lab:
             self._changer.make_now(
                 [{"at_s": 0.0, "direction": number, "shape": fields, "up": up} for number in directions], now_ns
             )
-            self._send_frame_by_frame(self._items)
+            self._changer.apply(without_offload_now(self._plan, self._items, self._without_offload))
             self._readers = self._make_readers()
         return self._moment()
-
-    def _send_frame_by_frame(self, items: list[Item]) -> None:
-        """Switch offload off where the links as they are or what these items of traffic send ask for it."""
-        plan, small = self._plan, segment_bytes_by_host(items)
-        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small):
-            if name not in self._without_offload:
-                self._without_offload.append(name)
-                own = [d["interface"] for d in self._plan["directions"] if d["src"] == name]
-                batch("ip", [f"link set dev {interface} gso_max_segs 1" for interface in own], self._network.pid(name))
 
     # Time -----------------------------------------------------------------------------------------------------
 
@@ -181,7 +172,7 @@ class Lab:
 
     def start(self, item: Item) -> Began:
         with self._lock:
-            self._send_frame_by_frame([item])
+            self._changer.apply(without_offload_now(self._plan, [item], self._without_offload))
         now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
         item["start_s"] += now_s
         (flow,) = self._set_up([item], ENDLESS_S)
@@ -255,15 +246,15 @@ class Lab:
         return {"lost": lost, **self._moment()}
 
 
-def work(gate: Gate, folder: str, packages: list[str]) -> None:
+def work(gate: Gate, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
     """What a guest of an engine does: serve the gate until the process that started this guest ends.
 
     Whether it was booted just now or long ago, it has done the same before and its clock shows the same, so that results
     are the same.
     """
     # A controller and its switches talk over this machine's own address.
-    batch("ip", ["link set dev lo up"], None)
-    serve(gate, Lab(gate, Path(folder), packages).request)
+    subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)
+    serve(gate, Lab(gate, Path(folder), packages, Path(work_folder)).request)
 
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from netlab.agent import guest
 from netlab.agent.files import GATE, URGENT
-from netlab.agent.gate import Gate, serve
-from netlab.agent.lab import Lab
-from netlab.agent.network import batch
+from netlab.agent.gate import Gate
+from netlab.agent.lab import work
 
 MS_BIND = 4096
 WORK = "/run"
@@ -66,7 +65,6 @@ def main(folder: str, packages: list[str]) -> None:
         Path(HOSTS).write_text("127.0.0.1 localhost\n")
         if guest.libc.mount(HOSTS.encode(), b"/etc/hosts", None, MS_BIND, None) != 0:
             raise OSError("/etc/hosts could not be covered")
-        batch("ip", ["link set dev lo up"], None)
-        serve(gate, Lab(gate, Path(folder), packages, Path(WORK)).request)
+        work(gate, folder, packages, WORK)
     finally:
         gate.power_off()

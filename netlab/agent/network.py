@@ -6,11 +6,8 @@ is to be configured is collected and told to the kernel over a netlink socket, o
 
 import os
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -181,18 +178,3 @@ def set_sysctl(key: str, value: str, where: str) -> None:
         Path("/proc/sys", key.replace(".", "/")).write_text(value)
     except OSError as error:
         raise RunError(f"The setting {key} = {value} was refused in {where}: {error.strerror}.") from None
-
-
-def batch(program: str, lines: Iterable[str], pid: int | None) -> None:
-    """Give lines to one `ip` or `tc`, in the namespace of process `pid`, or in the present one.
-
-    Raises RunError with what the program said, when it refused one.
-    """
-    text = "\n".join(lines)
-    if not text:
-        return
-    # The namespace is this thread's, and the program inherits it.
-    with visit(pid) if pid is not None else nullcontext():
-        done = subprocess.run([program, "-batch", "-"], input=text, text=True, capture_output=True)
-    if done.returncode != 0:
-        raise RunError(f"`{program} -batch` failed: {done.stderr.strip()}\n{text}")

@@ -6,7 +6,7 @@ queue empties into that at the highest rate. Interfaces stay up, so addresses, r
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -14,7 +14,7 @@ from netlab.agent import shaping
 from netlab.base.units import NS_PER_S
 from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Attached, Queueing, removed
-from netlab.protocol.plan import Change, Hop, Plan, Shape, TraceSteps
+from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
 
 # A machine's own `tbf` fills its bucket at every change of its rate: in a second, a bucket of 10 ms is one per cent. And it looks at the
 # new rate only when the frame that waits was due at the old one.
@@ -203,8 +203,9 @@ def shaped_directions(plan: Plan) -> list[Hop]:
     return sorted(found, key=lambda hop: nodes.index(hop["src"]))
 
 
-def hosts_ever_without_offload(plan: Plan, clock: str, segment_bytes: Mapping[str, int]) -> list[str]:
+def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
     """Hosts whose segmentation offload must be off because of what some link is or becomes."""
+    clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
     schedule.add(item for item in plan["changes"] if not isinstance(item["shape"].get("rate_mbps"), Mapping))
@@ -213,3 +214,20 @@ def hosts_ever_without_offload(plan: Plan, clock: str, segment_bytes: Mapping[st
         schedule.pop()
         found |= dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
     return [host for host in plan["hosts"] if host in found]
+
+
+def without_offload_now(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
+    """What switches offload off where the links as they are, or what these items of traffic send, ask for it.
+
+    `known` are the hosts whose offload is off; those that come to them are noted.
+    """
+    small = shaping.segment_bytes_by_host(items)
+    asked = shaping.hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small)
+    fresh = [host for host in asked if host not in known]
+    known += fresh
+    return [
+        Step(host, f"link set dev {hop['interface']} gso_max_segs 1")
+        for host in fresh
+        for hop in plan["directions"]
+        if hop["src"] == host
+    ]

@@ -12,7 +12,7 @@ import pytest
 
 import netlab as nl
 from netlab.agent.schedule import hosts_ever_without_offload
-from netlab.agent.shaping import segment_bytes_by_host, shape_network
+from netlab.agent.shaping import shape_network
 from netlab.base.errors import NotHereError
 from netlab.engines.base import agent_plan
 from netlab.engines.library import requests as asked
@@ -39,7 +39,7 @@ def plan_of(*traffic: Any, **words: Any) -> AgentPlan:
 
 
 def made(plan: AgentPlan) -> asked.Requests:
-    without = hosts_ever_without_offload(plan, plan["clock"], segment_bytes_by_host(plan["traffic"]))
+    without = hosts_ever_without_offload(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     settings = {"net.ipv4.udp_mem": "1 2 3"}
     return asked.make_requests(

@@ -29,7 +29,7 @@ def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
     gate: Any = None
     for name in ("request", "nothing", "_launch", "run"):
         with pytest.raises(RunError, match=f"no request '{name}'"):
-            Lab(gate, tmp_path, []).request(name)
+            Lab(gate, tmp_path, [], tmp_path).request(name)
     with pytest.raises(AttributeError):
         asking(print).nothing  # type: ignore[attr-defined] # noqa: B018
 

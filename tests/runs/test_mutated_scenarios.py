@@ -15,7 +15,7 @@ from typing import Any
 
 import netlab as nl
 from netlab.agent.schedule import hosts_ever_without_offload
-from netlab.agent.shaping import segment_bytes_by_host, shape_network
+from netlab.agent.shaping import shape_network
 from netlab.base.errors import NotHereError, ScenarioError
 from netlab.engines.base import agent_plan
 from netlab.engines.library.requests import Requests, make_requests
@@ -94,7 +94,7 @@ def mutate(document: Any, chance: random.Random) -> None:
 
 def requests_of(plan: AgentPlan) -> Requests:
     """What the library kernel gets of a plan."""
-    without = hosts_ever_without_offload(plan, plan["clock"], segment_bytes_by_host(plan["traffic"]))
+    without = hosts_ever_without_offload(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     return make_requests(plan, ip_lines, queueing, memory_bytes=1 << 28, start_s=START_S, machine_sysctls={})
 

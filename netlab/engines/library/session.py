@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from netlab.agent.files import CAPTURES
-from netlab.agent.schedule import Step, hosts_ever_without_offload
+from netlab.agent.schedule import hosts_ever_without_offload, without_offload_now
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host, shape_network
+from netlab.agent.shaping import shape_network
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
@@ -107,8 +107,7 @@ class LibrarySession:
         # A person may interrupt a wait; a run is one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
-        segment_bytes = segment_bytes_by_host(plan["traffic"])
-        self._without_offload = hosts_ever_without_offload(plan, plan["clock"], segment_bytes)
+        self._without_offload = hosts_ever_without_offload(plan)
         ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
         small = SMALL_SYSCTLS if self._memory_mb == SMALL_MEMORY_MB else {}
         self._requests = asked.make_requests(
@@ -183,7 +182,7 @@ class LibrarySession:
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._commands.add(item)
-        self._send_frame_by_frame()
+        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
         asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
         self._take_up()
         return {"start_s": item["start_s"], **self._now()}
@@ -203,7 +202,7 @@ class LibrarySession:
         for direction in schedule.directions:
             if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
                 asked.add_queue(self._requests, direction)
-        self._send_frame_by_frame()
+        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
         self._take_up()
         return self._now()
 
@@ -228,14 +227,6 @@ class LibrarySession:
         return {"code": 0, **self._now()}
 
     # How it is asked ----------------------------------------------------------------------------------------
-
-    def _send_frame_by_frame(self) -> None:
-        plan, segment_bytes = self._plan, segment_bytes_by_host(self._plan["traffic"])
-        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], segment_bytes):
-            if name not in self._without_offload:
-                self._without_offload.append(name)
-                own = [hop["interface"] for hop in plan["directions"] if hop["src"] == name]
-                asked.add_steps(self._requests, [Step(name, f"link set dev {each} gso_max_segs 1") for each in own])
 
     def _take_up(self) -> None:
         """Let no time pass: the program takes up what was added to the requests."""
