@@ -10,7 +10,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer")
 CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:])
@@ -83,7 +83,7 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
     """
     from netlab.base.errors import NetlabError
 
-    connections: dict[int, Connection] = {}
+    connections: dict[int, Control | Programming] = {}
     while (question := ear.hear())[0] != DONE:
         what, number, place = HEAD.unpack_from(question)
         body = question[HEAD.size :]
@@ -133,18 +133,6 @@ def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
     for pid in processes:
         os.waitpid(pid, 0)
     return question[1:]
-
-
-class Connection(Protocol):
-    """One connection's object."""
-
-    def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None: ...
-
-    def has(self, method: str) -> bool:
-        """Whether the student defined it."""
-
-    def call(self, method: str, body: bytes) -> bytes:
-        """Call it; what came of it."""
 
 
 class Control:

@@ -317,15 +317,13 @@ class Examination:
 
     def _measured(self, value: Any) -> Any:
         if isinstance(value, plain.Described):
+            if value.seeds is not None:
+                return self._laboratory.repeat(value.scenario, value.seeds)
             return self._laboratory.measure(value.scenario, graded=True)
-        if isinstance(value, plain.DescribedTable):
-            return self._laboratory.repeat(value.scenario, value.seeds)
         if isinstance(value, list):
             return [self._measured(item) for item in value]
         if isinstance(value, dict):
             return {name: self._measured(item) for name, item in value.items()}
-        if isinstance(value, plain.Opaque):
-            return type(value.type_name or "object", (), {})()
         return value
 
 

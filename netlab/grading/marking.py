@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.course.answers import with_unit
@@ -140,13 +140,8 @@ class Recorded:
         """The next answer."""
         call, self._next = self.calls[self._next], self._next + 1
         if "value" not in call:
-            _fail(call)
-        value = plain.decode(call["value"])
-        return type(value.type_name or "object", (), {})() if isinstance(value, plain.Opaque) else value
-
-
-def _fail(call: Mapping[str, Any]) -> NoReturn:
-    raise NetlabError(str(call.get("error", "it gave no value")))
+            raise NetlabError(str(call.get("error", "it gave no value")))
+        return plain.decode(call["value"])
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:

@@ -25,13 +25,6 @@ class PlainError(NetlabError):
 
 
 @dataclass(frozen=True)
-class Opaque:
-    """What stands outside for an object that did not cross: its type's name is all that is known of it."""
-
-    type_name: str
-
-
-@dataclass(frozen=True)
 class Called:
     """What stands outside for a function: whether it is still the stub that the notebook came with."""
 
@@ -47,17 +40,11 @@ class Own:
 
 @dataclass(frozen=True)
 class Described:
-    """What stands outside for a run: the scenario that the student described, to be measured afresh."""
+    """What stands outside for a run, or a table of `netlab.repeat`: what the student described, to be measured afresh."""
 
     scenario: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class DescribedTable:
-    """What stands outside for a table of `netlab.repeat`: the scenario and its seeds, to be measured afresh."""
-
-    scenario: dict[str, Any]
-    seeds: list[int]
+    seeds: list[int] | None = None
+    """Of a table."""
 
 
 def encode(value: Any) -> Any:
@@ -218,15 +205,17 @@ def _decode_object(kind: str, content: Any) -> Any:
     if kind == "own" and isinstance(content, str):
         return Own(content[:100] if content.isidentifier() else "Own")
     if kind == "opaque" and isinstance(content, str):
-        return Opaque("".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100])
+        # Of an object that did not cross its type's name is all that is known.
+        name = "".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100]
+        return type(name or "object", (), {})()
     raise PlainError("The answer is no plain value.")
 
 
-def _table(content: dict[str, Any]) -> DescribedTable:
+def _table(content: dict[str, Any]) -> Described:
     scenario, seeds = content.get("scenario"), content.get("seeds")
     if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise PlainError("The answer is no plain value.")
-    return DescribedTable(scenario, list(dict.fromkeys(seeds)))
+    return Described(scenario, list(dict.fromkeys(seeds)))
 
 
 def parse(data: bytes) -> Any:

@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import shutil
 import stat
 import zipfile
 from collections import defaultdict
@@ -204,9 +203,9 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
                 if stat.S_ISLNK(member.external_attr >> 16):
                     path.symlink_to("a link in the archive")
                 else:
-                    # One byte more than is read shows that it is too large.
-                    with packed.open(member) as source, path.open("wb") as target:
-                        shutil.copyfileobj(_Bounded(source, min(left_bytes, MOST_BYTES + 1)), target)
+                    # Whatever it says of its size; one byte more than is read shows that it is too large.
+                    with packed.open(member) as source:
+                        path.write_bytes(source.read(min(left_bytes, MOST_BYTES + 1)))
                     left_bytes -= path.stat().st_size
                 yield _handed_in(parts, path)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
@@ -217,19 +216,6 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
         raise NetlabError(
             f"{archive} holds more than {MOST_UNPACKED_BYTES >> 30} GB: unpack it, and name its directory."
         )
-
-
-class _Bounded:
-    """The first bytes of a file, whatever it says of its size."""
-
-    def __init__(self, source: object, most: int) -> None:
-        self._source, self._left = source, most
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes."""
-        data: bytes = self._source.read(min(size if size > 0 else 1 << 16, self._left))  # type: ignore[attr-defined]
-        self._left -= len(data)
-        return data
 
 
 def _name_in(member: zipfile.ZipInfo) -> str:
