@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 import nbformat
 import pytest
 
-from netlab.grading import leaks
+from netlab.grading import assign
 from netlab.grading.master import Master
 from tests.programs import ROOT, load
 
@@ -64,7 +64,7 @@ def test_the_image_takes_the_package_and_the_students_notebooks_and_nothing_of_t
 
 @pytest.mark.parametrize("source", SOLVED, ids=lambda path: path.stem)
 def test_no_line_of_an_answer_is_in_what_the_image_takes(source, copied):
-    secrets = leaks.secrets_of(Master(source).edition())
+    secrets = assign.secrets_of(Master(source).edition())
     assert secrets, "a chapter without answers proves nothing"
     (notebook,) = [path for path in copied if path.name == f"{source.stem}.ipynb"]
     lines = {line.strip() for cell in nbformat.read(notebook, 4).cells for line in cell.source.split("\n")}

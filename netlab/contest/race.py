@@ -33,7 +33,7 @@ class Entrant:
     digest: str
     """The hand-in's name, and SHA-256 of what was read of it."""
     code: dict[str, Any]
-    """As `netlab.grading.controls.control` gives it."""
+    """As `netlab.grading.reading.control` gives it."""
 
 
 def read(student: str, path: str, file: str, digest: str) -> Entrant:

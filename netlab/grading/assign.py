@@ -3,7 +3,8 @@
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,15 +13,21 @@ from nbformat import NotebookNode
 
 from netlab.base.errors import NetlabError
 from netlab.course import authoring
-from netlab.grading import kept, leaks
+from netlab.grading import kept
 from netlab.grading.claim import claimed
-from netlab.grading.master import Master
+from netlab.grading.master import Edition, Master
 from netlab.grading.roster import NAMES, Entry
 from netlab.grading.text import file_name, harmless
 
 CLASS_LIST = "class.csv"
 NOTEBOOKS = "notebooks"
 MOST_TRIES = 200
+SHORTEST_SECRET = 12
+"""Shorter lines of a solution, such as `else:`, may stand anywhere."""
+
+
+class LeakError(NetlabError):
+    """Something of the instructor's is in what students would get; nothing was written."""
 
 
 def assign(
@@ -83,8 +90,31 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
     Raises LeakError when an answer is in it.
     """
     notebook = authoring.student_notebook(chapter.source, token)
-    leaks.require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
+    require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
     return notebook
+
+
+def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
+    """Refuse to hand out any line of an answer.
+
+    Raises LeakError when one holds a line that only the instructor's version has.
+    """
+    lines = {_bare(line) for text in texts for line in text.split("\n")}
+    found = sorted(secrets_of(edition) & lines)
+    if found:
+        raise LeakError(f"The notebook would hand out an answer: the line {found[0]!r}. Nothing was written.")
+
+
+def secrets_of(edition: Edition) -> set[str]:
+    """The lines that the instructor's version of a chapter has and the student's has not."""
+    public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
+    mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
+    return {line for line in mine - public if len(line) >= SHORTEST_SECRET}
+
+
+def _bare(line: str) -> str:
+    """A line of code without its marks and spaces at the ends."""
+    return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:

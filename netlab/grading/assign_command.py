@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
-from netlab.grading.clone import add_root, root_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for you alone: the same notebooks with all answers, to try the grading",
     )
     parser.add_argument("--salt", default="", help="with another salt the same class gets other numbers")
-    add_root(parser)
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -31,7 +32,7 @@ def main(options: argparse.Namespace) -> int:
     """
     from netlab.grading import assign, master, roster
 
-    chapter = master.find(options.chapter, root_of(options))
+    chapter = master.find(options.chapter, options.root)
     entries = roster.read(options.roster) if options.roster else []
     try:
         written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlab.base.errors import NetlabError
-from netlab.grading.clone import add_root, root_of
 
 if TYPE_CHECKING:
     from netlab.grading.grade import Graded
@@ -45,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
     )
-    add_root(parser)
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -53,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
 
     Raises NetlabError when something other than a submission is at fault.
     """
-    from netlab.grading import grade, master, merged, reports, review, roster, sandbox
+    from netlab.grading import grade, master, merged, reports, roster, sandbox
     from netlab.grading.claim import claimed
 
     if options.jobs is not None and options.jobs < 1:
@@ -61,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
     if not options.cpu_seconds > 0:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
     sandbox.require_walls()
-    chapter = master.find(options.chapter, root_of(options))
+    chapter = master.find(options.chapter, options.root)
     entries = roster.read(options.roster) if options.roster else []
     output: Path = options.output
     os.umask(0o077)
@@ -70,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         with claimed(output, fewer=options.fewer) as claim:
             given = options.review or (own if own.is_file() else None)
-            points = review.read(given) if given else {}
+            points = grade.read_review(given) if given else {}
             graded = grade.grade(
                 chapter,
                 options.submissions,

@@ -19,12 +19,14 @@ from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.judging import Job
 from netlab.grading.master import Master
-from netlab.grading.review import Read
-from netlab.grading.roster import Entry, Matched, collect, match
+from netlab.grading.roster import Entry, Matched, collect, match, table
 from netlab.grading.submission import digest_of
-from netlab.grading.text import one_line
+from netlab.grading.text import bare, one_line
 
 KEPT = "results"
+REVIEW_COLUMNS = ("student", "exercise", "of", "points", "comment", "words", "answer", "model")
+"""`words` tells the answer that the points are for from any other."""
+REVIEW_NEEDED = ("student", "exercise", "points", "words")
 
 
 class GradingInterrupted(KeyboardInterrupt):
@@ -224,7 +226,45 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
             stopping.clear()
 
 
-def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Graded:
+@dataclass(frozen=True)
+class Reviewed:
+    """What a person gave to an answer."""
+
+    points: float
+    comment: str = ""
+    """A sentence for the student."""
+    words: str = ""
+    """The digest of the answer that was read."""
+
+
+def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
+    """The points that a person wrote into `review.csv`, by student and exercise; lines without any are left as they are.
+
+    Raises NetlabError when the file is another one, or points are no number.
+    """
+    # As Excel saves it in Western Europe.
+    rows, columns = table(path, "review", code_page="cp1252")
+    if not set(REVIEW_NEEDED) <= set(columns):
+        raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
+
+    def cell(row: Mapping[str, str | None], name: str) -> str:
+        return bare((row.get(columns.get(name, name)) or "").strip())
+
+    found = {}
+    for row in rows:
+        place, text = (one_line(cell(row, "student")), cell(row, "exercise")), cell(row, "points").replace(",", ".")
+        if not text:
+            continue
+        try:
+            points = float(text)
+        except ValueError:
+            # The line would help nobody: an answer has many, and a spreadsheet counts rows.
+            raise NetlabError(f"{path}: {', '.join(place)}: points must be a number, got {text[:40]!r}.") from None
+        found[place] = Reviewed(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
+    return found
+
+
+def with_review(graded: Graded, points: Mapping[tuple[str, str], Reviewed]) -> Graded:
     """The class with the points that a person gave to answers in words; for words that are others now they do not hold.
 
     Raises NetlabError when points are given to what is not there, or are out of range.

@@ -117,11 +117,13 @@ def digest(paths: list[Path]) -> str:
     return whole.hexdigest()
 
 
-def find(name: str, root: Path) -> Master:
+def find(name: str, root: Path | None = None) -> Master:
     """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`); also the project (`project`).
 
-    Raises ChapterError when there is none.
+    `root` is the instructor's clone, which has the solutions and the examiners that no package contains; unless it is named, the one
+    that this is called in, or netlab's own. Raises ChapterError when there is none.
     """
+    root = root or (Path.cwd() if Path("solutions").is_dir() else PACKAGE.parent)
     there = authoring.chapters(root)
     if not there:
         raise ChapterError(

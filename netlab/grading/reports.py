@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netlab.grading import kept, marking, review
-from netlab.grading.grade import Graded
+from netlab.grading import kept, marking
+from netlab.grading.grade import REVIEW_COLUMNS, Graded
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.master import WORDS
 from netlab.grading.text import file_name, harmless
@@ -165,7 +165,7 @@ def review_csv(graded: Graded) -> str:
     """A line for each answer in words, with room for a person's points, and with those that it has."""
     models = _models(graded)
     return _table(
-        review.COLUMNS,
+        REVIEW_COLUMNS,
         (
             [
                 result["student"],

@@ -14,8 +14,8 @@ from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.commands.cli import main
 from netlab.course import authoring
-from netlab.grading import assign, leaks, master, roster
-from netlab.grading.leaks import LeakError
+from netlab.grading import assign, master, roster
+from netlab.grading.assign import LeakError
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
 from tests.grading import classroom
@@ -78,17 +78,17 @@ def test_no_chapter_hands_an_answer_out(source: Path) -> None:
     if not chapter.examiner_path.is_file():
         pytest.skip("this chapter has no examiner yet")
     edition = chapter.edition()
-    secrets = leaks.secrets_of(edition)
+    secrets = assign.secrets_of(edition)
     exercises = len(chapter.examiner().exercises)
     assert len(secrets) >= min(exercises, 4), "the instructor's version says nothing of its own, so this proves nothing"
-    leaks.require_no_answer([cell.source for cell in edition.handed_out], edition)
+    assign.require_no_answer([cell.source for cell in edition.handed_out], edition)
 
 
 def test_a_notebook_with_an_answer_is_refused(sample: Master) -> None:
     edition = sample.edition()
     for line in ("    return rate_mbps * payload_bytes / (payload_bytes + 42)", "- names the queue (1)"):
         with pytest.raises(LeakError, match="would hand out an answer"):
-            leaks.require_no_answer(["x = 1\n" + line], edition)
+            assign.require_no_answer(["x = 1\n" + line], edition)
 
 
 def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(sample: Master, tmp_path: Path) -> None:

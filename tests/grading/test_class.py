@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import grade, judging, marking, merged, reports, review
+from netlab.grading import grade, judging, marking, merged, reports
 from netlab.grading.grade import Graded
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
@@ -219,10 +219,10 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
     mine.update(points="1,5", comment="Say the rate too.")
     file = tmp_path / "review.csv"
     with file.open("w") as out:
-        writer = csv.DictWriter(out, review.COLUMNS)
+        writer = csv.DictWriter(out, grade.REVIEW_COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
-    graded = grade.with_review(lesson.graded, review.read(file))
+    graded = grade.with_review(lesson.graded, grade.read_review(file))
     mark = next(
         m
         for r in graded.results
@@ -230,11 +230,11 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
         for m in r["exercises"]
         if m["key"] == "why-words"
     )
-    given = review.Read(1.5, "Say the rate too.", mark["words"])
+    given = grade.Reviewed(1.5, "Say the rate too.", mark["words"])
     assert (mark["points"], mark["status"], mark["sentences"]) == (1.5, "failed", ["Say the rate too."])
-    assert review.read(file) == {("right_as_taught", "why-words"): given}
+    assert grade.read_review(file) == {("right_as_taught", "why-words"): given}
     file.write_text(reports.review_csv(graded))
-    assert review.read(file) == {("right_as_taught", "why-words"): given}
+    assert grade.read_review(file) == {("right_as_taught", "why-words"): given}
 
 
 def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(lesson: Lesson, tmp_path: Path) -> None:

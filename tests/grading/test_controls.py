@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from netlab.grading.callee import CONTROL_METHODS
-from netlab.grading.controls import control
+from netlab.grading.reading import control
 from netlab.traffic import tcp
 
 TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.grading import flags, grade, judging, marking, merged, reports, review
+from netlab.grading import flags, grade, judging, marking, merged, reports
 from netlab.grading.grade import Graded
 from netlab.grading.judging import Job
 from netlab.grading.roster import Entry
@@ -72,7 +72,7 @@ def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_
 
 def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: Graded) -> None:
     (row, _) = rows(reports.review_csv(graded))
-    read = {("anna", "why-words"): review.Read(1.5, "Good.", row["words"])}
+    read = {("anna", "why-words"): grade.Reviewed(1.5, "Good.", row["words"])}
     again = grade.with_review(graded, read)
     assert reports.total(again.results[0]) == reports.total(graded.results[0]) + 1.5
     kept = rows(reports.review_csv(again))[0]
