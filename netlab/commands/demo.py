@@ -102,10 +102,6 @@ def report(run: Run) -> str:
     )
 
 
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no options."""
-
-
 def main(_options: argparse.Namespace) -> int:
     """Run and print; returns the exit code, 1 when theory and measurement differ."""
     run = experiment.run(topology(), traffic(), duration_s=DURATION_S)

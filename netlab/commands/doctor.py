@@ -169,10 +169,6 @@ def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
     return [*found, ""]
 
 
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no options."""
-
-
 def main(_options: argparse.Namespace) -> int:
     """Print the table; returns 1 when something is missing without which nothing runs."""
     width = min(shutil.get_terminal_size().columns, WIDTH)

@@ -5,10 +5,6 @@ import argparse
 from netlab.course import catalogue
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options: there are none."""
-
-
 def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command is called with its options
     """Print the table; returns the exit status."""
     catalogue.progress()
