@@ -6,7 +6,7 @@ from typing import Any
 from netlab.base.errors import ScenarioError, unknown_name
 from netlab.base.values import is_integer, plain, shown
 from netlab.network.link import Link, LinkShape, takes_link_fields
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 
 __all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_routers"]
 
@@ -53,16 +53,11 @@ def three_pcs(
     """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
     unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1"],
-        switches=["s1"],
-        links=[
-            Link("h1", "s1"),
-            Link("h2", "s1"),
-            Link("s1", "r1"),
-            Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue, reverse=unlimited, **bottleneck),
-        ],
+    return of_links(
+        Link("h1", "s1"),
+        Link("h2", "s1"),
+        Link("s1", "r1"),
+        Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue, reverse=unlimited, **bottleneck),
     )
 
 
@@ -95,16 +90,12 @@ def two_routers(
     def link(a: str, b: str, rate_mbps: float | None, **more: Any) -> Link:
         return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
 
-    return Topology(
-        hosts=["h1", "h2", "h3", "h4"],
-        routers=["r1", "r2"],
-        links=[
-            link("h1", "r1", access_mbps[0]),
-            link("h2", "r1", access_mbps[1]),
-            link("r1", "r2", middle_mbps, **middle),
-            link("r2", "h4", exit_mbps[0]),
-            link("r2", "h3", exit_mbps[1]),
-        ],
+    return of_links(
+        link("h1", "r1", access_mbps[0]),
+        link("h2", "r1", access_mbps[1]),
+        link("r1", "r2", middle_mbps, **middle),
+        link("r2", "h4", exit_mbps[0]),
+        link("r2", "h3", exit_mbps[1]),
     )
 
 
@@ -132,22 +123,17 @@ def portfolio(
             zip(rates_mbps, PORTFOLIO_DELAYS_MS, queue_packets, strict=True), start=1
         )
     ]
-    return Topology(
-        hosts=[f"h{i}" for i in range(1, 10)],
-        routers=["r1", "r2", "r3", "r4"],
-        switches=["s1", "s2"],
-        links=[
-            *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
-            Link("s1", "r1"),
-            row[0],
-            Link("h7", "r2"),
-            row[1],
-            *(Link(f"h{i}", "s2") for i in (4, 5, 6)),
-            Link("s2", "r3"),
-            Link("h8", "r3"),
-            row[2],
-            Link("h9", "r4"),
-        ],
+    return of_links(
+        *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
+        Link("s1", "r1"),
+        row[0],
+        Link("h7", "r2"),
+        row[1],
+        *(Link(f"h{i}", "s2") for i in (4, 5, 6)),
+        Link("s2", "r3"),
+        Link("h8", "r3"),
+        row[2],
+        Link("h9", "r4"),
     )
 
 
@@ -176,14 +162,10 @@ def slow_middle(queue_bytes: int = 64_000) -> Topology:
     queue_bytes : int
         Room before the slow link, in bytes.
     """
-    return Topology(
-        hosts=["h1", "h2"],
-        routers=["r1", "r2"],
-        links=[
-            Link("h1", "r1", rate_mbps=5, delay_ms=10),
-            Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
-            Link("r2", "h2", rate_mbps=5, delay_ms=10),
-        ],
+    return of_links(
+        Link("h1", "r1", rate_mbps=5, delay_ms=10),
+        Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
+        Link("r2", "h2", rate_mbps=5, delay_ms=10),
     )
 
 

@@ -290,6 +290,17 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return {f"{src}-{dst}": [hop.interface for hop in paths.hops(src, dst)] for src, dst in pairs}
 
 
+def of_links(*links: Link) -> Topology:
+    """The network of some links whose ends are named for what they are: h1, h2, ... hosts, r1, ... routers, s1, ... switches.
+
+    >>> of_links(Link("r1", "h2"), Link("h1", "r1")).nodes
+    ['h1', 'h2', 'r1']
+    """
+    names = sorted({end for link in links for end in (link.a, link.b)}, key=lambda name: (len(name), name))
+    hosts, routers, switches = ([name for name in names if name[0] == kind] for kind in "hrs")
+    return Topology(hosts, routers, switches, links)
+
+
 def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
     sound = [str(name) for name in names if isinstance(name, str)]

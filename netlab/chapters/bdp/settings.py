@@ -9,7 +9,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Ping, Tcp, Traffic, Udp
 
@@ -104,14 +104,10 @@ def transfer_starts_s() -> list[float]:
 
 def three_links(last_queue_packets: int) -> Topology:
     """The links of `simpleperf`'s path h1-h9, with another queue before the last one."""
-    links = [(40, 10, 67), (30, 20, 100), (20, 10, last_queue_packets)]
-    return Topology(
-        hosts=["h1", "h9"],
-        routers=["r2", "r3"],
-        links=[
-            Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=room)
-            for a, b, (rate, delay, room) in zip(["h1", "r2", "r3"], ["r2", "r3", "h9"], links, strict=True)
-        ],
+    return of_links(
+        Link("h1", "r2", rate_mbps=40, delay_ms=10, queue_packets=67),
+        Link("r2", "r3", rate_mbps=30, delay_ms=20, queue_packets=100),
+        Link("r3", "h9", rate_mbps=20, delay_ms=10, queue_packets=last_queue_packets),
     )
 
 
@@ -126,14 +122,10 @@ def star() -> Topology:
     def one_way(a: str, b: str, **shape: Any) -> Link:
         return Link(a, b, **shape, reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 0})
 
-    return Topology(
-        hosts=["h1", "h2", "h3", "h4", "h5"],
-        routers=["r1", "r2", "r3"],
-        links=[
-            *(Link("h1", "r1"), Link("r1", "r2"), Link("r2", "r3")),
-            one_way("r1", "h2", delay_ms=1),
-            one_way("r2", "h3", delay_ms=5),
-            one_way("r3", "h4", delay_ms=25),
-            one_way("r3", "h5", rate_mbps=1, queue_packets=100),
-        ],
+    return of_links(
+        *(Link("h1", "r1"), Link("r1", "r2"), Link("r2", "r3")),
+        one_way("r1", "h2", delay_ms=1),
+        one_way("r2", "h3", delay_ms=5),
+        one_way("r3", "h4", delay_ms=25),
+        one_way("r3", "h5", rate_mbps=1, queue_packets=100),
     )

@@ -6,7 +6,7 @@ from typing import Any
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
@@ -61,20 +61,11 @@ def two_distances(
 
     The queue is one of `QUEUES` or has the fields of a link.
     """
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1"],
-        links=[
-            Link("h1", "r1", reverse={"delay_ms": far_ms}),
-            Link("h2", "r1", reverse={"delay_ms": near_ms}),
-            Link(
-                "r1",
-                "h3",
-                rate_mbps=RATE_MBPS,
-                **(QUEUES[queue] if isinstance(queue, str) else queue),
-                reverse=UNLIMITED,
-            ),
-        ],
+    fields = QUEUES[queue] if isinstance(queue, str) else queue
+    return of_links(
+        Link("h1", "r1", reverse={"delay_ms": far_ms}),
+        Link("h2", "r1", reverse={"delay_ms": near_ms}),
+        Link("r1", "h3", rate_mbps=RATE_MBPS, **fields, reverse=UNLIMITED),
     )
 
 
@@ -93,13 +84,9 @@ def crossing(
     given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
     """
     out_ms = base_rtt_ms / 2
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1", "r2"],
-        links=[
-            Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
-            Link("r1", "r2", rate_mbps=rate_mbps, **queue, reverse=UNLIMITED),
-            Link("h2", "r2", delay_ms=out_ms if h2_delay_ms is None else h2_delay_ms, reverse={"delay_ms": 0}),
-            Link("r2", "h3", rate_mbps=rate_mbps, **queue, reverse={**UNLIMITED, "delay_ms": out_ms}),
-        ],
+    return of_links(
+        Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
+        Link("r1", "r2", rate_mbps=rate_mbps, **queue, reverse=UNLIMITED),
+        Link("h2", "r2", delay_ms=out_ms if h2_delay_ms is None else h2_delay_ms, reverse={"delay_ms": 0}),
+        Link("r2", "h3", rate_mbps=rate_mbps, **queue, reverse={**UNLIMITED, "delay_ms": out_ms}),
     )

@@ -12,7 +12,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
@@ -300,12 +300,8 @@ def head_starts(draws: int = 5) -> pd.DataFrame:
     """Experiments 2 and 3 with a head start of the first pair; experiment 3 where the packets of h7 come in bursts, or spaced."""
     lab = topologies.portfolio(queue_packets=LAB_ROOMS)
     open_l3 = topologies.portfolio((40, 30, None))
-    spaced = Topology(
-        open_l3.hosts,
-        open_l3.routers,
-        open_l3.switches,
-        [Link("h7", "r2", rate_mbps=40, queue_packets=67) if link.a == "h7" else link for link in open_l3.links],
-    )
+    behind = Link("h7", "r2", rate_mbps=40, queue_packets=67)
+    spaced = of_links(*(behind if link.a == "h7" else link for link in open_l3.links))
     cases = {
         "2, lab's rooms, 1 s apart": (2, lab, 1.0),
         "3, lab's rooms, 4 s apart": (3, lab, 4.0),

@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Udp
 
@@ -51,14 +51,10 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
     `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
     """
     room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1"],
-        links=[
-            Link("h1", "r1"),
-            Link("h2", "r1"),
-            Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),
-        ],
+    return of_links(
+        Link("h1", "r1"),
+        Link("h2", "r1"),
+        Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),
     )
 
 

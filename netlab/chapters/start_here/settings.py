@@ -1,7 +1,7 @@
 """What "Start here" measures on. No answers are here."""
 
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 
 DELAYS_MS = {"h1": 5, "h2": 10, "h3": 20}
 RATE_MBPS = 10
@@ -10,12 +10,8 @@ QUEUE_PACKETS = 100
 
 def three_hosts() -> Topology:
     """Three hosts around a router, each at its own distance; the way to h3 is slow."""
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1"],
-        links=[
-            Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
-            Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),
-            Link("r1", "h3", delay_ms=DELAYS_MS["h3"], rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS),
-        ],
+    return of_links(
+        Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
+        Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),
+        Link("r1", "h3", delay_ms=DELAYS_MS["h3"], rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS),
     )

@@ -5,7 +5,7 @@ from typing import Any
 from netlab import theory
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.replication.measurement import Measurement, Measurements, Settings, ends, goodput, loss, rtt
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
@@ -195,8 +195,7 @@ def _connections() -> Measurements:
         queue_packets=QUEUE,
         reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 300},
     )
-    plain = topologies.three_pcs(queue_packets=QUEUE)
-    topology = Topology(plain.hosts, plain.routers, plain.switches, [*plain.links[:-1], link])
+    topology = of_links(*topologies.three_pcs().links[:-1], link)
     traffic = [Tcp("h1", "h3"), Tcp("h2", "h3", streams=3)]
     scenario = Scenario(topology, traffic, duration_s=600, interval_s=5)
     quarter = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS) / 4
@@ -219,14 +218,10 @@ def _delayed(aqm: str, h1_ms: float) -> Topology:
     """Three PCs whose acknowledgements are late: 300 ms for both flows, for h1's also what is above."""
     options = {"red": RED, "gentle red": GENTLE_RED, "fifo": {}}[aqm]
     shape = {"aqm": "red" if "red" in aqm else "fifo", "aqm_options": options}
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1"],
-        links=[
-            Link("h1", "r1", reverse={"delay_ms": h1_ms}),
-            Link("h2", "r1", reverse={"delay_ms": NEAR_MS}),
-            Link("r1", "h3", rate_mbps=BOTTLENECK_MBPS, queue_packets=QUEUE, **shape, reverse=UNLIMITED),
-        ],
+    return of_links(
+        Link("h1", "r1", reverse={"delay_ms": h1_ms}),
+        Link("h2", "r1", reverse={"delay_ms": NEAR_MS}),
+        Link("r1", "h3", rate_mbps=BOTTLENECK_MBPS, queue_packets=QUEUE, **shape, reverse=UNLIMITED),
     )
 
 
@@ -254,23 +249,17 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
     }
 
 
-def two_bottlenecks(**queue: Any) -> Topology:
+def _two_bottlenecks() -> Measurements:
     """Two routers' links of 5 Mbit/s one after the other, and 150 ms on the way out of each host (`epfl` figure 3)."""
-    return Topology(
-        hosts=["h1", "h2", "h3"],
-        routers=["r1", "r2"],
-        links=[
-            Link("h1", "r1", delay_ms=150, reverse={"delay_ms": 0}),
-            Link("r1", "r2", rate_mbps=BOTTLENECK_MBPS, **queue, reverse=UNLIMITED),
-            Link("h2", "r2", delay_ms=150, reverse={"delay_ms": 0}),
-            Link("r2", "h3", rate_mbps=BOTTLENECK_MBPS, **queue, reverse={**UNLIMITED, "delay_ms": 150}),
-        ],
+    slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
+    topology = of_links(
+        Link("h1", "r1", delay_ms=150, reverse={"delay_ms": 0}),
+        Link("r1", "r2", **slow, reverse=UNLIMITED),
+        Link("h2", "r2", delay_ms=150, reverse={"delay_ms": 0}),
+        Link("r2", "h3", **slow, reverse={**UNLIMITED, "delay_ms": 150}),
     )
 
-
-def _two_bottlenecks() -> Measurements:
     def scenario(seed: int) -> Scenario:
-        topology = two_bottlenecks(queue_packets=QUEUE, aqm="red", aqm_options=RED)
         return Scenario(topology, [Tcp(*ends(pair)) for pair in routes], duration_s=600, interval_s=5, seed=seed)
 
     routes = {"h1-h2": ["r1"], "h1-h3": ["r1", "r2"], "h2-h3": ["r2"]}
