@@ -133,7 +133,7 @@ collapse_runs = nl.sweep(
 collapsed = settings.both(collapse_runs)
 
 # %% id="collapse-table" tags=["folded"]
-spread = [settings.mean_and_interval(collapsed[host]) for host in ("h1", "h2")]
+spread = [nl.interval(collapsed[host]) for host in ("h1", "h2")]
 table = pd.DataFrame(
     {
         "offered": [1, 10],

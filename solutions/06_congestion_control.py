@@ -17,6 +17,7 @@
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
 from netlab.chapters import congestion_control
+from netlab.chapters.congestion_control import plots
 
 chapter = congestion_control.begin()
 own = chapter.own
@@ -69,7 +70,7 @@ network = chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33)
 # %% id="watch" tags=["figure"]
 traffic = [nl.Tcp("h1", "h3", congestion="reno"), chapter.settings.burst(start_s=10)]
 watched = nl.run(network, traffic, duration_s=15, interval_s=0.02)
-chapter.settings.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow")
+plots.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow")
 
 # %% [markdown] id="watch-why"
 # - **Slow start.** Each ACK lets the window grow by a segment, so the window doubles in each round trip. It grows far above what path and
@@ -177,7 +178,7 @@ four = nl.sweep(
         for control in ("tahoe", "reno", "cubic", "bbr")
     }
 )
-chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
+plots.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
 
 # %% [markdown] id="four-why"
 # One run each; at six other starts the order was the same. From 5 to 10 s [[only Tahoe leaves the link idle = bool((chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
@@ -193,7 +194,7 @@ chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion control
 # %% id="stall" tags=["figure"]
 stall = chapter.settings.stall()
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, mss_bytes=128)
-chapter.settings.stall_figure(stall, {"tahoe": 0.5, "reno": 20}, limit_mbps, title="One flow, 15 s of each control")
+plots.stall_figure(stall, {"tahoe": 0.5, "reno": 20}, limit_mbps, title="One flow, 15 s of each control")
 
 # %% id="stall-table"
 repairs = stall.flows.dropna(subset="congestion").set_index("congestion")
@@ -249,7 +250,7 @@ print(f"Goodput with SACK: Tahoe {sack_mbps['tahoe']:.2f} Mbit/s, Reno {sack_mbp
 
 # %% id="random" tags=["figure"]
 random = chapter.settings.at_random()
-chapter.settings.losses_figure(random, title="Reno and its formulas under random loss")
+plots.losses_figure(random, title="Reno and its formulas under random loss")
 
 # %% id="random-table"
 one_percent = random[random["loss_rate"] == 0.01].iloc[0]

@@ -272,7 +272,7 @@ draws["h1, both"] = draws["h1 (1)"] + draws["h1 (2)"]
 
 # %% id="case5-table" tags=["folded"]
 quarter_mbps = nl.theory.tcp_goodput_limit_mbps(30) / 4
-spread = [settings.mean_and_interval(draws[name]) for name in draws.columns]
+spread = [nl.interval(draws[name]) for name in draws.columns]
 table = pd.DataFrame(
     {
         "theory": [*[quarter_mbps] * 4, 2 * quarter_mbps],
@@ -421,7 +421,7 @@ print(f"RTT of one connection if each segment is acknowledged at once: {at_once_
 # %% id="free-table" tags=["folded"]
 rows = {}
 for k in free_counts:
-    (h1, h1_half), (h2, h2_half) = (settings.mean_and_interval(free.loc[k, host]) for host in ("h1", "h2"))
+    (h1, h1_half), (h2, h2_half) = (nl.interval(free.loc[k, host]) for host in ("h1", "h2"))
     rows[k] = (k * one_of_mbps(k), h1, h1_half, own.neighbours * one_of_mbps(k), h2, h2_half)
 columns = ["theory h1", "h1", "+-", "theory h2", "h2", "+-"]
 print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of five seeds")

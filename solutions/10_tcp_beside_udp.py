@@ -139,7 +139,7 @@ nl.plots.Comparison(
 
 # %% id="sweep-table" tags=["folded"]
 tcp = {
-    video: chapter.settings.mean_and_interval(1000 * measured.loc[video, "TCP"])
+    video: nl.interval(1000 * measured.loc[video, "TCP"])
     for video in measured.index.get_level_values(0).unique()
 }
 print(

@@ -1,11 +1,11 @@
 """Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). The answers are below."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
-from netlab.course.checks import Function, Number, formula_slips, slips
+from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
 from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import Repetition
@@ -28,20 +28,28 @@ class Checks:
         self.window = _window()
 
 
-def _path(rates_mbps: Sequence[float], delays_ms: Sequence[float]) -> list[theory.Hop]:
-    return [theory.Hop(rate, delay) for rate, delay in zip(rates_mbps, delays_ms, strict=True)]
+def _rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+    path = [theory.Hop(rate, delay) for rate, delay in zip(rates_mbps, delays_ms, strict=True)]
+    return theory.ping_rtt_ms(path, payload_bytes)
 
 
-def _in_transmission_ms(rates_mbps: Sequence[float], frame_bytes: float) -> float:
-    return sum(theory.transmission_delay_ms(frame_bytes, rate) for rate in rates_mbps)
+def _wrong_ms(
+    propagations: int = 2, transmissions: float = 2, headers_bytes: int = _PING_HEADERS_BYTES, *, slowest: bool = False
+) -> Callable[..., float]:
+    """The round-trip time as a wrong sum has it: one of these is not what it is by default."""
+
+    def rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+        counted = [min(rates_mbps)] if slowest else rates_mbps
+        sent_ms = sum(theory.transmission_delay_ms(payload_bytes + headers_bytes, rate) for rate in counted)
+        return propagations * sum(delays_ms) + transmissions * sent_ms
+
+    return rtt_ms
 
 
 def _rtt() -> Function:
     return Function(
         name="round-trip time of a ping",
-        reference=lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(
-            _path(rates_mbps, delays_ms), payload_bytes
-        ),
+        reference=_rtt_ms,
         cases=[
             {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},
             {"rates_mbps": [1], "delays_ms": [0], "payload_bytes": 1458},
@@ -49,38 +57,25 @@ def _rtt() -> Function:
         ],
         unit="ms",
         tolerance=0.0005,
-        misconceptions=formula_slips(
-            lambda q: theory.ping_rtt_ms(_path(q.rates_mbps, q.delays_ms), q.payload_bytes) / 2,
+        misconceptions=slips(
+            _wrong_ms(propagations=1, transmissions=1),
             "This is one way. The echo comes back over the same links.",
-            lambda q: 2 * sum(q.delays_ms) + _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES),
+            _wrong_ms(transmissions=1),
             "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
-            lambda q: sum(q.delays_ms) + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES),
+            _wrong_ms(propagations=1),
             "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
-            lambda q: 2 * sum(q.delays_ms),
+            _wrong_ms(transmissions=0),
             "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
             "them in a millisecond at 1 Mbit/s.",
-            lambda q: 2 * sum(q.delays_ms) + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes),
+            _wrong_ms(headers_bytes=0),
             "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
-            lambda q: (
-                2 * sum(q.delays_ms)
-                + 2 * _in_transmission_ms([min(q.rates_mbps)], q.payload_bytes + _PING_HEADERS_BYTES)
-            ),
+            _wrong_ms(slowest=True),
             "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
-            lambda q: (
-                2 * sum(q.delays_ms)
-                + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
-            ),
+            _wrong_ms(transmissions=2 / BITS_PER_BYTE),
             "A byte has 8 bits, and the rates are in bits.",
-            lambda q: (
-                2 * sum(q.delays_ms)
-                + 2 * MS_PER_S * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES)
-            ),
+            _wrong_ms(transmissions=2 * MS_PER_S),
             "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
-            lambda q: (
-                2 * sum(q.delays_ms)
-                + 2
-                * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
-            ),
+            _wrong_ms(headers_bytes=_PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"]),
             "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
         ),
         hints=[

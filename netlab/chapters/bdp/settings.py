@@ -1,6 +1,6 @@
 """What the chapter "BDP" measures on: its networks, its scenarios and each student's own numbers. No answers are here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from netlab.base.units import BITS_PER_BYTE
@@ -32,14 +32,8 @@ WITHOUT_OFFLOAD = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 
 
-def _derived(own: StudentValues) -> Mapping[str, Any]:
-    bdp_kb = own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE
-    return {"window_kb": int(round(own.filling * bdp_kb, -1)), "half_kb": int(round(bdp_kb / 2, -1))}
-
-
-def _holds(own: StudentValues) -> bool:
-    """The window must be some 30 frames larger than the path: by one or two of them a run differs from theory."""
-    return bool(own.window_kb - own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE >= LEAST_WAITING_KB)
+def _bdp_kb(own: StudentValues) -> float:
+    return float(own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE)
 
 
 NUMBERS = OwnNumbers(
@@ -49,8 +43,12 @@ NUMBERS = OwnNumbers(
         "filling": (2.5, 1.5, 1.6, 2.4, 2.8, 3),
         "hidden_mbps": (45, 35, 55, 65, 75, 85),
     },
-    holds=_holds,
-    derive=_derived,
+    # The window must be some 30 frames larger than the path: by one or two of them a run differs from theory.
+    holds=lambda own: own.window_kb - _bdp_kb(own) >= LEAST_WAITING_KB,
+    derive=lambda own: {
+        "window_kb": int(round(own.filling * _bdp_kb(own), -1)),
+        "half_kb": int(round(_bdp_kb(own) / 2, -1)),
+    },
 )
 
 

@@ -12,7 +12,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.runs import experiment, replications, sweeps
+from netlab.runs import experiment, sweeps
 from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
 from netlab.traffic import Traffic, Udp
@@ -65,9 +65,6 @@ def two_udp(own: StudentValues) -> Scenario:
         Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
     ]
     return Scenario(network(), flows, duration_s=30)
-
-
-mean_and_interval = replications.interval
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:

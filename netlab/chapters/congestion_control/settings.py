@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -20,27 +19,6 @@ from netlab.runs import experiment, sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Tcp, Udp
-
-__all__ = [
-    "CONTROLS",
-    "NUMBERS",
-    "QueueTrials",
-    "at_random",
-    "burst",
-    "claims",
-    "losses_figure",
-    "path",
-    "per_loss",
-    "phases",
-    "random_loss",
-    "stall",
-    "stall_figure",
-    "summary",
-    "ten_flows",
-    "ten_windows",
-    "window_figure",
-    "windows_figure",
-]
 
 NUMBERS = OwnNumbers(
     {

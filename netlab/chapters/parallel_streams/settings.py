@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.course.own_numbers import OwnNumbers, StudentValues
+from netlab.course.own_numbers import OwnNumbers
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.runs import replications
+from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Command, Tcp
@@ -76,20 +76,6 @@ def most_free(neighbours: int, loss_rate: float) -> int:
     return math.floor(theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(loss_rate)) - neighbours
 
 
-def _derived(own: StudentValues) -> Mapping[str, Any]:
-    return {
-        "free_one_mbps": one_mbps(own.free_loss_rate),
-        "most_free": most_free(own.neighbours, own.free_loss_rate),
-        "greedy": most_free(own.neighbours, own.free_loss_rate) + 6,
-    }
-
-
-def _serves(own: StudentValues) -> bool:
-    # A whole number of connections must not just fill the link.
-    filling = theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(own.free_loss_rate)
-    return 0.1 < filling % 1 < 0.9
-
-
 NUMBERS = OwnNumbers(
     {
         "run_mbps": (1000, 600, 800, 900, 1200),
@@ -101,11 +87,14 @@ NUMBERS = OwnNumbers(
         "neighbours": (2, 3, 4),
         "free_loss_rate": (0.01, 0.008, 0.009),
     },
-    holds=_serves,
-    derive=_derived,
+    # A whole number of connections must not just fill the link.
+    holds=lambda own: 0.1 < theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(own.free_loss_rate) % 1 < 0.9,
+    derive=lambda own: {
+        "free_one_mbps": one_mbps(own.free_loss_rate),
+        "most_free": most_free(own.neighbours, own.free_loss_rate),
+        "greedy": most_free(own.neighbours, own.free_loss_rate) + 6,
+    },
 )
-
-mean_and_interval = replications.interval
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:
@@ -172,7 +161,7 @@ def suspects(seeds: Iterable[int] = range(1, 7)) -> pd.DataFrame:
         got = [float(run.goodput_mbps(4 if delay_ms == RTT_MS else 0.2).iloc[0]) for run in each]
         formula = min(streams * one_mbps(LOSS_RATE, delay_ms), limit)
         published = 7590 if streams == 1 else 9600
-        rows.append((delay_ms, lost_as, congestion, streams, formula, *mean_and_interval(got), max(got), published))
+        rows.append((delay_ms, lost_as, congestion, streams, formula, *interval(got), max(got), published))
     columns = ["delay (ms)", "lost as", "control", "K", "formula", "measured", "+-", "most", "published"]
     return pd.DataFrame(rows, columns=columns)
 

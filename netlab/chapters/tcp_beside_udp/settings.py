@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE
-from netlab.course.own_numbers import OwnNumbers, StudentValues
+from netlab.course.own_numbers import OwnNumbers
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -19,7 +19,7 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line, told
-from netlab.runs import replications
+from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
@@ -60,16 +60,6 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
-def _derived(own: StudentValues) -> Mapping[str, Any]:
-    return {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)}
-
-
-def _serves(own: StudentValues) -> bool:
-    # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
-    # two slips give the same number.
-    return bool(1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3)
-
-
 NUMBERS = OwnNumbers(
     {
         "beside_mbps": (2.8, 2.2, 2.4, 2.5, 2.6, 3),
@@ -79,8 +69,10 @@ NUMBERS = OwnNumbers(
         "wait_loss_rate": (0.3, 0.25, 0.35, 0.4),
         "my_video_mbps": (9, 6, 7, 8, 10, 11),
     },
-    holds=_serves,
-    derive=_derived,
+    # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
+    # two slips give the same number.
+    holds=lambda own: 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3,
+    derive=lambda own: {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)},
 )
 
 
@@ -121,9 +113,6 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
     return pd.DataFrame(
         [row.to_numpy() for row in rows], index=pd.Index(list(runs)), columns=["sensor", "video", "TCP"]
     )
-
-
-mean_and_interval = replications.interval
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
@@ -183,7 +172,7 @@ def loss_table() -> pd.DataFrame:
     runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
-        mean, half = mean_and_interval(1000 * run.streams["goodput_mbps"])
+        mean, half = interval(1000 * run.streams["goodput_mbps"])
         rows[rate] = {
             "measured": mean,
             "+-": half,
@@ -198,8 +187,8 @@ def loss_table() -> pd.DataFrame:
 def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
     """What TCP and the video lost in the runs of one case; the last four in kbit/s, by TCP's own losses and round trip."""
     tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
-    loss_rate, loss_half = mean_and_interval(tcp["loss_rate"].dropna())
-    measured, half = mean_and_interval(1000 * goodputs(dict(enumerate(runs)))["TCP"])
+    loss_rate, loss_half = interval(tcp["loss_rate"].dropna())
+    measured, half = interval(1000 * goodputs(dict(enumerate(runs)))["TCP"])
     rtt_ms = tcp["rtt_ms"].mean()
     return {
         "video loses": video["loss_rate"].mean(),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from netlab import theory
-from netlab.course.own_numbers import OwnNumbers, StudentValues
+from netlab.course.own_numbers import OwnNumbers
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -12,18 +12,15 @@ from netlab.traffic import Udp
 LONGEST_BYTES = 1472
 
 
-def _holds(own: StudentValues) -> bool:
-    # The payload that is asked for must be neither tiny nor the largest.
-    easiest_mbps = theory.wifi_udp_limit_mbps(LONGEST_BYTES, {"rate_mbps": own.air_mbps})
-    return bool(0.3 * easiest_mbps < own.target_mbps < 0.9 * easiest_mbps)
-
-
 NUMBERS = OwnNumbers(
     {
         "target_mbps": (20, *(mbps / 50 for mbps in range(550, 1101) if mbps != 1000)),
         "air_mbps": (54, 48),
     },
-    holds=_holds,
+    # The payload that is asked for must be neither tiny nor the largest.
+    holds=lambda own: (
+        0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(LONGEST_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
+    ),
 )
 
 

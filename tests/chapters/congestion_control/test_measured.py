@@ -6,6 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import congestion_control
+from netlab.chapters.congestion_control.plots import phases
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
@@ -18,7 +19,7 @@ def test_each_phase_is_seen_and_told_by_the_kernel() -> None:
     run = nl.run(
         settings.path(), [nl.Tcp("h1", "h3", congestion="reno"), settings.burst(4)], duration_s=6, interval_s=0.02
     )
-    own = settings.phases(run)
+    own = phases(run)
     assert list(own["phase"].drop_duplicates()) == [
         "slow start",
         "fast recovery",
