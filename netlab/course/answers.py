@@ -134,8 +134,3 @@ def answer_in_words(answer: object) -> str:
     if callable(answer):
         return f"the function {getattr(answer, '__name__', 'without a name')!r}"
     return f"an object of type {type(answer).__name__}"
-
-
-def with_article(noun: str) -> str:
-    """Put a or an before a noun."""
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_number, shown
-from netlab.course.answers import answer_in_words, with_article, with_unit
+from netlab.course.answers import answer_in_words, with_unit
 from netlab.course.checks import Check, Result, Status
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -62,9 +62,9 @@ class Build(Check):
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
-            return self._result(
-                Status.FAILED, f"expected {with_article(self.kind.__name__)}, got {answer_in_words(answer)}."
-            )
+            article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
+            wanted = f"{article} {self.kind.__name__}"
+            return self._result(Status.FAILED, f"expected {wanted}, got {answer_in_words(answer)}.")
         missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)

@@ -64,7 +64,7 @@ def update(where: Path) -> Iterator[str]:
             # JupyterLab opens nothing outside the folder of the chapters.
             original = catalogue.originals().parent / "docs" / page
             if original.is_file():
-                _copy(original, where / page)
+                shutil.copyfile(original, where / page)
     except OSError as error:
         raise NetlabError(
             f"The chapters cannot be copied to {where}: {error.strerror or error}. "
@@ -78,8 +78,8 @@ def reset(entry: Entry, where: Path) -> Path | None:
     mine = where / entry.path.name
     fresh = mine.exists() and mine.read_bytes() == entry.path.read_bytes()
     kept = _put_aside(mine) if mine.exists() and not fresh else None
-    _copy(entry.path, mine)
-    _copy(entry.path, where / _ORIGINALS / entry.path.name)
+    shutil.copyfile(entry.path, mine)
+    shutil.copyfile(entry.path, where / _ORIGINALS / entry.path.name)
     return kept
 
 
@@ -126,8 +126,8 @@ def _update(original: Path, where: Path) -> _Change:
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
         # A chapter that the student threw away comes back: there is no other way to get it.
-        _copy(original, mine)
-        _copy(original, base)
+        shutil.copyfile(original, mine)
+        shutil.copyfile(original, base)
         return _Change(original.name, f"{original.name} is new")
     if base.exists() and base.read_bytes() == original.read_bytes():
         return _Change(original.name)
@@ -137,13 +137,13 @@ def _update(original: Path, where: Path) -> _Change:
     old = _read(base) if base.exists() else new
     if theirs is None:
         kept = _put_aside(mine)
-        _copy(original, mine)
-        _copy(original, base)
+        shutil.copyfile(original, mine)
+        shutil.copyfile(original, base)
         return _Change(original.name, f"{original.name} could not be read and is fresh now", kept)
     merged, carried, left = merge(old or new, theirs, new)
     kept = _put_aside(mine)
     _write(mine, merged)
-    _copy(original, base)
+    shutil.copyfile(original, base)
     changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
     return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
 
@@ -247,10 +247,6 @@ def _write(path: Path, notebook: Notebook) -> None:
         json.dump(notebook, file, indent=1, ensure_ascii=False)
         file.write("\n")
     Path(file.name).replace(path)
-
-
-def _copy(source: Path, target: Path) -> None:
-    shutil.copyfile(source, target)
 
 
 def _put_aside(path: Path) -> Path:

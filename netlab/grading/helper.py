@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -153,20 +152,10 @@ def serve() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
         asked = json.loads(source.read(size))
-        _allow(asked["cpu_s"])
+        used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        # So much more from now on.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + asked["cpu_s"] + 1), resource.RLIM_INFINITY))
         try:
-            _write(target, {"value": _function(reading, asked["name"])(**asked["content"])})
+            _write(target, {"value": reading.FUNCTIONS[asked["name"]](**asked["content"])})
         except Exception as error:  # noqa: BLE001 (whatever a text does here, it is that student's row)
             _write(target, {"error": type(error).__name__})
-
-
-def _function(room: Any, name: str) -> Callable[..., Any]:
-    functions: Mapping[str, Callable[..., Any]] = room.FUNCTIONS
-    return functions[name]
-
-
-def _allow(cpu_s: float) -> None:
-    """Allow so much more processor time from now on."""
-    used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    most_s = int(used_s + cpu_s + 1)
-    resource.setrlimit(resource.RLIMIT_CPU, (most_s, resource.RLIM_INFINITY))

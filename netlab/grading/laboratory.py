@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -48,17 +48,16 @@ class RefusedError(NetlabError):
     """An experiment that is not made for a student's code; the text says why."""
 
 
-@dataclass
 class Laboratory:
-    """Measures scenarios for one submission, within a budget."""
+    """Measures scenarios for one submission, within a budget.
 
-    seed: str
-    """What the seeds of graded runs follow from: a graded run never has the seed that the student chose."""
-    _runs: int = field(default=0, init=False)
-    _network_s: float = field(default=0.0, init=False)
-    _packets: float = field(default=0.0, init=False)
-    _wall_s: float = field(default=0.0, init=False)
-    _with_own: dict[str, Run] = field(default_factory=dict, init=False)
+    The seeds of graded runs follow from `seed`: a graded run never has the seed that the student chose.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self._runs, self._network_s, self._packets, self._wall_s = 0, 0.0, 0.0, 0.0
+        self._with_own: dict[str, Run] = {}
 
     def measure(
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], Elsewhere] | None = None

@@ -160,9 +160,9 @@ class Exam:
         Raises EngineError where this machine cannot wall student code off.
         """
         sandbox.require_walls()
-        each = self._wanted(key.strip())
+        each = next(each for each in self._edition.wanted if each.key == key.strip())
         answer: Mapping[str, Any] = {"source": source, "attempted": False}
-        if not _is_empty(source):
+        if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
             answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)
         marks = self._examination.marks([each], {each.key: answer})
         self._marks[each.key] = marks[each.key]
@@ -175,10 +175,3 @@ class Exam:
         _, of = marking.parts_of(exercise, self._edition.checks[key])[number]
         parts = self._marks[key].parts
         print(said(parts[number]["points"] if number < len(parts) else 0, of))
-
-    def _wanted(self, key: str) -> Wanted:
-        return next(each for each in self._edition.wanted if each.key == key)
-
-
-def _is_empty(source: str) -> bool:
-    return all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))

@@ -162,4 +162,4 @@ def page(template: str, words: Mapping[str, Any], room: str = "netlab.grading") 
     return environment.get_template(template).render(**words).rstrip("\n") + "\n"
 
 
-FUNCTIONS = {"read": read, "compare": compare, "compose": compose, "page": page, "control": control}
+FUNCTIONS: dict[str, Any] = {"read": read, "compare": compare, "compose": compose, "page": page, "control": control}

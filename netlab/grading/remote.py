@@ -72,7 +72,7 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
     for place, each in enumerate(told if isinstance(told, list) else [None]):
         match each:
             case [int(item), "congestion" | "sender" | "receiver" as name, str(known)] if 0 <= item < number:
-                found[item, name] = standing_for(known, lambda: (line, _nothing), place)
+                found[item, name] = standing_for(known, lambda: (line, lambda: None), place)
             case _:
                 raise NetlabError("The grader does not know this question.")
     return found
@@ -80,11 +80,9 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
 
 def both_ends(line: Line) -> list[RemoteClass]:
     """What stands for a sender and a receiver that the other side serves."""
-    return [standing_for(name, lambda: (line, _nothing), place) for place, name in enumerate(("Sender", "Receiver"))]
-
-
-def _nothing() -> None:
-    """The guest goes on after the run."""
+    return [
+        standing_for(name, lambda: (line, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
+    ]
 
 
 def resident_class(

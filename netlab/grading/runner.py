@@ -44,14 +44,10 @@ def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), 
 
     Raises NetlabError when the grader refuses, with its reason.
     """
-    ear.say(callee.ASKED, json.dumps(asked).encode())
-    return _value(serve(ear, objects))
-
-
-def _value(reply: bytes) -> Any:
     from netlab.base.errors import NetlabError
 
-    answer = json.loads(reply)
+    ear.say(callee.ASKED, json.dumps(asked).encode())
+    answer = json.loads(serve(ear, objects))
     if "refused" in answer:
         raise NetlabError(answer["refused"])
     return answer["value"]
@@ -102,7 +98,10 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     _put("netlab.runs.experiment", run=Laboratory.run)
     _put("netlab.runs.sweeps", sweep=Laboratory.sweep)
     if exercises and not alone:
-        _put_apart()
+        from netlab.traffic import program, tcp
+
+        # A judge looks its runs up by a scenario's words, so these tell objects of a class apart.
+        tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
         _stand_in(exercises[0])
     for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
         # What of it is no module is imported where the cell runs.
@@ -110,13 +109,6 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
             importlib.import_module(name)
     gc.freeze()
     gc.enable()
-
-
-def _put_apart() -> None:
-    """Let a scenario's words tell objects of a class apart, for a judge looks its runs up by them."""
-    from netlab.traffic import program, tcp
-
-    tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
 
 
 def _told_apart(value: object) -> str:

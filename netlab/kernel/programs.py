@@ -3,8 +3,8 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from netlab.base.errors import KernelError
@@ -50,13 +50,17 @@ def run(
             )
         except OSError as error:
             raise KernelError(f"Could not {doing}: {command[0]}: {error.strerror}.") from error
-        with _group_ends(child):
-            assert child.stdout is not None
+        assert child.stdout is not None
+        try:
             for line in child.stdout:
                 out.write(line)
                 if on_line:
                     on_line(line)
             status = child.wait()
+        finally:
+            if child.poll() is None:
+                _end_group(child)
+            child.stdout.close()
     if status != 0 and not allow_failure:
         raise KernelError(failure(doing, status, log))
     return status
@@ -84,17 +88,6 @@ def failure(doing: str, status: int, log: Path) -> str:
     how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
     tail = "\n".join("  " + line for line in lines[-LAST_LINES:])
     return f"Could not {doing} ({how}). The log is {log}; its last lines:\n{tail}"
-
-
-@contextmanager
-def _group_ends(child: subprocess.Popen[str]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        if child.poll() is None:
-            _end_group(child)
-        if child.stdout is not None:
-            child.stdout.close()
 
 
 def _end_group(child: subprocess.Popen[str]) -> None:

@@ -43,23 +43,14 @@ Settings = dict[tuple[str, str], Measurements]
 
 def goodput(flow: str, after_s: float | None = None) -> Read:
     """Goodput of a flow in Mbit/s: of the whole transfer, or of what came later than `after_s`."""
-
-    def read(run: Run) -> float:
-        if after_s is not None:
-            return float(run.goodput_mbps(after_s)[flow])
-        return float(run.flows.set_index("flow").goodput_mbps[flow])
-
-    return read
+    if after_s is None:
+        return lambda run: float(run.flows.set_index("flow").goodput_mbps[flow])
+    return lambda run: float(run.goodput_mbps(after_s)[flow])
 
 
 def stream_goodput(flow: str, stream: int) -> Read:
     """Goodput in Mbit/s of one connection of a flow."""
-
-    def read(run: Run) -> float:
-        rows = run.streams[(run.streams.flow == flow)]
-        return float(rows.goodput_mbps.iloc[stream])
-
-    return read
+    return lambda run: float(run.streams[run.streams.flow == flow].goodput_mbps.iloc[stream])
 
 
 def loss(flow: str) -> Read:

@@ -1,6 +1,6 @@
 """The replication as Markdown, as HTML and as a few lines for a terminal."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -69,20 +69,12 @@ def _filled(template: str, result: Replication) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Lab:
-    source: str
-    reference: str
-    rows: list[list[str]]
-    notes: list[str]
-
-
-def _labs(result: Replication) -> list[_Lab]:
-    found: dict[str, _Lab] = {}
+def _labs(result: Replication) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
     for row in result.rows:
         source = row.published.source
-        lab = found.setdefault(source, _Lab(source, references()[source], [], []))
-        lab.rows.append(_cells(row, lab.notes))
+        lab = found.setdefault(source, {"source": source, "reference": references()[source], "rows": [], "notes": []})
+        lab["rows"].append(_cells(row, lab["notes"]))
     return list(found.values())
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from typing import Any
 
 from netlab.base.progress_bar import Progress
 from netlab.measure.results import Run
@@ -103,16 +104,7 @@ def error(value: float | None, expected: float | None) -> float | None:
 def published() -> list[Published]:
     """All rows of the published table, in its order."""
     return [
-        Published(
-            row["source"],
-            row["table"],
-            row["scenario"],
-            row["flow"],
-            row["quantity"],
-            row["unit"],
-            theory=float(row["theory"]) if row["theory"] else None,
-            published=float(row["published"]) if row["published"] else None,
-        )
+        Published(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
         for row in _table("published.csv")
     ]
 
@@ -182,6 +174,6 @@ def _settings(runs: Iterable[Run]) -> dict[str, object]:
     }
 
 
-def _table(name: str) -> list[dict[str, str]]:
+def _table(name: str) -> list[dict[str, Any]]:
     text = resources.files("netlab.replication").joinpath(name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
