@@ -82,8 +82,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
-    queue = queues.discipline(shape["aqm"]).qdisc(queue_spec(shape))
-    return [Attached(interface, bucket), Attached(interface, queue, inner=True)]
+    room = shape["queue_packets"], shape["queue_bytes"]
+    asked = queues.QueueSpec(rate_mbps, *room, shape["aqm_options"], offloads(shape))
+    return [Attached(interface, bucket), Attached(interface, queues.discipline(shape["aqm"]).qdisc(asked), inner=True)]
 
 
 def wire_qdisc(
@@ -247,15 +248,3 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
                 seen.add(direction["dst"])
                 ahead.append(direction["dst"])
     return False
-
-
-def queue_spec(shape: Shape) -> queues.QueueSpec:
-    """What this direction asks of its queue.
-
-    Raises ValueError when the direction has no rate, and so no queue.
-    """
-    if shape["rate_mbps"] is None:
-        raise ValueError("a direction without a rate has no queue")
-    return queues.QueueSpec(
-        shape["rate_mbps"], shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
-    )
