@@ -6,20 +6,18 @@ from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.netlink import links
 from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Queueing
+from netlab.netlink.wire import Lines
 from netlab.protocol.plan import Plan
 
-NetlinkMessages = list[tuple[str, bytes]]
-"""Netlink messages, each with the line that it stands for, which an error names."""
 
-
-def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, NetlinkMessages]:
+def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
     """Every veth pair, by the node that makes it; links with a medium are none.
 
     `interfaces` gives the new ones their numbers, `space` the descriptor of a node's namespace, both by the node's
     name.
     """
     macs = plan["macs"]
-    found: dict[str, NetlinkMessages] = {}
+    found: dict[str, Lines] = {}
     for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
         if forward["shape"]["medium"] is not None:
             continue
@@ -38,7 +36,7 @@ def settings(plan: Plan, name: str) -> dict[str, str]:
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
-def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> NetlinkMessages:
+def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
     """A node's interfaces, addresses, routes and neighbours, then its queues.
 
     Raises UnknownLineError for an `ip` line that is none of netlab's.

@@ -14,12 +14,11 @@ from netlab.base.errors import RunError
 from netlab.netlink import links
 from netlab.netlink.ip_lines import ip_line
 from netlab.netlink.qdiscs import Attached, Qdisc, Queueing, ingress, netem, redirected, tbf
+from netlab.netlink.wire import Lines
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES, QueueSpec
 
 EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
-
-Messages = list[tuple[str, bytes]]
 
 
 def refusals() -> dict[str, str | None]:
@@ -40,7 +39,7 @@ def refusals() -> dict[str, str | None]:
     return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
 
 
-def _refusal(messages: Callable[[Routing, int], Messages]) -> str:
+def _refusal(messages: Callable[[Routing, int], Lines]) -> str:
     holder = hold_new_namespace()
     routing = Routing(holder)
     try:
@@ -60,12 +59,12 @@ def _refused(*asked: Queueing) -> str:
     return _refusal(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
 
 
-def _ifb(routing: Routing, _holder: int) -> Messages:
+def _ifb(routing: Routing, _holder: int) -> Lines:
     line = "link add name wire0 type ifb"
     return [(line, ip_line(line, routing.interfaces))]
 
 
-def _veth(_routing: Routing, holder: int) -> Messages:
+def _veth(_routing: Routing, holder: int) -> Lines:
     # Open until this process ends: the kernel looks the descriptor up when it is told.
     here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
     pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)

@@ -9,13 +9,11 @@ from netlab.agent.namespaces import visit
 from netlab.base.errors import RunError
 from netlab.netlink import wire
 from netlab.netlink.ip_lines import Interfaces
-from netlab.netlink.wire import batch
 
 SOL_NETLINK = 270
 NETLINK_CAP_ACK = 10
 NETLINK_EXT_ACK = 11
 NLMSGERR_ATTR_MSG = 1
-MOST_BATCH_BYTES = 32_000
 ANSWER_BYTES = 1 << 16
 ERROR = struct.Struct("=i")
 
@@ -36,19 +34,11 @@ class Routing:
 
         Raises RunError when the kernel refuses one.
         """
-        ready: list[tuple[str, bytes]] = []
-        length = 0
-        for line, message in lines:
-            if length + len(message) > MOST_BATCH_BYTES:
-                self._send(ready)
-                ready, length = [], 0
-            ready.append((line, message))
-            length += len(message)
-        if ready:
-            self._send(ready)
+        for part in wire.parts(lines):
+            self._send(part)
 
-    def _send(self, lines: list[tuple[str, bytes]]) -> None:
-        self._socket.send(batch([message for _line, message in lines]))
+    def _send(self, lines: wire.Lines) -> None:
+        self._socket.send(wire.batch([message for _line, message in lines]))
         while True:
             data, offset = self._socket.recv(ANSWER_BYTES), 0
             while offset < len(data):

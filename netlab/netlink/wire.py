@@ -1,7 +1,7 @@
 """Netlink messages and attributes (linux/netlink.h, linux/rtnetlink.h), to write and to read."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 NETLINK_ROUTE = 0
 NLMSG_ERROR, NLMSG_DONE = 2, 3
@@ -23,6 +23,7 @@ HEADER = struct.Struct("=IHHII")
 TCMSG = struct.Struct("=BxxxiIII")
 _ATTRIBUTE = struct.Struct("=HH")
 _KIND_MASK = 0x3FFF
+MOST_BATCH_BYTES = 32_000
 
 
 class UnknownLineError(ValueError):
@@ -87,6 +88,24 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
         length, kind, _flags, _sequence, _pid = HEADER.unpack_from(data, offset)
         yield kind, data[offset + HEADER.size : offset + length]
         offset += (length + 3) & ~3
+
+
+Lines = list[tuple[str, bytes]]
+"""Messages, each with the line that it stands for, which an error names."""
+
+
+def parts(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
+    """Messages in parts, none of which is longer than a batch may be."""
+    ready: Lines = []
+    length = 0
+    for line, message in lines:
+        if ready and length + len(message) > MOST_BATCH_BYTES:
+            yield ready
+            ready, length = [], 0
+        ready.append((line, message))
+        length += len(message)
+    if ready:
+        yield ready
 
 
 def batch(requests: list[bytes]) -> bytes:

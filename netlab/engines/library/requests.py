@@ -17,9 +17,9 @@ from netlab.engines.library import commands
 from netlab.engines.library.control import Control
 from netlab.engines.library.ends import Ends
 from netlab.engines.library.own import Answering
+from netlab.netlink import wire
 from netlab.netlink.ip_lines import Interfaces, node_lines
 from netlab.netlink.qdiscs import Line, Queueing
-from netlab.netlink.wire import batch
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
@@ -34,7 +34,6 @@ NONE = 2**64 - 1
 LARGEST_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
 FIRST_PORT = 5001
-MOST_BATCH_BYTES = 32_000
 MARKS_IN_TINS = 0xFFFFFFFF
 """CAKE counts marks per tin, all others in one word of their statistics."""
 
@@ -223,25 +222,9 @@ def marks_word(aqm: str) -> int:
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
-    lines: list[str] = []
-    ready: list[bytes] = []
-    length = 0
-
-    def send() -> None:
-        if ready:
-            requests.add(NETLINK, batch(ready))
-            requests.batches.setdefault(node, []).append(list(lines))
-            lines.clear()
-            ready.clear()
-
-    for line, message in messages:
-        if length + len(message) > MOST_BATCH_BYTES:
-            send()
-            length = 0
-        lines.append(line)
-        ready.append(message)
-        length += len(message)
-    send()
+    for part in wire.parts(messages):
+        requests.add(NETLINK, wire.batch([message for _line, message in part]))
+        requests.batches.setdefault(node, []).append([line for line, _message in part])
 
 
 def add_queue(requests: Requests, direction: Hop) -> None:
@@ -306,7 +289,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
             _add_netlink(requests, requests.nodes.index(name), told)
             continue
         place = requests.nodes.index(name)
-        requests.add(AT, _AT.pack(at_ns, place, 0) + batch([message for _line, message in told]))
+        requests.add(AT, _AT.pack(at_ns, place, 0) + wire.batch([message for _line, message in told]))
         requests.batches.setdefault(place, []).append([line for line, _message in told])
 
 
