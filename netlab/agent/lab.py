@@ -22,8 +22,9 @@ from netlab.agent.changer import Changer
 from netlab.agent.flows import FIRST_PORT, Flow, make_flows
 from netlab.agent.flows.base import sleep_until
 from netlab.agent.gate import Gate, serve
+from netlab.agent.medium import Medium
 from netlab.agent.network import Network
-from netlab.agent.sampling import Reader, queue_readers
+from netlab.agent.sampling import QueueReader, queue_readers
 from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions, without_offload_now
 from netlab.agent.settings import TRAFFIC_AT_S
 from netlab.agent.shaping import capture_ends, shape_network
@@ -125,7 +126,7 @@ class Lab:
     def _moment(self) -> Moment:
         return {"now_s": time.monotonic() - self._origin_s}
 
-    def _make_readers(self) -> list[Reader]:
+    def _make_readers(self) -> list[Medium | QueueReader]:
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:

@@ -4,7 +4,6 @@ import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from netlab.agent.namespaces import visit
 from netlab.netlink import wire
@@ -48,13 +47,6 @@ class Qdisc:
             "sent_bytes": self.sent_bytes,
             "sent_packets": self.sent_packets,
         }
-
-
-class Reader(Protocol):
-    """What knows some queues."""
-
-    def read(self) -> dict[str, Qdisc]:
-        """The queue of each of its interfaces now."""
 
 
 class QueueReader:
