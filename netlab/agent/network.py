@@ -31,7 +31,7 @@ from netlab.agent.settings import QUEUES_AT_NS
 from netlab.base.errors import RunError
 from netlab.netlink.ip_lines import node_lines
 from netlab.netlink.qdiscs import Queueing
-from netlab.protocol.plan import AgentPlan
+from netlab.protocol.plan import AgentPlan, Plan
 from netlab.sockets.moments import sleep_until_ns
 
 LINK_PATIENCE_S = 10.0
@@ -76,6 +76,24 @@ class PlannedIntf(Intf):  # type: ignore[misc]
         return {}
 
 
+def planned(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
+    """Mininet's view of the network of a plan, of nodes and interfaces of these classes."""
+    # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
+    Mininet.inited = True
+    net = Mininet(build=False, controller=None, link=BatchedLink, intf=interface)
+    for name in [*plan["hosts"], *plan["routers"]]:
+        net.addHost(name, cls=host, ip=None)
+    for number, name in enumerate(plan["switches"], start=1):
+        net.addSwitch(name, cls=switch, dpid=f"{number:x}", inNamespace=True)
+    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+        addr1, addr2 = (plan["macs"][way["interface"]] for way in (forward, backward))
+        net.addLink(forward["src"], forward["dst"], addr1=addr1, addr2=addr2)
+    for own in plan["addresses"]:
+        found = net[own["node"]].nameToIntf[own["interface"]]
+        found.ip, _, found.prefixLen = own["address"].partition("/")
+    return net
+
+
 class Network:
     """A running network."""
 
@@ -83,23 +101,8 @@ class Network:
         self.plan = plan
         for key, value in plan["machine_sysctls"].items():
             set_sysctl(key, value, "the guest")
-        # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
-        Mininet.inited = True
-        self.mininet = Mininet(build=False, controller=None, link=BatchedLink, intf=PlannedIntf)
         self.media: list[Medium] = []
-        self.nodes: dict[str, Any] = {}
-        for name in [*plan["hosts"], *plan["routers"]]:
-            self.nodes[name] = self.mininet.addHost(name, cls=Host, ip=None)
-        for number, name in enumerate(plan["switches"], start=1):
-            self.nodes[name] = self.mininet.addSwitch(name, cls=Bridge, dpid=f"{number:x}", inNamespace=True)
-        macs = plan["macs"]
-        for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
-            self.mininet.addLink(
-                forward["src"],
-                forward["dst"],
-                addr1=macs[forward["interface"]],
-                addr2=macs[backward["interface"]],
-            )
+        self.nodes: dict[str, Any] = dict(planned(plan, Host, Bridge, PlannedIntf).items())
         self._routing = {name: Routing(node.pid) for name, node in self.nodes.items()}
         self._files: dict[str, int] = {}
         for name, interface in self._taps():
@@ -123,8 +126,6 @@ class Network:
 
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
         """Addresses, routes, neighbours, offloads, then queues."""
-        for own in self.plan["addresses"]:
-            self.nodes[own["node"]].nameToIntf[own["interface"]].ip = own["address"].partition("/")[0]
         lines: dict[str, list[str]] = {name: [] for name in self.nodes}
         for name, interface in self._taps():
             mac = self.plan["macs"][interface]

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 from mininet.cli import CLI
 from mininet.log import output, setLogLevel
-from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from netlab.agent.network import BatchedLink, PlannedIntf
+from netlab.agent.network import PlannedIntf, planned
 from netlab.agent.terminals import OFFER
 
 
@@ -88,29 +87,13 @@ class Prompt(CLI):  # type: ignore[misc]
     do_gterm = do_x = do_xterm
 
 
-def network(plan: dict[str, Any], pids: dict[str, int]) -> Mininet:
-    """Mininet's view of the network of a plan."""
-    Joined.held, JoinedIntf.plan, Mininet.inited = pids, plan, True
-    net = Mininet(build=False, controller=None, link=BatchedLink, intf=JoinedIntf)
-    for name in [*plan["hosts"], *plan["routers"]]:
-        net.addHost(name, cls=JoinedNode, ip=None)
-    for number, name in enumerate(plan["switches"], start=1):
-        net.addSwitch(name, cls=JoinedSwitch, dpid=f"{number:x}", inNamespace=True)
-    for forward in plan["directions"][::2]:
-        net.addLink(forward["src"], forward["dst"])
-    for item in plan["addresses"]:
-        address, _, prefix = item["address"].partition("/")
-        interface = net[item["node"]].nameToIntf[item["interface"]]
-        interface.ip, interface.prefixLen = address, prefix
-    net.built = True
-    return net
-
-
 def main(path: str, commands: str | None = None) -> None:
     """Open the prompt over the network that the file at `path` describes; commands may come from a file."""
     words = json.loads(Path(path).read_text())
     setLogLevel("info")
-    net = network(words["plan"], words["pids"])
+    Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
+    net = planned(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
+    net.built = True
     Prompt(net, script=commands)
     for node in [*net.hosts, *net.switches]:
         node.shell.kill()
