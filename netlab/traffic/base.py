@@ -18,6 +18,8 @@ class Traffic:
     kind: ClassVar[str]
     required: ClassVar[Mapping[str, Any]] = {}
     """The fields that must be given, each with a stand-in beside which the others can be checked."""
+    end_fields: ClassVar[Sequence[str]] = ("src", "dst")
+    """The fields that name its ends."""
     anywhere: ClassVar[bool] = False
     """Whether its ends may be switches, which have no address."""
     crossings: ClassVar[int] = 0
@@ -45,12 +47,12 @@ class Traffic:
     @property
     def ends(self) -> dict[str, str]:
         """The nodes it names, by field."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self.end_fields}
 
     @property
     def label(self) -> str:
         """A short name for tables and legends."""
-        raise NotImplementedError
+        return f"{'-'.join(map(str, self.ends.values()))} {self.kind}"
 
     @property
     def saves(self) -> Sequence[str]:
@@ -93,11 +95,3 @@ class Flow(Traffic):
     src: str
     dst: str
     required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": ""}
-
-    @property
-    def ends(self) -> dict[str, str]:
-        return {"src": self.src, "dst": self.dst}
-
-    @property
-    def label(self) -> str:
-        return f"{self.src}-{self.dst} {self.kind}"

@@ -52,6 +52,7 @@ class Command(Traffic):
     saves: Sequence[str] = ()
     kind: ClassVar[str] = "command"
     required: ClassVar[Mapping[str, Any]] = {"host": "", "command": "true"}
+    end_fields: ClassVar[Sequence[str]] = ("host",)
     anywhere: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -60,14 +61,6 @@ class Command(Traffic):
             object.__setattr__(self, "saves", (self.saves,))
         elif isinstance(self.saves, list):
             object.__setattr__(self, "saves", tuple(self.saves))
-
-    @property
-    def ends(self) -> dict[str, str]:
-        return {"host": self.host}
-
-    @property
-    def label(self) -> str:
-        return f"{self.host} {self.kind}"
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "saves": list(self.saves) if isinstance(self.saves, tuple) else self.saves}

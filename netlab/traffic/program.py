@@ -63,7 +63,6 @@ class Program(Flow):
     duration_s: float | None = None
     kind: ClassVar[str] = "program"
     required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": "", "sender": None, "receiver": None}
-    crossings: ClassVar[int] = 0
 
     @property
     def label(self) -> str:
