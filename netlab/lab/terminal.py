@@ -13,7 +13,6 @@ import os
 import select
 import shlex
 import shutil
-import signal
 import socket
 import sys
 import termios
@@ -22,10 +21,10 @@ import time
 import tty
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from netlab.base import scratch
+from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import NetlabError, RunError
 from netlab.lab.session import Session
 
@@ -176,14 +175,9 @@ def raw(fd: int) -> Any:
         yield
         return
     before = termios.tcgetattr(fd)
-    handler = signal.signal(signal.SIGTERM, _leave)
-    try:
-        tty.setraw(fd)
-        yield
-    finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
-        signal.signal(signal.SIGTERM, handler)
-
-
-def _leave(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+    with ending_signals_raise():
+        try:
+            tty.setraw(fd)
+            yield
+        finally:
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)
