@@ -22,6 +22,8 @@ ETIMEDOUT = 110
 
 Row = dict[str, Any]
 
+COUNTED = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
+"""Of a queue, in the order of protocol.h."""
 _READING = "QQQIIIIIIIIII"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
 _QUEUE = struct.Struct("<IIIIIIIxxxxQ")
@@ -129,21 +131,8 @@ class Answers:
 
     def _take_queues(self, data: bytes) -> None:
         names, rows, t_s = self._queue_names, self._queues, self._t_s
-        for queue, step, backlog_bytes, backlog_packets, drops, marks, sent_packets, sent_bytes in _QUEUE.iter_unpack(
-            data
-        ):
-            rows.append(
-                {
-                    "t_s": t_s(step),
-                    "interface": names[queue],
-                    "backlog_bytes": backlog_bytes,
-                    "backlog_packets": backlog_packets,
-                    "drops": drops,
-                    "marks": marks,
-                    "sent_bytes": sent_bytes,
-                    "sent_packets": sent_packets,
-                }
-            )
+        for queue, step, *counts in _QUEUE.iter_unpack(data):
+            rows.append({"t_s": t_s(step), "interface": names[queue], **dict(zip(COUNTED, counts, strict=True))})
 
     def _take_udp(self, data: bytes) -> None:
         fields = _UDP.unpack_from(data)
