@@ -101,35 +101,23 @@ def address(index: int, with_prefix: str) -> bytes:
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
     """A route to a network such as 10.0.1.0/24, or to "default"; TCP towards it may open with another window than Linux's 10."""
-    body = _way(to, RTPROT_BOOT, 0) + _gateway(via)
-    if initial_window_segments is not None:
-        body += attribute(RTA_METRICS, u32(RTAX_INITCWND, initial_window_segments))
-    return message(wire.RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
+    metrics = b"" if initial_window_segments is None else u32(RTAX_INITCWND, initial_window_segments)
+    return device_route(None, to, via, None, NLM_F_CREATE | NLM_F_EXCL, metrics=metrics)
 
 
 def device_route(
-    index: int | None, to: str, via: str | None, source: str | None, flags: int, *, quick: bool, remove: bool = False
+    index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """A route through an interface, as a line of `ip route` says it; with a `source` it is the one that the kernel made itself.
-
-    `quick` acknowledges each segment at once.
-    """
-    body = _way(to, RTPROT_KERNEL if source else RTPROT_BOOT, 0 if via else RT_SCOPE_LINK)
-    body += _gateway(via) if via else b""
+    """A route as a line of `ip route` says it; with a `source` it is the one that the kernel made itself."""
+    network = ipaddress.IPv4Network("0.0.0.0/0" if to == "default" else to)
+    protocol, scope = RTPROT_KERNEL if source else RTPROT_BOOT, 0 if via else RT_SCOPE_LINK
+    body = _RTMSG.pack(AF_INET, network.prefixlen, 0, 0, RT_TABLE_MAIN, protocol, scope, RTN_UNICAST, 0)
+    body += attribute(RTA_DST, network.network_address.packed) if network.prefixlen else b""
+    body += attribute(RTA_GATEWAY, ipaddress.IPv4Address(via).packed) if via else b""
     body += attribute(RTA_PREFSRC, ipaddress.IPv4Address(source).packed) if source else b""
     body += b"" if index is None else u32(RTA_OIF, index)
-    body += attribute(RTA_METRICS, u32(RTAX_QUICKACK, 1)) if quick else b""
+    body += attribute(RTA_METRICS, metrics) if metrics else b""
     return message(wire.RTM_DELROUTE if remove else wire.RTM_NEWROUTE, flags, body)
-
-
-def _way(to: str, protocol: int, scope: int) -> bytes:
-    network = ipaddress.IPv4Network("0.0.0.0/0" if to == "default" else to)
-    body = _RTMSG.pack(AF_INET, network.prefixlen, 0, 0, RT_TABLE_MAIN, protocol, scope, RTN_UNICAST, 0)
-    return body + (attribute(RTA_DST, network.network_address.packed) if network.prefixlen else b"")
-
-
-def _gateway(via: str) -> bytes:
-    return attribute(RTA_GATEWAY, ipaddress.IPv4Address(via).packed)
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:

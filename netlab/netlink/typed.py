@@ -213,7 +213,8 @@ class Route:
         """The message that does with it what `verb` says."""
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
-            NLM_F_REPLACE if verb == "change" else FLAGS[verb], quick=self.quick, remove=verb == "del",
+            NLM_F_REPLACE if verb == "change" else FLAGS[verb],
+            metrics=u32(links.RTAX_QUICKACK, 1) if self.quick else b"", remove=verb == "del",
         )  # fmt: skip
 
 
