@@ -111,7 +111,8 @@ def remedy(missing: Collection[str]) -> str:
     if not missing:
         return ""
     release = platform.release()
-    newer = {name: DISCIPLINES[name].since for name in missing if _is_newer(name, release)}
+    rows = (DISCIPLINES[name] for name in missing if name in DISCIPLINES)
+    newer = {row.name: row.since for row in rows if parse_version(release) < row.since}
     modules = [PARTS[name].module for name in missing if PARTS[name].module and name not in OWN and name not in newer]
     said = ""
     if modules:
@@ -141,8 +142,3 @@ def place() -> str:
 def in_container() -> bool:
     """Whether this is a container, as Podman, Docker and systemd mark it; Kubernetes sets a variable."""
     return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ
-
-
-def _is_newer(name: str, release: str) -> bool:
-    since = DISCIPLINES[name].since if name in DISCIPLINES else ()
-    return parse_version(release) < since
