@@ -9,15 +9,12 @@ import socket
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from netlab.agent.stand_ins import stand_in_for_distutils
+
 if sys.version_info >= (3, 12):
-    # Mininet wants one name of distutils, which Python 3.12 dropped, and only for Open vSwitch, which is not used here.
-    _version: Any = ModuleType("distutils.version")
-    _version.StrictVersion = None
-    sys.modules.setdefault("distutils", ModuleType("distutils"))
-    sys.modules.setdefault("distutils.version", _version)
+    stand_in_for_distutils()
 
 from mininet.link import Intf, Link
 from mininet.net import Mininet

@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, Any
 from netlab.agent import stand_ins
 from netlab.agent.gate import Gate
 from netlab.agent.network import Network
+from netlab.agent.stand_ins import BINARIES
+from netlab.agent.stand_ins import HOME as HOMES
 from netlab.agent.terminals import Terminals, run_shown
 from netlab.base.errors import RunError
 from netlab.protocol import requests
@@ -24,8 +26,6 @@ from netlab.protocol.plan import AgentPlan
 from netlab.protocol.requests import Content, Ended, Moment, Printed, Process, Turn
 
 GRID_S = 0.01
-HOMES = "/run/netlab"
-BINARIES = f"{HOMES}/bin"
 PROMPT = "import sys; sys.path.extend({packages!r}); from netlab.agent.prompt import main; main({path!r}, {commands!r})"
 
 # Directory, variables and functions of a host's shell outlive the command that set them.
@@ -154,17 +154,8 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 
 def _environment(home: str) -> dict[str, str]:
-    return {
-        # What a plain machine lacks (ifconfig, iptables, telnet) is replaced by stubs.
-        "PATH": stand_ins.search_path(BINARIES),
-        "HOME": home,
-        "SHELL": "/bin/bash",
-        "TERM": "dumb",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONUNBUFFERED": "1",
-        # bash itself would ask the host's user for it, whom the guest may not know.
-        "USER": "root",
-    }
+    # What a plain machine lacks (ifconfig, iptables, telnet) is replaced by stubs.
+    return stand_ins.environment(home, stand_ins.search_path(BINARIES))
 
 
 if TYPE_CHECKING:

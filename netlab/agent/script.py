@@ -12,7 +12,6 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from netlab.agent import stand_ins
@@ -27,8 +26,7 @@ PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
 
 PROGRAM = "import sys; sys.path.extend({packages!r}); from netlab.agent.script import main; main(sys.argv[1:])"
 MOST_FILES = 20_000
-BINARIES = "/run/netlab/bin"
-COMMANDS = "/run/netlab/commands"
+COMMANDS = f"{stand_ins.HOME}/commands"
 
 
 class Script:
@@ -44,19 +42,10 @@ class Script:
         self._gate.new_seed(seed)
         time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._began_s = time.monotonic()
-        path = stand_ins.install(BINARIES, self._packages)
+        path = stand_ins.install(stand_ins.BINARIES, self._packages)
         self._directory = directory
         self._before = _listing(directory)
-        environment = {
-            "PATH": path,
-            "HOME": "/run/netlab",
-            "SHELL": "/bin/bash",
-            "TERM": "xterm",
-            "LC_ALL": "C.UTF-8",
-            "USER": "root",
-            "PYTHONUNBUFFERED": "1",
-            "PYTHONHASHSEED": "0",
-        }
+        environment = stand_ins.environment(stand_ins.HOME, path) | {"TERM": "xterm", "PYTHONHASHSEED": "0"}
         code = PROGRAM.format(packages=self._packages)
         return [sys.executable, "-c", code, *words], environment
 
@@ -108,25 +97,6 @@ def _listing(directory: str) -> dict[str, tuple[int, int]]:
 # In the script's own process -------------------------------------------------------------------------------------
 
 
-class _Version:
-    """What distutils had: versions that can be compared. Mininet asks for Open vSwitch's."""
-
-    def __init__(self, text: str) -> None:
-        self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
-
-    def __lt__(self, other: _Version) -> bool:
-        return self._numbers < other._numbers
-
-
-def stand_in_for_distutils() -> None:
-    """Give Mininet the one name that it wants of a module that Python 3.12 dropped."""
-    if sys.version_info >= (3, 12):
-        version: Any = ModuleType("distutils.version")
-        version.StrictVersion = _Version
-        sys.modules.setdefault("distutils", ModuleType("distutils"))
-        sys.modules.setdefault("distutils.version", version)
-
-
 def adapt_the_prompt() -> None:
     """On a terminal, let the network's time keep to the wall's while Mininet's prompt is open; else read its commands from a file."""
     import mininet.cli
@@ -151,7 +121,8 @@ def adapt_the_prompt() -> None:
 
 def main(words: list[str]) -> None:
     """Become the script: `words` are its path and its arguments."""
-    stand_in_for_distutils()
+    if sys.version_info >= (3, 12):
+        stand_ins.stand_in_for_distutils()
     from netlab.agent import mininet_classes
 
     mininet_classes.stand_in()

@@ -9,7 +9,11 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+HOME = "/run/netlab"
+BINARIES = f"{HOME}/bin"
 SCRIPTS = Path(__file__).parent
 PLACES = {
     "first": {"iperf": "iperf"}
@@ -28,6 +32,28 @@ OWN_KERNEL = "/dev/netlab"
 IPERF = """#!/bin/sh
 exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iperf import main; main(sys.argv[1:])' "$@"
 """
+
+
+def stand_in_for_distutils() -> None:
+    """Let Mininet have the one name that it wants of a module that Python 3.12 dropped: Open vSwitch's classes alone use it."""
+    version: Any = ModuleType("distutils.version")
+    version.StrictVersion = None
+    sys.modules.setdefault("distutils", ModuleType("distutils"))
+    sys.modules.setdefault("distutils.version", version)
+
+
+def environment(home: str, path: str) -> dict[str, str]:
+    """The variables of a program in the guest."""
+    return {
+        "PATH": path,
+        "HOME": home,
+        "SHELL": "/bin/bash",
+        "TERM": "dumb",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        # bash itself would ask the host's user for it, whom the guest may not know.
+        "USER": "root",
+    }
 
 
 def search_path(directory: str) -> str:
