@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from netlab.agent import files
 from netlab.base.errors import EngineError
@@ -25,7 +24,8 @@ os.environ.setdefault("SHELL", "/bin/sh")
 from netlab.agent.local import main
 main(sys.argv[1], boot["packages"])
 """
-# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
+# Nothing of it shows in the machine's network. And the agent is the first process of its namespace: when it goes, whatever its
+# hosts started goes too.
 NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 RESULT_BYTES = 64 << 20
 PATIENCE_S = 5.0
@@ -49,8 +49,16 @@ class NativeGuest(Waiting):
             boot = {"packages": python_path(), "path": system_path()}
             (self.folder / files.BOOT).write_text(json.dumps(boot))
             gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
-            with gate, urgent:
-                self.process = _start_agent(self.folder, self.log)
+            python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
+            with gate, urgent, self.log.open("wb") as out:
+                self.process = subprocess.Popen(
+                    [*(host_kernel.privilege() or []), *NAMESPACES, *python],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd="/",
+                    start_new_session=True,
+                )
                 self._gate, self._urgent = self._accept(gate), self._accept(urgent)
         except BaseException:
             self.close()
@@ -91,17 +99,3 @@ class NativeGuest(Waiting):
             # It may be another user's. What kills unshare(1) takes the agent along.
             process.kill() if os.geteuid() == 0 else process.terminate()
             process.wait()
-
-
-def _start_agent(folder: Path, log: Path) -> subprocess.Popen[bytes]:
-    """Start it in namespaces of its own, so that nothing of it shows in the machine's network."""
-    python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(folder)]
-    with log.open("wb") as out:
-        return subprocess.Popen(
-            [*(host_kernel.privilege() or []), *NAMESPACES, *python],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            cwd="/",
-            start_new_session=True,
-        )
