@@ -69,11 +69,7 @@ class Spare:
                 pass
             waiting.close()
         guest = Guest(kernel, pin=True)
-        try:
-            guest.wait_until_ready()
-        except BaseException:
-            guest.close()
-            raise
+        guest.wait_until_ready()
         return guest
 
     def prepare(self, kernel: Kernel) -> None:
