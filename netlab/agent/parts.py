@@ -13,7 +13,7 @@ from netlab.agent.routing import Routing
 from netlab.base.errors import RunError
 from netlab.netlink import links
 from netlab.netlink.ip_lines import ip_line
-from netlab.netlink.qdiscs import Attached, Qdisc, Queueing, ingress, netem, redirected, tbf
+from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
 from netlab.netlink.wire import Lines
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES, QueueSpec
@@ -29,13 +29,13 @@ def refusals() -> dict[str, str | None]:
     found: dict[str, str | None] = {
         "veth": _refusal(_veth),
         "ifb": _refusal(_ifb),
-        "tbf": _refused(_queue(tbf(10_000_000, 2000, 100_000))),
-        "netem": _refused(_queue(netem(1000, delay_us=1000))),
+        "tbf": _refused(Attached("lo", tbf(10_000_000, 2000, 100_000))),
+        "netem": _refused(Attached("lo", netem(1000, delay_us=1000))),
         "ingress": _refused(ingress("lo")),
     }
     found["matchall"] = None if found["ingress"] else _refused(ingress("lo"), redirected("lo"))
     found["mirred"] = None if found["matchall"] != "" else _refused(ingress("lo"), redirected("lo", "lo"))
-    found |= {row.name: _refused(_queue(row.qdisc(EXAMPLE))) for row in DISCIPLINES.values()}
+    found |= {row.name: _refused(Attached("lo", row.qdisc(EXAMPLE))) for row in DISCIPLINES.values()}
     return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
 
 
@@ -49,10 +49,6 @@ def _refusal(messages: Callable[[Routing, int], Lines]) -> str:
     finally:
         routing.close()
     return ""
-
-
-def _queue(qdisc: Qdisc) -> Attached:
-    return Attached("lo", qdisc)
 
 
 def _refused(*asked: Queueing) -> str:
