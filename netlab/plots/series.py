@@ -82,14 +82,14 @@ def time_series(
     for row, quantity in enumerate(shown, start=1):
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
-                _line(figure, row, frame, quantity, str(flow), series)
+                _add(figure, row, frame, quantity, str(flow), line(series))
     for series, interface in enumerate(interfaces):
         frame = queues[queues["interface"] == interface]
         style = series + intervals["flow"].nunique()
-        _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
+        _add(figure, len(rows), frame, "backlog_packets", f"queue {interface}", line(style))
     if pings is not None and "rtt_ms" in rows:
         for series, (flow, frame) in enumerate(pings.groupby("flow", sort=False), start=intervals["flow"].nunique()):
-            _points(figure, rows.index("rtt_ms") + 1, frame, str(flow), series)
+            _add(figure, rows.index("rtt_ms") + 1, frame, "rtt_ms", str(flow), points(series, 5))
     span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
     for quantity, value in (theory or {}).items():
         if quantity not in rows:
@@ -153,25 +153,13 @@ def _known_interfaces(queues: pd.DataFrame, interfaces: Sequence[str]) -> list[s
     return list(interfaces)
 
 
-def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, series: int) -> None:
+def _add(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]) -> None:
     figure.add_scatter(
         x=frame["t_s"].tolist(),
         y=finite(frame[quantity]),
         legendgroup=name,
-        **line(series),
+        **look,
         **told("measured", name, LABELS["t_s"], LABELS.get(quantity, quantity)),
-        row=row,
-        col=1,
-    )
-
-
-def _points(figure: go.Figure, row: int, frame: pd.DataFrame, name: str, series: int) -> None:
-    figure.add_scatter(
-        x=frame["t_s"].tolist(),
-        y=finite(frame["rtt_ms"]),
-        legendgroup=name,
-        **points(series, 5),
-        **told("measured", name, LABELS["t_s"], LABELS["rtt_ms"]),
         row=row,
         col=1,
     )

@@ -41,6 +41,8 @@ PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
 """`siit`, task 5: window (kB), throughput (Mbit/s)."""
 
 SETTLED_S = lasting(10, real_s=4)
+OWN_MS = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+"""A segment's round-trip time over the empty cable."""
 
 
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
@@ -119,15 +121,14 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
         "and each segment acknowledged": [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH],
     }
     runs = sweeps.sweep({name: transfer(int(1000 * window_kb), cable(), before) for name, before in cases.items()})
-    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
     cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
     return spaced(
         pd.DataFrame(
             {
                 "sender and receiver": list(cases),
                 "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
-                f"above {own_ms:.2f} ms": [
-                    f"{max(0.0, round(100 * (cycle / own_ms - 1), 1)):.1f} %" for cycle in cycles
+                f"above {OWN_MS:.2f} ms": [
+                    f"{max(0.0, round(100 * (cycle / OWN_MS - 1), 1)):.1f} %" for cycle in cycles
                 ],
             }
         )
@@ -233,10 +234,9 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
             transfers["path"], transfers["limit"], transfers[f"here, all {TRANSFER_S:g} s"], PUBLISHED_MBPS, strict=True
         )
     ]
-    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
     for kb, told in zip(*PUBLISHED_WINDOWS, strict=True):
         whole = float(int(1000 * kb) // theory.MSS_BYTES * theory.MSS_BYTES)
-        expected = theory.windowed_goodput_mbps(whole, 100, own_ms, framing="ethernet")
+        expected = theory.windowed_goodput_mbps(whole, 100, OWN_MS, framing="ethernet")
         rows.append((f"siit window {kb:g} kB, Mbit/s", expected, settled_mbps(runs[list(windows_kb).index(kb)]), told))
     table = pd.DataFrame(rows, columns=["", "theory", "here", "published"])
     for place, (name, gap) in ((3, ("here", "gap")), (5, ("published", "its gap"))):
@@ -277,11 +277,10 @@ def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
         for kb in buffers_kb
     }
     runs = sweeps.sweep({**{kb: replace(tuned, sysctls=sysctls) for kb, sysctls in fixed.items()}, "tuned": tuned})
-    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
     rows = []
     for kb, run in runs.items():
         mbps = settled_mbps(run)
-        window_kb = mbps * own_ms / 8
+        window_kb = mbps * OWN_MS / 8
         share = "-" if kb == "tuned" else f"{100 * window_kb / float(kb):.0f} %"
         rows.append((kb, mbps, window_kb if kb != "tuned" else np.nan, share))
     table = pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"])

@@ -176,16 +176,9 @@ def claims() -> pd.DataFrame:
         (8_000, 2_000, 128),
     }
     runs = sweeps.sweep({each: both(*each) for each in sorted(settings)})
-    rows = [
-        {
-            "window": window,
-            "queue": queue,
-            "segment": size,
-            **run.flows.dropna(subset=["congestion"]).set_index("congestion")["goodput_mbps"],
-        }
-        for (window, queue, size), run in runs.items()
-    ]
-    return pd.DataFrame(rows)
+    found = [run.flows.dropna(subset=["congestion"]).set_index("congestion")["goodput_mbps"] for run in runs.values()]
+    table = pd.DataFrame(list(runs), columns=["window", "queue", "segment"])
+    return table.assign(**{control: [each[control] for each in found] for control in _STARTS_S})
 
 
 def random_loss(own: StudentValues) -> Scenario:
@@ -199,20 +192,13 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
 
     Each flow is a draw; the mean of them has a 95 % interval. BBR goes alone.
     """
-    network: Callable[[float], Topology] = lambda loss_rate: path(100, DELAY_MS, 1000, loss_rate)  # noqa: E731
-    flows = {rate: [Tcp("h1", "h3", congestion="reno")] * (10 if rate > 0.002 else 8) for rate in loss_rates}
-    runs = sweeps.sweep(
-        {
-            **{
-                ("reno", rate): Scenario(network(rate), flows[rate], lasting(45, real_s=12), interval_s=0.5)
-                for rate in loss_rates
-            },
-            **{
-                ("bbr", rate): Scenario(network(rate), [Tcp("h1", "h3", congestion="bbr")], 4, interval_s=0.5)
-                for rate in loss_rates
-            },
-        }
-    )
+    scenarios = {}
+    for rate in loss_rates:
+        network = path(100, DELAY_MS, 1000, rate)
+        flows = [Tcp("h1", "h3", congestion="reno")] * (10 if rate > 0.002 else 8)
+        scenarios["reno", rate] = Scenario(network, flows, lasting(45, real_s=12), interval_s=0.5)
+        scenarios["bbr", rate] = Scenario(network, [Tcp("h1", "h3", congestion="bbr")], 4, interval_s=0.5)
+    runs = sweeps.sweep(scenarios)
     rows = []
     for rate in loss_rates:
         reno = runs["reno", rate]
@@ -251,20 +237,12 @@ def ten_flows(draws: int = 8) -> pd.DataFrame:
             for control in ("tahoe", "reno")
         }
     )
-    rows = []
-    for control, run in runs.items():
-        for draw, shares in enumerate(run.flows["goodput_mbps"].to_numpy().reshape(draws, 10)):
-            rows.append(
-                {
-                    "control": control,
-                    "draw": draw + 1,
-                    "together": shares.sum(),
-                    "least": shares.min(),
-                    "most": shares.max(),
-                    "Jain": theory.jain_index(shares),
-                }
-            )
-    return pd.DataFrame(rows)
+    rows = [
+        (control, draw, shares.sum(), shares.min(), shares.max(), theory.jain_index(shares))
+        for control, run in runs.items()
+        for draw, shares in enumerate(run.flows["goodput_mbps"].to_numpy().reshape(draws, 10), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["control", "draw", "together", "least", "most", "Jain"])
 
 
 def ten_windows(segments: Sequence[int] = (12, 13, 14, 16)) -> pd.DataFrame:

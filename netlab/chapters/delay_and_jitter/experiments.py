@@ -112,17 +112,8 @@ def tcp_with_jitter(jitters_ms: Iterable[float], seeds: Iterable[int] = (1, 2, 3
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean goodput and its 95 % interval (Student's t), and the share sent again, over the seeds."""
-    rows = []
-    for (name, jitter_ms), group in table.groupby(["tcp", "jitter_ms"], sort=False):
-        mean_mbps, half_mbps = interval(group.goodput_mbps)
-        rows.append(
-            {
-                "TCP": name,
-                "jitter (ms)": jitter_ms,
-                "goodput (Mbit/s)": mean_mbps,
-                "±": half_mbps,
-                "sent again (%)": 100 * group.sent_again.mean(),
-                "dropped": int(group.dropped.sum()),
-            }
-        )
-    return pd.DataFrame(rows)
+    rows = [
+        (*case, *interval(group.goodput_mbps), 100 * group.sent_again.mean(), int(group.dropped.sum()))
+        for case, group in table.groupby(["tcp", "jitter_ms"], sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["TCP", "jitter (ms)", "goodput (Mbit/s)", "±", "sent again (%)", "dropped"])

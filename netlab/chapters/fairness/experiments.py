@@ -221,13 +221,9 @@ def own_ratio(found: pd.DataFrame, congestion: str) -> float:
 
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
     """The long flow's goodput over a short one's, with intervals, beside each sender's own optimum and two other notions."""
-    means, halves, expected = [], [], []
-    for congestion in ("reno", "cubic"):
-        mine = found[found["congestion"] == congestion]
-        mean, half = interval(mine["ratio"])
-        means.append(mean)
-        halves.append(half)
-        expected.append(own_ratio(mine, congestion))
+    by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
+    means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)
+    expected = [own_ratio(mine, congestion) for congestion, mine in by_control.items()]
     comparison = plots.Comparison(
         x_label="Congestion control",
         y_label="Long flow / short flow",

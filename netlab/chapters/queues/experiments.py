@@ -341,12 +341,8 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
         runs = [run for (queue, _), run in found.items() if queue == name]
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
-            labels = [run.flows["flow"].iloc[place] for run in runs]
-            goodput = interval(
-                [late(run, label)["goodput_mbps"].mean() for run, label in zip(runs, labels, strict=True)]
-            )
-            wait, _ = interval([late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)])
-            row[f"{flow} (Mbit/s)"] = f"{goodput:.1f}"
-            row[f"{flow} wait (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
+            means = [late(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean() for run in runs]
+            row[f"{flow} (Mbit/s)"] = f"{interval([mean['goodput_mbps'] for mean in means]):.1f}"
+            row[f"{flow} wait (ms)"] = f"{np.mean([mean['rtt_ms'] for mean in means]) - BASE_RTT_MS:.0f}"
         rows.append(row)
     return spaced(pd.DataFrame(rows))
