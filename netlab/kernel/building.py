@@ -223,14 +223,14 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
 
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:
     started_s = time.monotonic()
-    tree, release, variables = material.folder, material.release, material.variables
-    meter.at("configure", 0, f"Linux {release.name}")
+    tree, version, variables = material.folder, material.version, material.variables
+    meter.at("configure", 0, f"Linux {material.release}")
     static = prerequisites.links_static(work)
     options = fragment.parse((edits.RECIPE / "pocket.config").read_text())
     if not static:
         options = [option for option in options if option.name != "CONFIG_STATIC_LINK"]
     make = programs.make("um")
-    fragment.configure(tree, options, release.version, make, variables, log)
+    fragment.configure(tree, options, version, make, variables, log)
 
     compile_started_s = time.monotonic()
     expected = next((k.build["objects"] for k in installed.builds() if k.build.get("objects")), USUAL_OBJECTS)
@@ -247,7 +247,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Ke
     for name in ("tcp_tahoe.c", "gate.c", "mnexec.c", "pocket.config"):
         shutil.copy(edits.RECIPE / name, target / name)
     said = programs.first_line([str(target / "linux"), "--version"])
-    if not said.startswith(".".join(map(str, release.version[:2]))):
+    if not said.startswith(".".join(map(str, version[:2]))):
         raise KernelError(
             f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}."
         )
@@ -272,8 +272,8 @@ def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library.LibraryKernel:
     started_s = time.monotonic()
-    tree, release, variables = material.folder, material.release, material.variables
-    meter.at("library", 0, f"the library kernel, Linux {release.name}")
+    tree, version, variables = material.folder, material.version, material.variables
+    meter.at("library", 0, f"the library kernel, Linux {material.release}")
     count = Objects(meter, "library", library.USUAL_OBJECTS)
     target = work / "library"
     target.mkdir()
@@ -281,11 +281,11 @@ def _build_library(
     shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
     if machine == library.WASM:
         patch += edits.apply(tree, edits.wasm_edits())
-        compiler = wasm.compile_into(tree, target, release.version, variables=variables, log=log, on_object=count)
+        compiler = wasm.compile_into(tree, target, version, variables=variables, log=log, on_object=count)
     else:
         static = prerequisites.links_static(work)
         library.compile_into(
-            tree, target, release.version,
+            tree, target, version,
             variables=variables, log=log, on_object=count, machine=machine, cross=cross, static=static,
         )  # fmt: skip
         # Where there is no pocket kernel, the native engine takes it from here.
@@ -325,7 +325,7 @@ class Objects:
 
 def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any], patch: str, source_text: str) -> Path:
     """Lay what the licence asks for and the build's facts beside the program, and put all of it into the cache."""
-    origin, release = material.origin, material.release.name
+    origin, release = material.origin, material.release
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
     licences = [material.folder / "COPYING", material.folder / "LICENSES/preferred/GPL-2.0"]
     (target / "COPYING").write_text("\n".join(part.read_text() for part in licences))

@@ -38,7 +38,8 @@ class Material:
 
     origin: Source
     folder: Path
-    release: tree.Release
+    release: str
+    version: fragment.Version
     variables: dict[str, str | None]
     patch: str
 
@@ -54,9 +55,9 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
         tree.unpack_archive(origin.path, source_tree, log)
     else:
         tree.copy_tree(origin.path, source_tree, log)
-    release = tree.release_of(source_tree)
+    release, version = tree.release_of(source_tree)
     variables = _variables(source_tree)
-    return Material(origin, source_tree, release, variables, edits.apply(source_tree))
+    return Material(origin, source_tree, release, version, variables, edits.apply(source_tree))
 
 
 def fetch(meter: Meter, log: Path) -> Source:
@@ -99,8 +100,8 @@ def given(path: Path) -> Source:
     """
     path = path.absolute()
     if path.is_dir():
-        release = tree.release_of(path)
-        return Source("tree", path, path.name, release.name, f"tree of {release.name}")
+        release, _version = tree.release_of(path)
+        return Source("tree", path, path.name, release, f"tree of {release}")
     if not path.is_file():
         raise KernelError(
             f"There is no kernel source at {path}. Give a linux-*.tar.xz, a linux-source package or a folder."

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import KernelError
@@ -117,16 +116,8 @@ def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
     programs.run(["bash", "-o", "pipefail", "-c", script], cwd=cwd, log=log, doing=doing)
 
 
-@dataclass(frozen=True)
-class Release:
-    """What a source tree says it is."""
-
-    name: str
-    version: Version
-
-
-def release_of(tree: Path) -> Release:
-    """Read a kernel tree's version from its Makefile.
+def release_of(tree: Path) -> tuple[str, Version]:
+    """Read a kernel tree's release and version from its Makefile.
 
     Raises KernelError when it is no kernel source, has no User-Mode Linux, or is older than `OLDEST`.
     """
@@ -145,7 +136,7 @@ def release_of(tree: Path) -> Release:
         raise KernelError(
             f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best."
         )
-    return Release(".".join(map(str, version)) + fields.get("EXTRAVERSION", "").strip(), version)
+    return ".".join(map(str, version)) + fields.get("EXTRAVERSION", "").strip(), version
 
 
 def oldest_here() -> Version:

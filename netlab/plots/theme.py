@@ -208,6 +208,14 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
 
 
 pio.renderers["netlab"] = _NotebookRenderer()
+
+
+def notebook_forms(figure: go.Figure) -> dict[str, Any]:
+    """A figure in all forms that a notebook's output has, by their types."""
+    forms: dict[str, Any] = pio.renderers["netlab"].to_mimebundle(figure.to_dict())
+    return forms
+
+
 if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
     pio.renderers.default = "netlab"
 if sys.platform == "emscripten":

@@ -26,8 +26,8 @@ from netlab.base.units import rate_mbps
 from netlab.base.values import is_number, shown
 from netlab.engines.base import Engine
 from netlab.network.topology import Topology
-from netlab.plots.chart import notebook_forms
 from netlab.plots.strips import Strips
+from netlab.plots.theme import notebook_forms
 from netlab.protocol.plan import StreamSample
 from netlab.protocol.requests import Tables
 from netlab.runs.scenario import Scenario, network_of

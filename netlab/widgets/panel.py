@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from netlab import plots
 from netlab.base.errors import NetlabError, RunCancelled
-from netlab.plots.chart import Chart, notebook_forms
+from netlab.plots.theme import notebook_forms
 from netlab.runs import experiment
 
 Settings = dict[str, Any]
@@ -70,7 +70,8 @@ class Panel:
         self.controls = dict(controls)
         self.runs: list[Any] = []
         self.figure: go.Figure | None = None
-        self._chart = Chart()
+        # A widget with Plotly inside (5 MB of code) gave up silently on busy machines: the browser allows it two seconds.
+        self._chart = ipywidgets.Output()
         self._scenario = scenario
         self._draw = draw
         self._run = run
@@ -195,7 +196,8 @@ class Panel:
             self._message.value = ""
             self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
-            self._chart.show(self.figure)
+            data = {"output_type": "display_data", "metadata": {}, "data": notebook_forms(self.figure)}
+            self._chart.outputs = (data,)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         if not self.runs:

@@ -11,7 +11,7 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots import theme
-from netlab.plots.chart import notebook_forms
+from netlab.plots.theme import notebook_forms
 from tests.plots.samples import series_run, udp_comparison
 
 

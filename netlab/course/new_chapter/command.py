@@ -15,7 +15,7 @@ LONGEST_NAME = 30
 LONGEST_TITLE = 40
 MOST_CHAPTERS = 99
 
-# What each template of skeleton/ becomes; a folder must be new.
+# What each template of skeleton/ becomes.
 FILES = {
     "source.txt": "solutions/@NUMBER@_@NAME@.py",
     "examiner.txt": "solutions/examiners/@NAME@.py",
@@ -27,12 +27,8 @@ FILES = {
     "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
     "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
 }
-PLACES = (
-    "solutions/@NUMBER@_@NAME@.py",
-    "solutions/examiners/@NAME@.py",
-    "netlab/chapters/@NAME@",
-    "tests/chapters/@NAME@",
-)
+# Of those that lie in a folder of the chapter's own, that must be new.
+PLACES = dict.fromkeys(path if path.startswith("solutions/") else path.rpartition("/")[0] for path in FILES.values())
 
 NEXT = """Next, in {root}:
   .venv/bin/python -m pytest tests/chapters -k {name}

@@ -22,6 +22,7 @@ LONG_QUEUE = (
     "their queue counted segments of two frames as one packet (2986 bytes on the wire), so it held up to twice as much: "
     "a second run with 2000 packets"
 )
+HIGHER = {"min_packets": 22, "max_packets": 24}
 MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
 
 
@@ -288,23 +289,14 @@ def _two_bottlenecks() -> Measurements:
     return found
 
 
-def _aqm(congestion: str, sentence: str, aqm: str, test: str) -> Measurements:
-    queues: dict[str, dict[str, Any]] = {
-        "1000": {"queue_packets": 1000},
-        "2000": {"queue_packets": 2000},
-        "red": {"queue_packets": 1000, "aqm": "red", "aqm_options": RED},
-        "red ecn": {"queue_packets": 1000, "aqm": "red", "aqm_options": {**RED, "ecn": True}},
-        "red high": {"queue_packets": 1000, "aqm": "red", "aqm_options": {**RED, "min_packets": 22, "max_packets": 24}},
-        "red ecn high": {
-            "queue_packets": 1000,
-            "aqm": "red",
-            "aqm_options": {**RED, "min_packets": 22, "max_packets": 24, "ecn": True},
-        },
-    }
+def _red(**options: Any) -> dict[str, Any]:
+    return {"queue_packets": 1000, "aqm": "red", "aqm_options": {**RED, **options}}
 
-    def scenario(queue: str) -> Scenario:
+
+def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, Any]) -> Measurements:
+    def scenario(queue: dict[str, Any]) -> Scenario:
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
-        return Scenario(topologies.three_pcs(**queues[queue]), traffic, duration_s=300, interval_s=1)
+        return Scenario(topologies.three_pcs(**queue), traffic, duration_s=300, interval_s=1)
 
     half = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS) / 2
     found: dict[tuple[str, str], Measurement] = {}
@@ -360,7 +352,9 @@ def measurements() -> Settings:
         ("rtt-fairness", "D2 reno 800 ms against 300 ms"): _rtt_fairness("reno", 800),
         ("rtt-fairness", "D3 reno 1300 ms against 300 ms"): _rtt_fairness("reno", 1300),
         ("two-bottlenecks", "three TCP flows over two 5 Mbit/s routers"): _two_bottlenecks(),
-        ("aqm", "cubic and a 1000-packet queue"): _aqm("cubic", LONG_QUEUE, "1000", "2000"),
-        ("aqm", "cubic with RED"): _aqm("cubic", MORE_MARKS, "red", "red high"),
-        ("aqm", "dctcp with RED and ECN"): _aqm("dctcp", MORE_MARKS, "red ecn", "red ecn high"),
+        ("aqm", "cubic and a 1000-packet queue"): _aqm(
+            "cubic", LONG_QUEUE, {"queue_packets": 1000}, {"queue_packets": 2000}
+        ),
+        ("aqm", "cubic with RED"): _aqm("cubic", MORE_MARKS, _red(), _red(**HIGHER)),
+        ("aqm", "dctcp with RED and ECN"): _aqm("dctcp", MORE_MARKS, _red(ecn=True), _red(**HIGHER, ecn=True)),
     }
