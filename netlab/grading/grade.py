@@ -152,7 +152,7 @@ def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed:
 def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
     return {
         "chapter": chapter.stem,
-        "key": chapter.key_digest(),
+        "key": master.digest([chapter.source, chapter.examiner_path]),
         "code": master.code_digest(),
         "kernel": kernel.find().release,
         "kernel_sha256": master.digest([kernel.find().path]),

@@ -236,7 +236,7 @@ class Examination:
             return {"array": value.tolist()}
         return value
 
-    def answer(self, _position: int, asked: Mapping[str, Any], line: Line) -> Any:
+    def answer(self, asked: Mapping[str, Any], line: Line) -> Any:
         """Answer what student code asks: an experiment's numbers, a probe's.
 
         Raises NetlabError to refuse.

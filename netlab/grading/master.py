@@ -98,10 +98,6 @@ class Master:
         """
         return _examiner(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
-    def key_digest(self) -> str:
-        """SHA-256 over what decides points and is in no package: source and examiner."""
-        return digest([self.source, self.examiner_path])
-
 
 def code_digest() -> str:
     """SHA-256 over the whole package: all that builds networks, measures and judges may decide a result."""

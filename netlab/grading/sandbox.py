@@ -70,8 +70,8 @@ class Outcome:
     """Why there is no message."""
 
 
-Answerer = Callable[[int, Mapping[str, Any], Line], Any]
-"""Called with an exercise's position, what its code asked, and the line to classes of it that a run is to call; returns plain data,
+Answerer = Callable[[Mapping[str, Any], Line], Any]
+"""Called with what an exercise's code asked, and the line to classes of it that a run is to call; returns plain data,
 or raises NetlabError to refuse."""
 
 
@@ -98,19 +98,11 @@ class Sandbox:
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):
-            first = len(found)
-
-            def passed_on(number: int, asked: Mapping[str, Any], line: Line, first: int = first) -> Any:
-                return answer(first + number, asked, line)
-
-            found += self._guest(exercises[first:], passed_on)
+            # In one guest, until all are done or one has brought it down.
+            with closing(boot(self.package)) as guest:
+                guest.send({"do": "work", "words": {"exercises": list(exercises[len(found) :]), "seed": SEED}})
+                found += Watch(guest, self.cpu_s, answer).outcomes()
         return found
-
-    def _guest(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run exercises in one guest, until all are done or one has brought it down."""
-        with closing(boot(self.package)) as guest:
-            guest.send({"do": "work", "words": {"exercises": list(exercises), "seed": SEED}})
-            return Watch(guest, self.cpu_s, answer).outcomes()
 
 
 def boot(package: Path) -> Guest:
@@ -211,7 +203,7 @@ class Watch:
             asked = plain.parse(question)
             if not isinstance(asked, dict):
                 raise NetlabError("A question has a kind.")
-            reply = {"value": self._answer(max(self._begun, 0), asked, self._line)}
+            reply = {"value": self._answer(asked, self._line)}
         except NetlabError as error:
             reply = {"refused": str(error)}
         return json.dumps(reply).encode()

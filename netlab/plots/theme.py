@@ -170,11 +170,8 @@ def _heights(trace: Any) -> list[float]:
     values = getattr(trace, "y", None)
     if isinstance(values, dict):
         values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    return [float(y) for y in (values if values is not None else ()) if _is_number(y)]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and math.isfinite(value)
+    numbers = [y for y in (values if values is not None else ()) if isinstance(y, (int, float, np.number))]
+    return [float(y) for y in numbers if math.isfinite(y)]
 
 
 def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:

@@ -36,10 +36,10 @@ class Unwalled:
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """As `Sandbox.work`."""
-        return [_outcome(number, exercise, answer) for number, exercise in enumerate(exercises)]
+        return [_outcome(exercise, answer) for exercise in exercises]
 
 
-def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
+def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     to_parent, from_child = os.pipe()
     gate, ear = socket.socketpair()
     pid = os.fork()
@@ -64,7 +64,7 @@ def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outc
 
     def reply(question: bytes) -> bytes:
         try:
-            return json.dumps({"value": answer(number, plain.parse(question), calls)}).encode()
+            return json.dumps({"value": answer(plain.parse(question), calls)}).encode()
         except NetlabError as error:
             return json.dumps({"refused": str(error)}).encode()
 

@@ -84,7 +84,7 @@ def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pyt
 
     def said(**asked: Any) -> Any:
         try:
-            return examination.answer(0, asked, None)  # type: ignore[arg-type]
+            return examination.answer(asked, None)  # type: ignore[arg-type]
         except NetlabError as error:
             return str(error)
 

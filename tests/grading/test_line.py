@@ -68,14 +68,14 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
     ours, theirs = socket.socketpair()
     guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, take_gate=ours.dup)
     with ours, theirs:
-        watch = sandbox.Watch(guest, 1.0, lambda number, asked, _line: [number, asked["x"]])
+        watch = sandbox.Watch(guest, 1.0, lambda asked, _line: [asked["x"]])
 
         def asked(question: bytes) -> bytes:
             theirs.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
             watch._asks()
             return theirs.recv(1000)[callee.LENGTH.size + 1 :]
 
-        assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [0, 7]}'
+        assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [7]}'
         assert asked(b"[]") == b'{"refused": "A question has a kind."}'
         with pytest.raises(BudgetError, match="asked the grader more than 3 times"):
             asked(b'{"x": 7}')

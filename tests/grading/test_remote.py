@@ -107,7 +107,7 @@ def measured(answer: str) -> tuple[Any, Laboratory]:
     """What an answer that makes runs with classes of its own hands over, and the laboratory that made them."""
     laboratory = Laboratory("1")
 
-    def reply(_number: int, asked: Any, line: Any) -> Any:
+    def reply(asked: Any, line: Any) -> Any:
         own = remote.standing_in(asked, line)
         return laboratory.measure(asked["scenario"], graded=True, own=own).to_dict()
 

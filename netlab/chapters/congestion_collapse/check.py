@@ -47,10 +47,6 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
     return {flow: rate * _PAYLOAD_SHARE for flow, rate in found.delivered_mbps.items()}
 
 
-def _limit(shape: LinkShape) -> float:
-    return shape.mean_mbps
-
-
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
     return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in sent(run)}
 
@@ -183,13 +179,13 @@ class Checks:
                 ),
                 Condition(
                     lambda network: (
-                        sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items()) == 1
-                        and all(_limit(shape) <= _limit(_GIVEN[link]) for link, shape in _rates(network).items())
+                        sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items()) == 1
+                        and all(shape.mean_mbps <= _GIVEN[link].mean_mbps for link, shape in _rates(network).items())
                     ),
                     "Exactly one link must have another rate, and none a higher one.",
                     "Look at `rate_mbps` of your links; a link without a rate may get one.",
                     lambda network: (
-                        f"{sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items())} changed"
+                        f"{sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items())} changed"
                     ),
                 ),
                 Condition(

@@ -69,16 +69,8 @@ class Checks:
         self.buffer = _buffer(own)
 
 
-def _in_flight_packets(own: StudentValues) -> float:
-    return float(own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8))
-
-
 def _commands(run: Run, **words: Any) -> list[str]:
     return [item["command"] for item in sent(run, kind="command", **words)]
-
-
-def _commands_seen(run: Run) -> str:
-    return "; ".join(f"on {item['host']}: {item['command']}" for item in sent(run, kind="command")) or "no command"
 
 
 def _measured(run: Run, column: str) -> float:
@@ -99,6 +91,7 @@ def _limit_packets(run: Run) -> int:
 
 
 def _buffer(own: StudentValues) -> Measurement:
+    in_flight_packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
     return Measurement(
         name="a buffer that is large enough",
@@ -108,7 +101,10 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run, host="h1")[0])),
                 f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms.",
                 f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
-                _commands_seen,
+                lambda run: (
+                    "; ".join(f"on {each['host']}: {each['command']}" for each in sent(run, kind="command"))
+                    or "no command"
+                ),
             ),
             Condition(
                 lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
@@ -144,7 +140,7 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{100 * _measured(run, 'loss_rate'):.3g} % of them were",
             ),
             Condition(
-                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * _in_flight_packets(own),
+                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * in_flight_packets,
                 "The limit may be at most a quarter larger than needed.",
                 "How many datagrams are in flight at once?",
                 lambda run: f"limit {_limit_packets(run)}",

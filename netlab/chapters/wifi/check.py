@@ -36,11 +36,6 @@ def _wrong_mbps(
     return mbps
 
 
-def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
-    """The smallest payload with which one UDP sender gets so much through 802.11g, in bytes."""
-    return next(size for size in range(1, LONGEST_BYTES + 1) if udp_ceiling_mbps(size, rate_mbps) >= target_mbps)
-
-
 class Checks:
     """The checks of the chapter, for one student's numbers."""
 
@@ -98,7 +93,8 @@ class Checks:
                 "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
             ],
         )
-        smallest_bytes = smallest_payload_bytes(own.target_mbps, own.air_mbps)
+        sizes = range(1, LONGEST_BYTES + 1)
+        smallest_bytes = next(size for size in sizes if udp_ceiling_mbps(size, own.air_mbps) >= own.target_mbps)
         self.payload = Number(
             name="smallest payload",
             expected=smallest_bytes,
