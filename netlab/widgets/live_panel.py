@@ -1,8 +1,8 @@
 """A live network that plays: curves grow, sliders change its links meanwhile.
 
 The beat comes from the page: a `Play` widget counts in the browser, and its next message waits for the answer to the last. For each
-the kernel's loop makes a few pictures at most, for on a busy machine the way there and back is long. So none pile up before a slow
-browser or connection, nothing plays where nobody looks, a closed tab stops the traffic, and the kernel needs no thread.
+the loop that it came in makes a few pictures at most: a beat costs JupyterLab about as much as a picture does. So none pile up
+before a slow browser or connection, nothing plays where nobody looks, and a closed tab stops the traffic.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 QUANTITIES = ("goodput_mbps", "cwnd_segments", "backlog_packets")
 PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LONGEST_S = 3600.0
-BEAT_S = 0.1
+PICTURE_S, BEAT_S = 0.1, 0.3
 LATEST_S = 0.3
-"""What a beat that came late makes up for."""
-AHEAD = 3
-"""Pictures for each beat of the page's, where its beats are late."""
+"""What a picture that came late makes up for."""
+AHEAD = 4
+"""Pictures for each beat of the page's: one more than fit between two, where the next is late."""
 WORK_S = 0.1
-"""How long a beat may work; a network that takes longer plays slower than asked."""
+"""How long a picture's network time may take; a network that takes longer plays slower than asked."""
 PARTS = 10
 WALL_LIMIT_S = 20.0
 POINTS = 300
@@ -148,8 +148,9 @@ class LivePanel:
         self.controls, self.pace, self.message = controls, 1.0, ""
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
         self._lock = threading.RLock()
-        self._loop = _running_loop()
-        self._beaten_s, self._credit, self._asked, self._armed = 0.0, 0, False, False
+        self._main_loop = _running_loop() if threading.current_thread() is threading.main_thread() else None
+        self._drawn_s, self._credit = 0.0, 0
+        self._next: asyncio.TimerHandle | None = None
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
         # Its own buttons have no names, so it stands unseen beside ours.
@@ -196,7 +197,7 @@ class LivePanel:
 
     def play(self) -> None:
         """Let network time pass, for the panel's reader."""
-        self._beaten_s = time.monotonic()
+        self._drawn_s = time.monotonic()
         # A page that was loaded anew beats only when this changes.
         self.beat.playing = False
         self.beat.playing = True
@@ -206,18 +207,19 @@ class LivePanel:
         """Let network time stand still."""
         self.beat.playing = False
         self.buttons["Play"].description = "Play"
-        self._tell_loop()
+        self._tell_main_loop()
 
     def step(self) -> None:
         """Let a tenth of a second's network time pass."""
         self.pause()
-        self.pass_by(BEAT_S * self.pace)
+        self.pass_by(PICTURE_S * self.pace)
 
     def begin_again(self) -> None:
         """Start the network anew, as the sliders stand."""
-        self.lab.close()
-        self._begin(self.lab.topology)
-        self._draw()
+        with self._lock:
+            self.lab.close()
+            self._begin(self.lab.topology)
+            self._draw()
 
     def close(self) -> None:
         """End the network and remove the panel; a second time does nothing."""
@@ -236,17 +238,18 @@ class LivePanel:
 
     def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
         """Let network time pass, as much as can be worked out in `work_s`, and draw."""
-        now_s, began_s = self.lab.session.now_s, time.monotonic()
-        until_s = min(now_s + duration_s, self._duration_s)
-        for part in range(1, self._parts + 1):
-            self.lab.session.request().advance(until_s=now_s + (until_s - now_s) * part / self._parts, progress_s=None)
-            if time.monotonic() - began_s > work_s:
-                break
-        # Each part is a way there and back between processes, which on a busy machine takes longer than a small network's work.
-        self._parts = PARTS if time.monotonic() - began_s > WORK_S / 2 else 1
-        if self.lab.session.now_s >= self._duration_s - 1e-6:
-            self.pause()
-        self._draw()
+        with self._lock:
+            now_s, began_s = self.lab.session.now_s, time.monotonic()
+            part_s = (min(now_s + duration_s, self._duration_s) - now_s) / self._parts
+            for part in range(1, self._parts + 1):
+                self.lab.session.request().advance(until_s=now_s + part * part_s, progress_s=None)
+                if time.monotonic() - began_s > work_s:
+                    break
+            # Each part is a way there and back between processes, which on a busy machine takes longer than a small network's work.
+            self._parts = PARTS if time.monotonic() - began_s > WORK_S / 2 else 1
+            if self.lab.session.now_s >= self._duration_s - 1e-6:
+                self.pause()
+            self._draw()
 
     def _begin(self, topology: Topology) -> None:
         # For Linux alone, and this module is imported on every system.
@@ -263,7 +266,7 @@ class LivePanel:
 
     def _switch(self) -> None:
         # A page that was loaded anew shows a panel that plays, and does not beat.
-        if self.playing and time.monotonic() - self._beaten_s < 2:
+        if self.playing and time.monotonic() - self._drawn_s < 2:
             self.pause()
         else:
             self.play()
@@ -285,34 +288,32 @@ class LivePanel:
 
     def _on_beat(self, _change: Any) -> None:
         self._credit = AHEAD
-        # While a cell computes, the loop does not come to it; the page's messages may, in another thread.
-        if self._loop is None or self._asked:
+        self._tell_main_loop()
+        # A page's messages may come in a thread of their own, which goes on while a cell computes.
+        if (loop := _running_loop()) is not None:
+            self._await_moment(loop)
+        else:
             self._go_on()
-        self._asked = True
-        self._tell_loop()
 
-    def _tell_loop(self) -> None:
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._await_moment)
+    def _tell_main_loop(self) -> None:
+        if self._main_loop is not None and not self._main_loop.is_closed() and sys.platform != "emscripten":
+            self._main_loop.call_soon_threadsafe(self._hear_interrupts)
 
-    def _await_moment(self) -> None:
-        """In the loop: be called for the next picture, and hear of interrupts meanwhile."""
-        self._asked = False
-        if sys.platform != "emscripten":
-            self._hear_interrupts()
-        if self._loop is not None and self.playing and self._credit > 0 and not self._armed:
-            self._armed = True
-            self._loop.call_later(max(0.0, self._beaten_s + BEAT_S - time.monotonic()), self._at_moment)
+    def _await_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Be called for the next picture, and only once."""
+        if self._next is not None:
+            self._next.cancel()
+        if self.playing and self._credit > 0:
+            self._credit -= 1
+            self._next = loop.call_later(max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._at_moment, loop)
 
-    def _at_moment(self) -> None:
-        self._armed = False
-        self._credit -= 1
+    def _at_moment(self, loop: asyncio.AbstractEventLoop) -> None:
         self._go_on()
-        self._await_moment()
+        self._await_moment(loop)
 
     def _go_on(self) -> None:
         now_s = time.monotonic()
-        passed_s, self._beaten_s = min(now_s - self._beaten_s, LATEST_S), now_s
+        passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
         if self.playing:
             self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
@@ -389,9 +390,7 @@ class LivePanel:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop of a notebook's kernel; None elsewhere."""
-    if threading.current_thread() is not threading.main_thread():
-        return None
+    """The loop that this thread is called in; None outside of a notebook's kernel."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
