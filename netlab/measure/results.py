@@ -202,18 +202,10 @@ class Run:
             target = target.resolve()
             if self.artifacts:
                 self.artifacts.copy_to(beside(target))
-            with tempfile.NamedTemporaryFile(
-                "w", dir=target.absolute().parent, prefix=f".{target.name}.", delete=False
-            ) as file:
-                written = Path(file.name)
-                try:
-                    file.write(text)
-                    file.flush()
-                    written.chmod(0o666 & ~_umask())
-                    written.replace(target)
-                except BaseException:
-                    written.unlink()
-                    raise
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as half:
+                written = Path(half) / target.name
+                written.write_text(text)
+                written.replace(target)
         except OSError as error:
             raise NetlabError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None
 
@@ -309,9 +301,3 @@ def as_text(data: Mapping[str, Any]) -> str:
         for name, value in data.items()
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
