@@ -5,6 +5,7 @@ is plain JSON. Times are network time in s since the lab's start, unless a name 
 labels are those of the plan.
 """
 
+import functools
 from typing import Protocol, TypedDict
 
 from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
@@ -188,6 +189,7 @@ class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
     """Every request."""
 
 
+@functools.cache
 def names(requests: type) -> frozenset[str]:
     """The names of the requests of such a class.
 

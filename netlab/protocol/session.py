@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, Protocol, cast
 
 from netlab.protocol.messages import Message
@@ -58,14 +59,4 @@ class Session(Protocol):
 
 def asking(ask: Callable[..., Any]) -> AllRequests:
     """The requests as calls of `ask` with a request's name and its arguments by name."""
-    return cast("AllRequests", _Asking(ask))
-
-
-class _Asking:
-    def __init__(self, ask: Callable[..., Any]) -> None:
-        self._ask = ask
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in names(AllRequests):
-            raise AttributeError(name)
-        return functools.partial(self._ask, name)
+    return cast("AllRequests", SimpleNamespace(**{name: functools.partial(ask, name) for name in names(AllRequests)}))
