@@ -102,13 +102,10 @@ class Capture:
             self._full_blocks()
 
     def _full_blocks(self) -> None:
-        while self._status() & USER:
+        while struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0] & USER:
             self._write_block(self._next, closed=True)
             struct.pack_into("=I", self._ring, self._next * BLOCK_BYTES + 8, 0)
             self._next = (self._next + 1) % BLOCKS
-
-    def _status(self) -> int:
-        return int(struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0])
 
     def _write_block(self, number: int, *, closed: bool) -> None:
         start = number * BLOCK_BYTES

@@ -142,8 +142,7 @@ class StreamAccount:
             if self._first_ns is not None and arrival_ns < self._timely_end_ns(self._first_ns):
                 self.timely_duplicates += 1
             return
-        transit = arrival_ns - sent_ns
-        self._book((transit,), (arrival_ns,), 1, size)
+        self._book((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
         """Book datagrams of consecutive sequence numbers at the price of one, where they are all new."""
@@ -167,8 +166,7 @@ class StreamAccount:
         if first_seq > self.next_seq:
             self._open_gap(self.next_seq, first_seq)
         self.next_seq = first_seq + count
-        transit = arrival_ns - sent_ns
-        self._book((transit,), (arrival_ns,), count, total_bytes)
+        self._book((arrival_ns - sent_ns,), (arrival_ns,), count, total_bytes)
         # The others follow at a difference of 0: J += (0 - J) / 16 each.
         self._jitter_ns *= (15 / 16) ** (count - 1)
 
