@@ -21,11 +21,6 @@ from netlab.kernel import Kernel
 IDLE_S = 600.0
 
 
-def wanted() -> bool:
-    """Whether guests may be booted ahead."""
-    return os.environ.get("NETLAB_WARM") != "0"
-
-
 class Spare:
     """The one guest that waits."""
 
@@ -74,7 +69,7 @@ class Spare:
 
     def prepare(self, kernel: Kernel) -> None:
         """Boot the next guest in the background, unless one waits already or it is not wanted."""
-        if not wanted():
+        if os.environ.get("NETLAB_WARM") == "0":
             return
         with self._lock:
             if self._made is not None:
@@ -117,11 +112,6 @@ def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
     return _spare.guest(kernel)
 
 
-def drop() -> None:
-    """End the guest that waits, if there is one."""
-    _spare.drop()
-
-
 def _forget() -> None:
     # The guest belongs to the process that forked; its threads and locks are not in this one.
     global _spare  # noqa: PLW0603
@@ -129,4 +119,4 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
-atexit.register(drop)
+atexit.register(lambda: _spare.drop())  # noqa: PLW0108 (a forked process has another one)
