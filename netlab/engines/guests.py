@@ -55,7 +55,8 @@ class Waiting:
     name = "pocket"
     what = "The pocket kernel"
     settings: dict[str, Any]
-    _gate: socket.socket
+    gate: socket.socket
+    """The host's end; grading talks over it in a way of its own."""
     _urgent: socket.socket
     process: subprocess.Popen[bytes]
 
@@ -90,15 +91,11 @@ class Waiting:
     def send(self, message: Message | Request) -> None:
         """Send a message; the guest runs from now on until it reads the next one."""
         # The last `receive` left its patience, and what was sent in part would leave both waiting.
-        self._gate.settimeout(None)
+        self.gate.settimeout(None)
         try:
-            self._gate.sendall(encode(message))
+            self.gate.sendall(encode(message))
         except OSError:
             raise self._ended() from None
-
-    def take_gate(self) -> socket.socket:
-        """The host's end of the gate, for who talks over it in a way of their own."""
-        return self._gate
 
     def receive(self, patience_s: float | None = None) -> Message:
         """The guest's next message.
@@ -115,9 +112,9 @@ class Waiting:
         data = b""
         while len(data) < size:
             left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
-            self._gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
+            self.gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
             try:
-                got = self._gate.recv(size - len(data))
+                got = self.gate.recv(size - len(data))
             except TimeoutError:
                 self._pin.look(self.process.pid)
                 if data or deadline_s is None or time.monotonic() < deadline_s:
@@ -236,9 +233,9 @@ class Guest(Waiting):
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
         shutil.copy(guest.__file__, init)
-        self._gate, gate = socket.socketpair()
+        self.gate, gate = socket.socketpair()
         self._urgent, urgent = socket.socketpair()
-        self._resources.callback(self._gate.close)
+        self._resources.callback(self.gate.close)
         self._resources.callback(self._urgent.close)
         words = [
             f"mem={memory_mb}M",

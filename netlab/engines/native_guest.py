@@ -59,7 +59,7 @@ class NativeGuest(Waiting):
                     cwd="/",
                     start_new_session=True,
                 )
-                self._gate, self._urgent = self._accept(gate), self._accept(urgent)
+                self.gate, self._urgent = self._accept(gate), self._accept(urgent)
         except BaseException:
             self.close()
             raise
@@ -90,7 +90,7 @@ class NativeGuest(Waiting):
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """The agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
-        for end in (getattr(self, "_gate", None), getattr(self, "_urgent", None)):
+        for end in (getattr(self, "gate", None), getattr(self, "_urgent", None)):
             if end is not None:
                 end.close()
         try:

@@ -109,7 +109,7 @@ def resident_class(
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
             guest.send({"do": "work", "words": work})
-            line = Line(guest.take_gate(), Warden(guest, cpu_s=cpu_s), most_calls)
+            line = Line(guest.gate, Warden(guest, cpu_s=cpu_s), most_calls)
             kind, said = line.hear()
             if kind != callee.READY:
                 raise StudentCodeError(text_of(said))
