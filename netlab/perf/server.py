@@ -82,7 +82,8 @@ class Server:
                 self._count_stranger()
                 sock.close()
                 continue
-            threading.Thread(target=self._greet, args=(sock, _name(address)), name="greeting", daemon=True).start()
+            peer = f"{str(address[0]).removeprefix('::ffff:')}:{address[1]}"
+            threading.Thread(target=self._greet, args=(sock, peer), name="greeting", daemon=True).start()
 
     def close(self) -> None:
         """Stop listening and end the tests that still run."""
@@ -372,11 +373,6 @@ def _why(error: OSError) -> str:
     if error.errno == errno.EADDRNOTAVAIL:
         return "this computer does not have that address; see `ip address`."
     return f"{error.strerror or os.strerror(error.errno or 0)}."
-
-
-def _name(address: Any) -> str:
-    host = str(address[0]).removeprefix("::ffff:")
-    return f"{host}:{address[1]}"
 
 
 def _raise_file_limit() -> None:
