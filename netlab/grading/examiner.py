@@ -9,7 +9,7 @@ import importlib.util
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -111,18 +111,8 @@ class Words:
     """The most that it can get."""
 
 
-@dataclass(frozen=True)
-class Examiner:
-    """How a chapter is marked."""
-
-    exercises: dict[str, Exercise | Words]
-    """By key, in the order of the notebook."""
-    path: Path = field(compare=False)
-    """The file."""
-
-
-def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> Examiner:
-    """Read an examiner.
+def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
+    """Read an examiner: how each exercise is marked, by key, in the order of the notebook.
 
     Raises ExaminerError when it is not there, is broken, or has other exercises than the notebook.
 
@@ -159,7 +149,7 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
         )
     for key, exercise in found.items():
         _require(key, exercise, path)
-    return Examiner({key: found[key] for key in keys if key in found}, path)
+    return {key: found[key] for key in keys if key in found}
 
 
 def _require(key: str, exercise: Any, path: Path) -> None:

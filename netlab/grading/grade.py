@@ -97,7 +97,7 @@ def grade(
         Show a bar with an estimate, or call with the number done and of all.
     """
     sandbox.require_walls()
-    chapter.examiner()
+    chapter.exercises()
     stopping.clear()
     # After a kill the next one clears it away, with what was unpacked there.
     with scratch.run_directory(0, for_guests=False) as room:

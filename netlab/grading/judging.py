@@ -74,7 +74,7 @@ def judge(job: Job) -> dict[str, Any]:
     Raises NetlabError when the chapter, its examiner or this machine is at fault, not the submission.
     """
     master = Master(job.source)
-    exercises = master.examiner().exercises
+    exercises = master.exercises()
     if job.path is None:
         return without_marks(job, MISSING, "Nothing was handed in.")
     path = os.fsdecode(job.path)
@@ -124,7 +124,7 @@ def _about(job: Job) -> dict[str, Any]:
 
 def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
     """The result of a submission of which nothing can be marked, as `judge` gives it."""
-    exercises = Master(job.source).examiner().exercises
+    exercises = Master(job.source).exercises()
     marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
     return {
         **_about(job),

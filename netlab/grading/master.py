@@ -12,7 +12,7 @@ from netlab.base.location import PACKAGE
 from netlab.course import authoring
 from netlab.course.checks import Check
 from netlab.grading import examiner
-from netlab.grading.examiner import Examiner
+from netlab.grading.examiner import Exercise, Words
 from netlab.grading.submission import Cell, Wanted
 
 CHECK = "-check"
@@ -91,12 +91,12 @@ class Master:
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
-    def examiner(self) -> Examiner:
-        """How it is marked.
+    def exercises(self) -> dict[str, Exercise | Words]:
+        """How each exercise is marked, by key.
 
         Raises ExaminerError when its examiner and its notebook do not fit.
         """
-        return _examiner(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
+        return _exercises(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
 
 def code_digest() -> str:
@@ -175,7 +175,7 @@ def _asked(cell: Cell, source: Path) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _examiner(master: Master, _changed_ns: int) -> Examiner:
+def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
     edition = master.edition()
     last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)
     required = {cell.id for cell in edition.handed_out[:last]}

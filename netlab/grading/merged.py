@@ -52,7 +52,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
         What the hidden cases followed from.
     """
     edition = chapter.edition(result["token"])
-    exercises = chapter.examiner().exercises
+    exercises = chapter.exercises()
     marks = {mark["key"]: mark for mark in result["exercises"]}
     wanted = {each.id: each for each in edition.wanted if each.key in exercises}
     sources = answers(wanted.values(), result)
@@ -146,7 +146,7 @@ class Exam:
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
         found = master.find(chapter, Path(root) if root else PACKAGE.parent)
         self._edition = found.edition(token)
-        self._exercises = found.examiner().exercises
+        self._exercises = found.exercises()
         job = Job("", None, found.source, token, seed)
         self._examination = Examination(job, self._edition, self._exercises)
         self._marks: dict[str, Marked] = {}

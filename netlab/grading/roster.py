@@ -137,11 +137,6 @@ class HandedIn:
     path: Path
     """Where it is."""
 
-    @property
-    def suffix(self) -> str:
-        """The ending of its name."""
-        return Path(self.label).suffix
-
 
 def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
     """The files that were handed in.
@@ -327,4 +322,4 @@ def _person(name: str) -> str:
 
 def _better(one: HandedIn, other: HandedIn) -> HandedIn:
     """Of two files of a student the notebook; of two notebooks the one whose name comes last."""
-    return max(one, other, key=lambda file: (file.suffix == ".ipynb", file.label))
+    return max(one, other, key=lambda file: (Path(file.label).suffix == ".ipynb", file.label))

@@ -45,8 +45,6 @@ class Cell:
 class Submission:
     """A notebook that was handed in."""
 
-    path: Path
-    """Its file."""
     cells: tuple[Cell, ...]
     """In their order."""
 
@@ -118,7 +116,7 @@ def read(path: Path) -> Submission:
         raise UnreadableError(
             f"{_what(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
         ) from None
-    return Submission(path, tuple(_cells(document)))
+    return Submission(tuple(_cells(document)))
 
 
 def digest_of(path: Path) -> str:

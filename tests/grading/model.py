@@ -82,7 +82,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
 
 def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, Exercise]]:
     """The exercises of a chapter that are answered in code and have points."""
-    exercises = chapter.examiner().exercises
+    exercises = chapter.exercises()
     for each in edition.wanted:
         exercise = exercises.get(each.key)
         if each.name and isinstance(exercise, Exercise):
@@ -104,7 +104,7 @@ def lost_by_the_solution(
         asked = [
             each for each in asked if re.search(r"\bown\b", "\n".join([*taken[each.key]["given"], solution[each.id]]))
         ]
-    marks = Examination(Job("", None, chapter.source, token), edition, chapter.examiner().exercises).marks(asked, taken)
+    marks = Examination(Job("", None, chapter.source, token), edition, chapter.exercises()).marks(asked, taken)
     return {
         key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != marking.PASSED
     }

@@ -25,7 +25,7 @@ ANNA = "anna"
 def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
     """All that a student is asked before the summary, in code or in words; what comes after it may have points, too."""
     chapter = master.find(topic, ROOT)
-    exercises = chapter.examiner().exercises
+    exercises = chapter.exercises()
     cells = [cell.id for cell in chapter.edition().handed_out]
     asked = [
         name.removesuffix(master.CHECK)
@@ -41,7 +41,7 @@ def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
 def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
     """Each check that a notebook calls is marked, or the examiner says in `UNMARKED` why not; never both."""
     chapter = master.find(topic, ROOT)
-    marked = set(chapter.examiner().exercises)
+    marked = set(chapter.exercises())
     reasons = runpy.run_path(str(chapter.examiner_path)).get("UNMARKED", {})
     called = {each.key for each in chapter.edition().wanted}
     assert {key: reasons.get(key) for key in called - marked} == reasons
@@ -63,7 +63,7 @@ def test_the_solution_gets_every_point_with_a_students_own_numbers(topic: str, t
     submission.write_text(nbformat.writes(authoring.read_source(chapter.source, ANNA)))
     result = judging.judge(Job("anna", submission, chapter.source))
     assert result["token"] == ANNA
-    exercises = chapter.examiner().exercises
+    exercises = chapter.exercises()
     lost = {
         mark["key"]: (mark["status"], mark["points"], mark["sentences"])
         for mark in result["exercises"]
@@ -90,7 +90,7 @@ def test_other_seeds_draw_other_cases_within_what_the_check_can_judge(topic: str
     """The right formula passes whatever the seed is, and no usual slip gets by all of a student's cases."""
     chapter = master.find(topic, ROOT)
     edition = chapter.edition()
-    for key, exercise in chapter.examiner().exercises.items():
+    for key, exercise in chapter.exercises().items():
         if not isinstance(exercise, Exercise) or exercise.cases is None:
             continue
         check = edition.checks[key]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,7 +140,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
 def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, said: str) -> None:
     handed_out = Cell("limit", "code", "limit = ...")
     asked = [Wanted("limit", "limit", "limit", "limit = ...")]
-    read = Submission(Path(), (Cell("limit", "code", source), Cell("words", "markdown", source)))
+    read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
     found = flags.of_submission(read, [handed_out], asked, Layout(edited_checks=("other-check",)))
     assert {"kind": flags.ACCESS, "exercise": "limit", "sentence": said} in found
     assert found[0] == {
@@ -155,7 +154,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):
-        assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []
+        assert flags.of_submission(Submission((cell,)), [handed_out], asked, Layout()) == []
 
 
 def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:

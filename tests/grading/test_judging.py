@@ -62,7 +62,7 @@ def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -
         wanted = [each for each in edition.wanted if each.key == "overload_run"]
         taken = {"overload_run": {"source": "x", "answer": "x", "attempted": True, "given": []}}
         job = judging.Job("anna", None, chapter.source)
-        mark = judging.Examination(job, edition, chapter.examiner().exercises).marks(wanted, taken)["overload_run"]
+        mark = judging.Examination(job, edition, chapter.exercises()).marks(wanted, taken)["overload_run"]
     assert mark.status == marking.FAILED and mark.points == 0
     assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MOST_SAID
 
@@ -78,7 +78,7 @@ def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pyt
     monkeypatch.setattr("netlab.grading.laboratory.Laboratory.measure", measure)
     with classroom.sample_chapter() as chapter:
         job = judging.Job("anna", None, chapter.source)
-        examination = judging.Examination(job, chapter.edition(""), chapter.examiner().exercises)
+        examination = judging.Examination(job, chapter.edition(""), chapter.exercises())
         searched = next(each for each in chapter.edition("").wanted if each.key == "search")
         examination.calls(searched)
 

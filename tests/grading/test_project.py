@@ -23,7 +23,7 @@ def test_the_rubric_that_students_see_has_the_points_that_a_person_gives() -> No
     told = {
         part: float(of) for part, of in re.findall(r"(?m)^\| (\w+) \| (\d+) \|", PROJECT.edition().handed_out[0].source)
     }
-    exercises = PROJECT.examiner().exercises
+    exercises = PROJECT.exercises()
     assert told == {key.removesuffix("-words"): each.points for key, each in exercises.items()}
     models = {each.key: PROJECT.edition().model_answer(each) for each in PROJECT.edition().wanted}
     for key, each in exercises.items():

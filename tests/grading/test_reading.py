@@ -96,7 +96,7 @@ def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
 def take(source: str, *own: Cell, wanted: Wanted = ASKED) -> submission.Taken:
     kind = "code" if wanted.name else "markdown"
     cells = (Cell(wanted.id, kind, source), *own)
-    return submission.take(submission.Submission(Path(), cells), wanted, {wanted.id: wanted.stub}, own)
+    return submission.take(submission.Submission(cells), wanted, {wanted.id: wanted.stub}, own)
 
 
 def test_lines_that_only_look_like_magics_stay() -> None:
@@ -135,9 +135,9 @@ def test_an_answer_in_a_cell_of_another_id_is_taken_and_said() -> None:
     )
     two = take("x = 1", first, last)
     assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was taken.",)
-    lost = submission.take(submission.Submission(Path(), (first,)), ASKED, {ASKED.id: ASKED.stub})
+    lost = submission.take(submission.Submission((first,)), ASKED, {ASKED.id: ASKED.stub})
     assert lost.attempted and "another id" in lost.notes[0]
-    none = submission.take(submission.Submission(Path(), ()), ASKED, {ASKED.id: ASKED.stub})
+    none = submission.take(submission.Submission(()), ASKED, {ASKED.id: ASKED.stub})
     assert (none.source, none.attempted) == (None, False)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,7 +95,7 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
 def flagged(mark: Marked, source: str) -> set[str]:
     """The kinds of flags that an instructor finds on the first page for one answer."""
     cell = Cell(mark.key, "code", source)
-    found = flags.of_submission(Submission(Path(), (cell,)), [], [Wanted(mark.key, mark.key, "x", "")], Layout())
+    found = flags.of_submission(Submission((cell,)), [], [Wanted(mark.key, mark.key, "x", "")], Layout())
     result = {"student": "anna", "token": "", "flags": found, "taken": {}, "exercises": [vars(mark)]}
     return {flag["kind"] for flag in flags.of_class([result])}
 
@@ -203,7 +202,7 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
     (wanted,) = (each for each in edition.wanted if each.key == key)
     taken = {key: reading.compose(edition.provided, wanted.id, source)}
     job = Job("anna", None, chapter.source)
-    mark = Examination(job, edition, chapter.examiner().exercises).marks([wanted], taken)[key]
+    mark = Examination(job, edition, chapter.exercises()).marks([wanted], taken)[key]
     assert mark.points <= most, mark
     assert not mark.points or flagged(mark, source), mark
 
@@ -270,5 +269,5 @@ def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     wanted = [each for each in edition.wanted if each.key == "stop_and_wait"]
     taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[way])}
     job = Job("anna", None, chapter.source)
-    mark = Examination(job, edition, chapter.examiner().exercises).marks(wanted, taken)["stop_and_wait"]
+    mark = Examination(job, edition, chapter.exercises()).marks(wanted, taken)["stop_and_wait"]
     assert mark.points == 0, mark
