@@ -50,16 +50,13 @@ def _control(own: pd.DataFrame) -> str:
     return str(own["flow"].iloc[0]).split()[1]
 
 
-def window_figure(
-    run: Run, rate_mbps: float | None = None, rtt_ms: float = 0.0, queue_packets: int = 0, *, title: str
-) -> go.Figure:
-    """The congestion window over time, each phase drawn and named in its own way; with a rate, what path and queue hold."""
+def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
+    """The congestion window over time, each phase drawn and named in its own way, and what path and queue hold."""
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
     _window(figure, own)
     _name(figure, own)
-    if rate_mbps is not None:
-        _holds(figure, own, rate_mbps, rtt_ms, queue_packets)
+    _holds(figure, own, rate_mbps, rtt_ms, queue_packets)
     figure.update_layout(
         title_text=title, height=450, margin_t=80, xaxis_title_text=_LABELS[0], yaxis_title_text=_LABELS[1]
     )
