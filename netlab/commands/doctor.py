@@ -9,7 +9,6 @@ import sys
 import textwrap
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 from netlab import engines, kernel
 from netlab.base.errors import KernelError, NetlabError
@@ -31,7 +30,8 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 def machine() -> list[Requirement]:
     """The processor, the system, memory and disk."""
-    free = shutil.disk_usage(_existing(cache.root())).free
+    room = cache.root()
+    free = shutil.disk_usage(next(path for path in (room, *room.parents) if path.exists())).free
     linux = platform.system() == "Linux" and platform.machine() in MACHINES
     found = [
         Requirement(
@@ -195,9 +195,3 @@ def main(_options: argparse.Namespace) -> int:
         )
         return 1
     return 0
-
-
-def _existing(path: Path) -> Path:
-    while not path.exists():
-        path = path.parent
-    return path

@@ -6,7 +6,7 @@ combination of them, always the same one for the same token. Combinations in whi
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -79,19 +79,15 @@ class OwnNumbers:
         """
         if not token:
             return self._at(0)
-        for index in self._indices(token):
-            own = self._at(index)
+        for attempt in range(MOST_TRIES):
+            digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
+            own = self._at(int.from_bytes(digest[:8], "big") % len(self))
             if self._serves(own) and (accept is None or accept(own)):
                 return own
         raise NetlabError(f"None of {MOST_TRIES} combinations of own numbers serves the lesson: widen the choices.")
 
     def _serves(self, own: StudentValues) -> bool:
         return self._holds is None or self._holds(own)
-
-    def _indices(self, token: str) -> Iterator[int]:
-        for attempt in range(MOST_TRIES):
-            digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
-            yield int.from_bytes(digest[:8], "big") % len(self)
 
     def _at(self, index: int) -> StudentValues:
         drawn = {}

@@ -4,7 +4,6 @@ A question and an answer have their length before them. While this side reads, n
 still. Whatever is said here is only what a student could have said; `remote.py`, outside, takes three numbers or some datagrams of it.
 """
 
-import linecache
 import math
 import os
 import socket
@@ -66,11 +65,6 @@ class Ear:
         data = LENGTH.pack(len(message)) + message
         while data:
             data = data[os.write(self._gate, data) :]
-
-
-def show_source(name: str, source: str) -> None:
-    """Let an error in code that is no file quote its line."""
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
 
 
 def serve(ear: Ear, objects: Sequence[Any]) -> bytes:

@@ -260,7 +260,8 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
         student = students[0] if students else name
         other = found.files.get(student)
         if other is not None:
-            better = _better(other, file)
+            # The notebook; of two notebooks the one whose name comes last.
+            better = max(other, file, key=lambda each: (Path(each.label).suffix == ".ipynb", each.label))
             found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was taken.")
             found.files[student] = better
         else:
@@ -318,8 +319,3 @@ def _person(name: str) -> str:
     """A person's name, the first name first: "Müller, Jürgen" is "Jürgen Müller"."""
     last, comma, first = name.partition(",")
     return f"{first.strip()} {last.strip()}" if comma else name
-
-
-def _better(one: HandedIn, other: HandedIn) -> HandedIn:
-    """Of two files of a student the notebook; of two notebooks the one whose name comes last."""
-    return max(one, other, key=lambda file: (Path(file.label).suffix == ".ipynb", file.label))

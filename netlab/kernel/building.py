@@ -304,7 +304,7 @@ def _build_library(
     }
     final = _finish(material, target, cache.libraries(), facts, patch, LIBRARY_SOURCE.replace("{program}", program))
     if machine == platform.machine():
-        library.forget_failure()
+        (cache.libraries() / library.FAILURE).unlink(missing_ok=True)
     meter.at("library", 1.0)
     return library.from_directory(final)
 

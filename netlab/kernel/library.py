@@ -120,11 +120,6 @@ def note_failure(why: str) -> None:
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
 
 
-def forget_failure() -> None:
-    """Forget what `note_failure` remembered."""
-    (cache.libraries() / FAILURE).unlink(missing_ok=True)
-
-
 def failure() -> str:
     """Why the present recipe could not be built here; empty when it was not tried or there is one."""
     try:

@@ -73,7 +73,11 @@ def time_series(
     if pings is not None and not pings["rtt_ms"].notna().any():
         pings = None
     shown = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
-    interfaces = _busy_interfaces(queues) if interfaces is None else _known_interfaces(queues, interfaces)
+    if interfaces is None:
+        most = queues.groupby("interface", sort=False)["backlog_packets"].max()
+        interfaces = [str(interface) for interface in most.index[most > 0]]
+    else:
+        _require_known(queues, interfaces)
     rows = [*shown, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
@@ -140,17 +144,11 @@ def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], 
     return [quantity for quantity in quantities if quantity in always or intervals[quantity].notna().any()]
 
 
-def _busy_interfaces(queues: pd.DataFrame) -> list[str]:
-    most = queues.groupby("interface", sort=False)["backlog_packets"].max()
-    return [str(interface) for interface in most.index[most > 0]]
-
-
-def _known_interfaces(queues: pd.DataFrame, interfaces: Sequence[str]) -> list[str]:
+def _require_known(queues: pd.DataFrame, interfaces: Sequence[str]) -> None:
     known = list(queues["interface"].unique())
     for interface in interfaces:
         if interface not in known:
             raise NetlabError(f"The run has no queue at {interface!r}; it has {', '.join(known) or 'none'}.")
-    return list(interfaces)
 
 
 def _add(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]) -> None:

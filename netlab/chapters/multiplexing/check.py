@@ -90,10 +90,6 @@ _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
 )
 
 
-def _full_ms(room_packets: float) -> float:
-    return EMPTY_MS + theory.queueing_delay_ms(room_packets * theory.tcp_wire_bytes(), L2_MBPS)
-
-
 def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
@@ -145,7 +141,9 @@ class Checks:
             scenario=lambda: transfer_and_ping(own.room_packets),
             made_by="chapter.settings.transfer_and_ping(own.room_packets)",
             values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
-            expected=lambda _table: _full_ms(own.room_packets),
+            expected=lambda _table: (
+                EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)
+            ),
             unit="ms",
             right=(
                 "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "
