@@ -99,6 +99,8 @@ class Capture:
             ready = waiting.poll()
             if any(fd == self._stop_reading for fd, _ in ready):
                 return
+            # An interface that goes down leaves ENETDOWN here, for which poll would come back at once until somebody takes it.
+            self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             self._full_blocks()
 
     def _full_blocks(self) -> None:

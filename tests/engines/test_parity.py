@@ -116,6 +116,11 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
         dumbbell(loss_rate=0.01), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1), nl.Ping("h1", "h2")],
         {"captures": [nl.Capture("r1", "r2", snap_bytes=1500)], "duration_s": 2},
     ),
+    "a capture on a link that is cut and mended": (
+        dumbbell(), [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2")],
+        {"captures": [nl.Capture("r1", "r2")],
+         "changes": [nl.Change(at_s=1, link=("r1", "r2"), up=False), nl.Change(at_s=1.5, link=("r1", "r2"), up=True)]},
+    ),
 }  # fmt: skip
 
 

@@ -138,6 +138,21 @@ def test_a_link_that_goes_down_loses_what_is_on_it_and_tcp_goes_on_when_it_is_up
 
 
 @every_kernel
+def test_a_capture_on_a_link_that_goes_down_ends_and_goes_on_when_it_is_up(engine):
+    link = ("r1", "h2")
+    cut, mended = nl.Change(at_s=2, link=link, up=False), nl.Change(at_s=4, link=link, up=True)
+    pings, captures = [nl.Ping("h1", "h2", interval_s=0.1)], [nl.Capture(*link)]
+    for_good = run(line(), pings, 3, cut, engine=engine, captures=captures)
+    assert list(for_good.packets.node.value_counts()) == [30 + 20, 2 * 20], (
+        "r1 sends on, and h2 has requests and replies no more"
+    )
+    for_a_while = run(line(), pings, 6, cut, mended, engine=engine, captures=captures)
+    seen_s = for_a_while.packets.query("node == 'h2'").t_s
+    assert len(seen_s) == 2 * 40
+    assert not seen_s.between(2, 4, inclusive="neither").any()
+
+
+@every_kernel
 def test_datagrams_that_are_sent_into_a_link_that_is_down_are_lost_and_counted(engine):
     measured = run(
         line(rate_mbps=None, queue_packets=None, delay_ms=0),
