@@ -96,11 +96,12 @@ class Capture:
         waiting.register(self._socket.fileno(), select.POLLIN)
         waiting.register(self._stop_reading, select.POLLIN)
         while True:
-            ready = waiting.poll()
-            if any(fd == self._stop_reading for fd, _ in ready):
+            ready = dict(waiting.poll())
+            if self._stop_reading in ready:
                 return
-            # An interface that goes down leaves ENETDOWN here, for which poll would come back at once until somebody takes it.
-            self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            if ready[self._socket.fileno()] & select.POLLERR:
+                # An interface that went down left ENETDOWN, for which poll comes back at once until somebody takes it.
+                self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             self._full_blocks()
 
     def _full_blocks(self) -> None:
