@@ -34,10 +34,20 @@ exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.
 """
 
 
+class _Version:
+    """What distutils had: versions that can be compared. Mininet asks for Open vSwitch's."""
+
+    def __init__(self, text: str) -> None:
+        self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
+
+    def __lt__(self, other: "_Version") -> bool:
+        return self._numbers < other._numbers
+
+
 def stand_in_for_distutils() -> None:
-    """Let Mininet have the one name that it wants of a module that Python 3.12 dropped: Open vSwitch's classes alone use it."""
+    """Give Mininet, and its scripts, the one name that Mininet wants of a module that Python 3.12 dropped."""
     version: Any = ModuleType("distutils.version")
-    version.StrictVersion = None
+    version.StrictVersion = _Version
     sys.modules.setdefault("distutils", ModuleType("distutils"))
     sys.modules.setdefault("distutils.version", version)
 
