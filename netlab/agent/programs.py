@@ -17,8 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from netlab.agent import stand_ins
 from netlab.agent.gate import Gate
 from netlab.agent.network import Network
-from netlab.agent.stand_ins import BINARIES
-from netlab.agent.stand_ins import HOME as HOMES
+from netlab.agent.stand_ins import BINARIES, HOME
 from netlab.agent.terminals import Terminals, run_shown
 from netlab.base.errors import RunError
 from netlab.protocol import requests
@@ -58,7 +57,7 @@ class Programs:
                     named.add(item["node"])
                     hosts.write(f"{item['address'].partition('/')[0]} {item['node']}\n")
         for node in network.nodes:
-            os.makedirs(f"{HOMES}/{node}", exist_ok=True)
+            os.makedirs(f"{HOME}/{node}", exist_ok=True)
         self._all_programs = stand_ins.install(BINARIES, packages)
 
     def run(self, node: str, command: str) -> Ended:
@@ -66,7 +65,7 @@ class Programs:
         return {"code": run_shown(self._gate, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> Process:
-        path = f"{HOMES}/output-{len(self._background)}"
+        path = f"{HOME}/output-{len(self._background)}"
         words, where = self._in_shell(node, command)
         with open(path, "wb") as out:
             process = subprocess.Popen(
@@ -97,7 +96,7 @@ class Programs:
         return self._now()
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
-        home = f"{HOMES}/{node}"
+        home = f"{HOME}/{node}"
         # mnexec joins the namespaces: Python would have to fork without vfork for that, which takes four times as long.
         words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
         return words, {"cwd": home, "env": _environment(home)}
@@ -112,32 +111,32 @@ class Programs:
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> Process:
-        home = f"{HOMES}/{node}"
+        home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
         environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> Process:
         command = ["setsid", "-c", *self._prompt(None)]
-        pid = self._terminals.open(command, HOMES, self._prompt_environment(), rows, columns)
+        pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
         return {"pid": pid, **self._now()}
 
     def prompt_lines(self, lines: str) -> Ended:
-        commands = f"{HOMES}/commands"
+        commands = f"{HOME}/commands"
         with open(commands, "w") as file:
             file.write(lines)
-        where: dict[str, Any] = {"cwd": HOMES, "env": self._prompt_environment()}
+        where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
         return {"code": run_shown(self._gate, self._prompt(commands), endless_input=True, **where), **self._now()}
 
     def _prompt(self, commands: str | None) -> list[str]:
-        path = f"{HOMES}/prompt.json"
+        path = f"{HOME}/prompt.json"
         with open(path, "w") as file:
             pids = {name: self._network.pid(name) for name in self._network.nodes}
             json.dump({"plan": self._plan, "pids": pids}, file)
         return [sys.executable, "-S", "-c", PROMPT.format(packages=self._packages, path=path, commands=commands)]
 
     def _prompt_environment(self) -> dict[str, str]:
-        return _environment(HOMES) | {"TERM": "xterm-256color", "PATH": self._all_programs}
+        return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
     def turn(self, **words: Any) -> Turn:
         return {**self._terminals.turn(**words), **self._now()}
@@ -145,7 +144,7 @@ class Programs:
 
 def _file(node: str, path: str, mode: str) -> IO[bytes]:
     try:
-        return open(os.path.join(HOMES, node, path), mode)
+        return open(os.path.join(HOME, node, path), mode)
     except OSError as error:
         raise RunError(
             f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / begins in the host's home "

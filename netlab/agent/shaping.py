@@ -82,8 +82,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
-    room = shape["queue_packets"], shape["queue_bytes"]
-    asked = queues.QueueSpec(rate_mbps, *room, shape["aqm_options"], offloads(shape))
+    asked = queues.QueueSpec(
+        rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
+    )
     return [Attached(interface, bucket), Attached(interface, queues.discipline(shape["aqm"]).qdisc(asked), inner=True)]
 
 

@@ -27,7 +27,7 @@ FILES = {
     "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
     "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
 }
-# Of those that lie in a folder of the chapter's own, that must be new.
+# What must not be there yet: the chapter's files, or the folder in which they lie, where that is the chapter's own.
 PLACES = dict.fromkeys(path if path.startswith("solutions/") else path.rpartition("/")[0] for path in FILES.values())
 
 NEXT = """Next, in {root}:
