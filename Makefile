@@ -31,6 +31,7 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/wording.py
 
 notebooks: setup  ## both notebooks of every chapter from solutions/*.py
 	$(BIN)/python -m netlab.course.authoring

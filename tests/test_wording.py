@@ -1,0 +1,54 @@
+"""The check of docstrings and comments that `make lint` runs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.programs import load
+
+SOURCE = '''"""What a module has."""
+import os  # the standard library
+
+# Of all lines the first counts.
+# Return nothing.
+
+class Box:
+    """A box."""
+
+    width_mm = 3
+    """Whether it is wide."""
+
+    def name(self):
+        """Return the name."""
+        # noqa: D102
+        return "What is in a string does not count"
+'''
+
+
+def test_docstrings_fields_and_comment_blocks_are_counted_once(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "module.py").write_text(SOURCE)
+    found = load("tools/wording.py").headless_sentences(package)
+    assert found == [
+        "package/module.py:1: What a module has.",
+        "package/module.py:4: Of all lines the first counts.",
+        "package/module.py:11: Whether it is wide.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["How many packets fit", "One of the two ends", "Before sending, the queue drains"]
+)
+def test_noun_phrases_that_begin_with_such_a_word_are_accepted(sentence: str) -> None:
+    assert not load("tools/wording.py").is_headless(sentence)
+
+
+def test_more_sentences_than_the_limit_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wording = load("tools/wording.py")
+    monkeypatch.setattr("sys.argv", ["wording.py"])
+    monkeypatch.setattr(wording, "MAX_HEADLESS", {("netlab",): -1})
+    assert wording.main() == 1
+    assert "CONTRIBUTING.md, Wording" in capsys.readouterr().out
