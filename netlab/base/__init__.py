@@ -1,1 +1,1 @@
-"""What all rooms share: errors, checks of values, units, places of files, tables and progress on a terminal."""
+"""Code that all packages share: errors, checks of values, units, paths, tables and progress bars."""

@@ -1,4 +1,4 @@
-"""Where a condition ends to hold."""
+"""Bisection."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How a command ends when somebody else ends it."""
+"""Clean exit of a command on SIGTERM and SIGHUP."""
 
 import signal
 import threading

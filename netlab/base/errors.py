@@ -1,4 +1,4 @@
-"""What can go wrong, said in sentences a student can act on."""
+"""Errors with messages that a student can act on."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
@@ -11,10 +11,10 @@ _T = TypeVar("_T")
 
 
 class _Short(BaseException):
-    """What IPython shows in a few lines."""
+    """An exception that IPython shows in a few lines."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback: the student's own line, and the message."""
+        """Return the lines that IPython shows instead of a traceback: the student's own line and the message."""
         import traceback
         from pathlib import Path
 

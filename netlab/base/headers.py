@@ -1,9 +1,9 @@
-"""What a packet carries beside its data, in bytes, and how many packets the kernel queues when it is not told."""
+"""Sizes of packet headers in bytes, and the default queue length of the kernel in packets."""
 
 ETHERNET_HEADER_BYTES = 14
-"""What the kernel's queue disciplines count of Ethernet."""
+"""The part of an Ethernet frame's overhead that the kernel's queue disciplines count."""
 ETHERNET_WIRE_BYTES = 38
-"""What a wire spends: preamble 8, header 14, frame check sequence 4, gap 12 (IEEE 802.3)."""
+"""The overhead of an Ethernet frame on the wire: preamble 8, header 14, frame check sequence 4, gap 12 (IEEE 802.3)."""
 IP_HEADER_BYTES = 20
 UDP_HEADER_BYTES = 8
 ICMP_HEADER_BYTES = 8

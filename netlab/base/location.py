@@ -1,7 +1,7 @@
-"""Where this package is installed."""
+"""The path of the installed package."""
 
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CARRIED = PACKAGE / "carried"
-"""What a wheel brings with it: the chapters, and the library kernel as WebAssembly."""
+"""The files that a wheel includes: the chapters and the library kernel as WebAssembly."""

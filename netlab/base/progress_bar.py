@@ -1,4 +1,4 @@
-"""How far something is: a bar in a terminal or a notebook, a caller's function, or nothing."""
+"""Progress of a long operation: a bar in a terminal or a notebook, or calls of the caller's function."""
 
 import html
 import math
@@ -28,7 +28,7 @@ BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 def shown_progress(
     progress: bool | Progress, whole: float, unit: str, *, done: float = 0.0, what: str = ""
 ) -> Iterator[Progress]:
-    """What to call as the work goes on: the caller's function, or one that moves a bar.
+    """Yield the function to call as the work proceeds: the caller's own, or one that moves a bar.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def shown_progress(
 
 
 def in_a_page() -> bool:
-    """Whether this is a notebook's Python, whose output stands in a page."""
+    """Return whether the output of this Python process appears in a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"

@@ -1,4 +1,4 @@
-"""What a field may hold; each rule says in a sentence what is wrong with a value that it does not fit."""
+"""Rules for the values of fields; each rule describes in a sentence why a value breaks it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Range:
 
 
 Rule = Flag | Choice | Range
-"""What the value of a field has to fit: `problem` says what is wrong with it, None when nothing is."""
+"""A rule for the value of a field: `problem` describes why a value breaks the rule, or returns None."""
 
 
 def broken(rules: Mapping[str, Rule], given: object) -> Iterator[str]:

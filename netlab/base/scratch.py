@@ -29,7 +29,7 @@ except ImportError:
 LOCK = "lock"
 RUN = "run-"
 CPU_LOCKS = Path("/tmp/netlab-cpus")
-"""One place for all users of a machine, as CPUs are."""
+"""The locks of CPUs are in one directory for all users of a machine."""
 SMALLEST_FREE_BYTES = 512 << 20
 
 _keeping = threading.Lock()
@@ -133,13 +133,13 @@ def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
 def _fresh(parent: Path) -> tuple[Path, IO[str]]:
     """A directory that nobody clears away while its lock, which comes with it, is held."""
     with (parent / LOCK).open("w") as gate:
-        # One at a time: a directory that is just being made has no lock yet and would pass for abandoned.
+        # Create one directory at a time: a new directory has no lock yet and would look abandoned.
         fcntl.flock(gate, fcntl.LOCK_EX)
         _clear_abandoned(parent)
         directory = Path(tempfile.mkdtemp(prefix=RUN, dir=parent))
         lock = (directory / LOCK).open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Said aloud, because a process forked meanwhile holds the file open too.
+        # Unlock explicitly: a process forked meanwhile also has the file open.
         fcntl.flock(gate, fcntl.LOCK_UN)
     return directory, lock
 

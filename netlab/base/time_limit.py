@@ -40,7 +40,7 @@ def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **argu
 
 
 _calls: dict[int, list[float]] = {}
-"""What runs within a limit, by its thread: the limit in s and, once somebody has looked, when the time is up."""
+"""The running calls by thread: the limit in s and, after the first look, the time at which it ends."""
 _watched: set[int] = set()
 """The process that something looks in; what it forks has no threads."""
 

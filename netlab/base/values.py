@@ -1,4 +1,4 @@
-"""What counts as a number: users bring NumPy's, strings and truths along, files bring numbers of a thousand digits."""
+"""Type checks for user input (NumPy scalars, strings, bools, numbers of a thousand digits)."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ LONGEST_QUOTE = 120
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a finite int or float.
+    """Return whether a value is a finite int or float.
 
     >>> [is_number(value) for value in (5, 0.5, True, "5", float("nan"), 10**400)]
     [True, True, False, False, False, False]
@@ -24,7 +24,7 @@ def is_number(value: object) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """Whether this is an int; True and False are not.
+    """Return whether a value is an int; True and False are not.
 
     >>> [is_integer(value) for value in (5, 5.0, True, "5")]
     [True, False, False, False]

@@ -1,4 +1,4 @@
-"""What to capture, and the files that come of it."""
+"""Descriptions of captures, and the files that they produce."""
 
 import re
 from collections.abc import Mapping, Sequence

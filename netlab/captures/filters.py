@@ -19,7 +19,7 @@ _WORD = re.compile(r"\s*([()]|[^\s()]+)")
 
 
 def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
-    """What decides which frames to keep.
+    """Return the function that decides which frames to keep.
 
     Raises ScenarioError when a word is not known or out of place.
 
@@ -55,7 +55,7 @@ def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep
 def _joined(
     word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
 ) -> tuple[Keep, list[str]]:
-    """What the parts keep that stand with this word between them; what is behind them is left."""
+    """Return the join of the parts that are separated by `word`, and the words that follow these parts."""
     keep, words = read(words)
     parts = [keep]
     while words[:1] == [word]:

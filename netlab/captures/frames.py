@@ -41,7 +41,7 @@ RECORD = struct.Struct("=II")
 FOLLOWING = struct.Struct("=I")
 GSO_TCP, GSO_UDP = 1, 5
 ALIKE = 16
-"""So many packets of one length in a row make it worth while to look at the next ones together."""
+"""The number of equally long packets in a row after which the next packets are examined together."""
 
 # The kernel's tpacket3_hdr and, right before the frame, virtio_net_hdr.
 RING_HEAD = np.dtype(
@@ -80,12 +80,12 @@ class Frames:
     t_ns: Integers
     """When."""
     length_bytes: Integers
-    """How long each was."""
+    """The original length of each frame."""
     data: Bytes
     """A buffer that has the first bytes of each."""
     starts: Integers
     kept: Integers
-    """Where in the buffer they begin, and how many there are."""
+    """The offset of each frame in the buffer, and the number of bytes that were kept."""
 
     def __len__(self) -> int:
         return len(self.t_ns)
@@ -144,7 +144,7 @@ class Heads:
 
     @cached_property
     def tcp_bytes(self) -> Integers:
-        """How long TCP's header is."""
+        """The length of the TCP header."""
         found: Integers = (self.tcp_head["offset"] >> 4).astype(np.int64) * 4
         return found
 
@@ -225,7 +225,7 @@ def read_ring(raw: bytes) -> Frames:
 
 
 def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
-    """Where the packets of a block begin: each tells how far the next one is, and many in a row are equally far."""
+    """Return the offsets of the packets of a block. Each packet has the distance to the next, and many distances in a row are equal."""
     found: list[Integers] = []
     single: list[int] = []
     before = alike = 0
@@ -240,7 +240,7 @@ def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
                 break
             at, left = at + following, left - 1
             continue
-        # As far as the guess holds, all at once; it grows with the run.
+        # Take all packets for which the guess holds at once; the guess grows with the run.
         count = min(left, 4 * alike, (len(raw) - FOLLOWING.size - at) // following + 1)
         others = np.ndarray(count, "=u4", raw, at, (following,)) != following
         run = int(others.argmax()) if others.any() else count

@@ -36,7 +36,7 @@ class Origin(NamedTuple):
 
 
 class Captured(NamedTuple):
-    """What a file has: its frames, of each the interface's name and whether it departs there."""
+    """The content of a file: its frames, each with the name of its interface and its direction."""
 
     origin: Origin
     frames: Frames
@@ -86,7 +86,7 @@ def write_pcapng(
 
 
 def _frame_blocks(raw: bytes, at: int) -> Integers:
-    """Where the frames' blocks begin, from a place on.
+    """Return the offsets of the blocks of frames from an offset on.
 
     Each tells where the next one is, and following them one by one takes longer than all else that is read. So the places are
     guessed from what a block begins with, and taken if each ends where the next begins.

@@ -19,7 +19,7 @@ PACKAGES = {
     "unshare": "util-linux",
     "mnexec": "mininet, or run `netlab kernel build`: each kernel brings one",
 }
-"""Where the programs come from that the agent calls."""
+"""The package of each program that the agent calls."""
 
 
 class NativeEngine:

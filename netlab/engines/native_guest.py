@@ -96,6 +96,6 @@ class NativeGuest(Waiting):
         try:
             process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
-            # It may be another user's. What kills unshare(1) takes the agent along.
+            # The process may belong to another user. The agent ends together with unshare(1).
             process.kill() if os.geteuid() == 0 else process.terminate()
             process.wait()

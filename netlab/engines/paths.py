@@ -1,4 +1,4 @@
-"""Where the agent finds Python packages and programs."""
+"""Paths of the Python packages and programs that the agent uses."""
 
 import importlib.util
 import shutil
@@ -40,6 +40,6 @@ def system_path() -> list[str]:
 
 
 def tool(name: str, remedy: str) -> Requirement:
-    """Whether one of the agent's programs is there."""
+    """Return a requirement: one of the agent's programs is installed."""
     place = shutil.which(name, path=":".join(system_path()))
     return Requirement(name, place is not None, place or "not found", remedy)

@@ -14,7 +14,7 @@ from netlab.protocol.session import Clock
 
 TOOLS = ("ip", "tc")
 CALLS_PER_INSTANT = 3000
-"""So many that no program meets it that does not poll; iperf3 does."""
+"""A number of system calls that only polling programs exceed, such as iperf3."""
 
 
 class PocketEngine:
@@ -52,7 +52,7 @@ class PocketEngine:
 
 
 def machine_requirements() -> list[Requirement]:
-    """What the pocket engine needs and finds on this machine."""
+    """Return the requirements of the pocket engine and whether this machine meets them."""
     found: list[Requirement] = []
     try:
         here = kernel.find()

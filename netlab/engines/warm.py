@@ -60,7 +60,7 @@ class Spare:
                     waiting.pin()
                     return waiting
             except NetlabError:
-                # It died meanwhile; a new one takes its place.
+                # The waiting guest has died; boot a new one.
                 pass
             waiting.close()
         guest = Guest(kernel, pin=True)

@@ -58,7 +58,7 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
         start_s = measure.item["start_s"]
         for name, rows in measure.tables(begins_s.get(start_s, start_s)).items():
             tables.setdefault(name, []).extend(rows)
-    # As they were sampled: all of a moment, flow by flow, before all of the next.
+    # Sort rows by sampling time; rows of the same time stay in the order of flows.
     tables["stream_intervals"].sort(key=lambda row: row["t_s"])
     tables["queues"] = [dict(row) for row in raw["queues"]]
     if raw.get("stations"):

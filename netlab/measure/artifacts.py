@@ -139,7 +139,7 @@ class Artifacts(Mapping[str, Path]):
 
 
 def beside(result: Path) -> Path:
-    """Where the files of a run lie whose result is written to a file: ``result.artifacts`` beside ``result.json``."""
+    """Return the directory of the artifacts of a run whose result is written to a file: ``result.artifacts`` beside ``result.json``."""
     return result.with_suffix(SUFFIX)
 
 

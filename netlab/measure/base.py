@@ -1,4 +1,4 @@
-"""What every kind of traffic has to say of its counters: when its first data came, and its rows in a run's tables."""
+"""The interface of each kind of traffic to its counters: the time of its first data, and its rows in the tables of a run."""
 
 from typing import Any, Generic, TypeVar, cast
 

@@ -1,4 +1,4 @@
-"""What commands said."""
+"""Output and exit codes of commands."""
 
 from netlab.measure.base import Measure, Tables
 from netlab.traffic.command import CommandItem, CommandTotals

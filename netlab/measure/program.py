@@ -8,7 +8,7 @@ from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
 class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
-    """What two programs delivered."""
+    """The measurements of a pair of programs."""
 
     def tables(self, begin_s: float) -> Tables:
         """A row of the flow, and its intervals."""

@@ -1,4 +1,4 @@
-"""What a run measured: data frames, its settings, and JSON in and out."""
+"""The results of a run: data frames, settings, and conversion to and from JSON."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ class Run:
         return f'<div style="overflow-x: auto; white-space: nowrap">{table}</div>{failed}'
 
     def failed_commands(self) -> list[str]:
-        """Of each command that failed a sentence: where it ran, its exit code and what it wrote to its error output."""
-        # One that still ran at the end has no exit code.
+        """Return a sentence for each command that failed: its node, its exit code and its error output."""
+        # A command that still ran at the end has no exit code.
         return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
@@ -274,7 +274,7 @@ def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] 
             [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
             dtype=object,
         )
-    # What is left is rare: booleans, whole numbers of more than 64 bits.
+    # The remaining types are rare: booleans, integers of more than 64 bits.
     numbers = pd.Series(values)
     return numbers if numbers.dtype.kind in "iuf" else pd.to_numeric(numbers)
 

@@ -37,7 +37,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         row = self.flow_row(congestion=item["congestion"], streams=item["streams"])
         if not streams:
             return row | {"received_bytes": 0, "goodput_mbps": 0.0, "throughput_mbps": 0.0}
-        # One time for all streams of a flow, so that their sum is the flow's.
+        # All streams of a flow share one active time, so that their rates add up to the rate of the flow.
         active_s = max(s["last_s"] for s in streams) - self._begin_s(begin_s)
         retransmits = sum(s["retransmits"] or 0 for s in streams)
         segments_out = sum(s["segments_out"] or 0 for s in streams)
@@ -96,7 +96,7 @@ def _summed(rows: list[Row]) -> list[Row]:
     groups: dict[float, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["t_s"]].append(row)
-    # What a stream had sent again when it ended stays in its flow's count.
+    # The retransmissions of a stream that ended stay in the count of its flow.
     retransmits: dict[int, float | None] = {}
     found = []
     for t_s, group in groups.items():

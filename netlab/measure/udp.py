@@ -25,7 +25,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         if "sent_bytes" not in counted:
             return {}
         received, sent = counted["received_datagrams"], counted["sent_datagrams"]
-        # What a full socket dropped had come through the network. Where the network makes duplicates, some of it may be these.
+        # Datagrams that a full socket dropped did cross the network. Some may be duplicates that the network made.
         came = min(sent, received + counted["receiver_drops"])
         active_s, timely_bytes, timely_throughput_bytes = self._timely()
         return {

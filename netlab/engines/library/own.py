@@ -44,7 +44,7 @@ class Calling(Protocol):
     """Calls the methods of a user's object."""
 
     def has(self, method: str) -> bool:
-        """Whether the object has such a method."""
+        """Return whether the object has such a method."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
         """Call a method at a moment of network time.
@@ -57,24 +57,24 @@ class Calling(Protocol):
 
 
 class Elsewhere(ABC):
-    """What stands for a user's object that is in another process, and is called there."""
+    """A stand-in for a user's object in another process; its methods are called there."""
 
     @abstractmethod
     def caller(self, label: str, part: Part) -> Calling:
-        """What calls it for a connection of a flow."""
+        """Return the object that calls the methods for a connection of a flow."""
 
     @abstractmethod
     def has(self, method: str) -> bool:
-        """Whether the object has such a method; known once it was called."""
+        """Return whether the object has such a method; known after its first call."""
 
 
 def has_method(own: object, method: str) -> bool:
-    """Whether a user's class or object has a method, wherever it is; see `Elsewhere.has`."""
+    """Return whether a user's class or object has a method, in this or another process; see `Elsewhere.has`."""
     return own.has(method) if isinstance(own, Elsewhere) else hasattr(own, method)
 
 
 def caller(label: str, own: object, part: Part) -> Calling:
-    """What calls a user's object, wherever it is; see `Caller`."""
+    """Return the object that calls a user's object, in this or another process; see `Caller`."""
     return own.caller(label, part) if isinstance(own, Elsewhere) else Caller(label, own)
 
 
@@ -98,7 +98,7 @@ class Caller:
             self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
 
     def close(self) -> None:
-        """It holds nothing."""
+        """Do nothing: a local caller has no resources."""
 
     def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
         traced = traceback.extract_tb(error.__traceback__)
@@ -117,7 +117,7 @@ class Caller:
 
 
 def _missed(error: BaseException) -> str:
-    """What to say where the user's code used a name that what it got has not."""
+    """Return the explanation for an attribute that the user's code used and the object does not have."""
     if type(error) is AttributeError and str(error) == "can't set attribute":
         return "what it gets of an acknowledgement or a loss can be read, not set"
     # Until Python 3.12 an error in setting a field does not say whose it was.

@@ -13,11 +13,11 @@ OnAnswers = Callable[[bytes], bool]
 
 
 class Program(Protocol):
-    """One run of the program."""
+    """A running process of the library kernel."""
 
     @property
     def confined(self) -> bool:
-        """Whether it has taken all files and nearly all system calls from itself, once it has answered."""
+        """True if the program has given up all files and nearly all system calls; known after its first answer."""
 
     def send(self, requests: bytes) -> None:
         """Give it requests; from any thread, also while it runs."""

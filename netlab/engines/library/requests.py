@@ -192,12 +192,12 @@ def make_requests(
 
 
 def begin(interval_s: float) -> bytes:
-    """That time begins in a network whose end nobody knows."""
+    """Return the request that starts the time of a network without a known end."""
     return _GO.pack(0, _ns(interval_s), 0, 0)
 
 
 def advance(until_ns: int, progress_s: float | None) -> bytes:
-    """That time passes until a moment."""
+    """Return the request that advances time to `until_ns`."""
     return _ADVANCE.pack(until_ns, 0 if progress_s is None else _ns(progress_s))
 
 
@@ -275,13 +275,13 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
 
 
 def add_changes(requests: Requests, until_ns: int) -> None:
-    """What becomes of links up to a moment, each in its time."""
+    """Add the changes of links up to `until_ns`, each at its own time."""
     while (at_ns := requests.schedule.next_ns) is not None and at_ns <= until_ns:
         add_steps(requests, requests.schedule.pop(), at_ns)
 
 
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
-    """What nodes are told at a moment; None is now."""
+    """Add messages to nodes at a time; None means now."""
     for name, own in itertools.groupby(steps, lambda step: step.node):
         told = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
@@ -294,7 +294,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 
 
 def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Setting]) -> None:
-    """What a command does in a node, now.
+    """Add the effects of a command in a node, now.
 
     Raises RunError when it names an interface that the node has not.
     """

@@ -30,7 +30,7 @@ from netlab.protocol.session import Clock, OnMessage, OnWait, asking
 MEMORY_MB = 1024
 SMALL_MEMORY_MB = 256
 SMALL_SYSCTLS = {
-    # What the kernel derives from 1 GB.
+    # The kernel derives this value from 1 GB of memory.
     "net.ipv4.udp_mem": "24576 32768 49152",
 }
 START_S = 1_700_000_000
@@ -58,7 +58,7 @@ class LibrarySession:
 
     @functools.cached_property
     def folder(self) -> Path:
-        """Where captures are left; it is made for the first one, because a run needs no file."""
+        """The directory of captures; it is created for the first capture, because other runs need no files."""
         folder = scratch.kept_directory()
         self._kept.callback(shutil.rmtree, folder, ignore_errors=True)
         return run_folder(folder)
@@ -101,7 +101,7 @@ class LibrarySession:
         self._on_message, self._on_wait, self._interrupted = on_message, on_wait, False
         return getattr(self, do)(**words)
 
-    # What it can be asked -----------------------------------------------------------------------------------
+    # Requests --------------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
         # A person may interrupt a wait; a run is one.
@@ -226,7 +226,7 @@ class LibrarySession:
             self._on_message({"text": text})
         return {"code": 0, **self._now()}
 
-    # How it is asked ----------------------------------------------------------------------------------------
+    # Communication with the program -----------------------------------------------------------------------------
 
     def _take_up(self) -> None:
         """Let no time pass: the program takes up what was added to the requests."""
