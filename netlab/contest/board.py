@@ -1,4 +1,4 @@
-"""What comes out of a contest: the page for everybody, tables for the instructor."""
+"""The output of a contest: a page for everybody and tables for the instructor."""
 
 import csv
 import io
@@ -127,7 +127,7 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
                 "title": f"{name}: {100 * rate:.0f} % of the rate, {delay:.2f} times the shortest RTT",
             }
         )
-    # What has a name lies above the others.
+    # Draw named dots above the others.
     return {**plane.frame(), "dots": labelled(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
 
 

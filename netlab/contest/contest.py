@@ -29,7 +29,7 @@ from netlab.kernel import library
 
 KEPT = "results"
 OURS = "\n"
-"""Before the name of a landmark, where no student's can begin with it."""
+"""Prefix of reference entries; no student's name can begin with it."""
 LANDMARKS = ("cubic", "bbr", "vegas", "reno")
 ADJECTIVES = (
     "amber", "bold", "brisk", "calm", "clever", "coral", "eager", "gentle", "golden", "grey", "happy", "hidden", "jolly", "keen",
@@ -42,24 +42,24 @@ ANIMALS = (
 
 
 Work = dict[str, Callable[[Callable[[], None]], dict[str, Any]]]
-"""What gives each row, by name; it is told what to call after each network."""
+"""The functions that produce the rows, by name; each gets a function to call after each network."""
 
 
 class ContestInterrupted(KeyboardInterrupt):
-    """It was stopped; what was raced is kept."""
+    """The contest was interrupted; finished races are kept."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """What came of it."""
+    """The results of a contest."""
 
     trials: list[Trial]
     rows: list[dict[str, Any]]
-    """As `race.enter` gives them, with `place` and `pseudonym`: of every hand-in, the best first."""
+    """The rows of all submissions, best first: results of `race.enter` with `place` and `pseudonym`."""
     landmarks: list[dict[str, Any]]
     """The same for Linux's controls and for the opponents."""
     notes: list[str] = field(default_factory=list)
-    """What is to be said of the class."""
+    """Remarks about the class."""
     manifest: dict[str, Any] = field(default_factory=dict)
     """All that decided the scores."""
 
@@ -156,7 +156,7 @@ def _taken(entrant: Entrant) -> str:
 
 
 def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
-    """What came of each piece of work."""
+    """Do all work and return the results by name."""
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
 

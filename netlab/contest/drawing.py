@@ -1,4 +1,4 @@
-"""Where things stand in a picture of the board, which is SVG: its page takes no script, as all pages with students' text."""
+"""Layout of the contest's figures in SVG. Pages with students' text allow no scripts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 800, 64, 20, 16, 52
 TICKS = 6
 LINE, LETTER = 14, 7
-"""Of a label: the height of a line, and the width of a letter."""
+"""The height of a line of a label, and the width of a letter."""
 DOT, GAP = 8, 12
 
 Box = tuple[float, float, float, float]
@@ -26,7 +26,7 @@ class Plane:
     height: int = 460
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point is, in the picture's own units."""
+        """Return the position of a point in the units of the picture."""
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         low, high, value = (math.log(each) for each in (*self.y, y)) if self.log_y else (*self.y, y)
         up = (value - low) / (high - low)
@@ -68,7 +68,7 @@ def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], Box]]:
-    """Where a label may stand beside a dot, the nearest first, as far as it is in the picture."""
+    """Yield the possible positions of a label next to a dot that are inside the picture, nearest first."""
     for away in range(GAP, 6 * GAP, GAP // 2):
         for side in (1, 0, -1):
             for lines in (0, -1, 1) if side else (-1, 1):

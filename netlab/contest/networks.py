@@ -20,7 +20,7 @@ STEP_S = 0.5
 SLOWEST_MBPS, FASTEST_MBPS = 1.0, 12.0
 
 Rule = Literal["power", "share", "pair"]
-"""How a run becomes points (docs/contest.md)."""
+"""The rule by which a run gets points (docs/contest.md)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Trial:
     rtt_ms: float
     """The RTT of a segment that meets nobody."""
     seed: int
-    """Of the run."""
+    """The seed of the run."""
 
     @property
     def capacity_mbps(self) -> float:

@@ -1,4 +1,4 @@
-"""One hand-in, or one control of ours, through all networks."""
+"""Race one submission, or one reference control, through all networks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ RACED, FAILED, NOT_TAKEN, NOT_RACED = "raced", "failed", "not taken", "not raced
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who competes."""
+    """A competitor in the contest."""
 
     student: str
     file: str
     digest: str
     """The hand-in's name, and SHA-256 of what was read of it."""
     code: dict[str, Any]
-    """As `netlab.grading.reading.control` gives it."""
+    """The result of `netlab.grading.reading.control`."""
 
 
 def read(student: str, path: str, file: str, digest: str) -> Entrant:
-    """What a hand-in has; whatever it is, this is no error."""
+    """Read a submission; a bad submission is part of the result, not an error."""
     try:
         code = helper().ask("control", path=path)
     except GaveUpError as error:
@@ -71,7 +71,7 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
         except StudentCodeError as error:
             found["status"] = FAILED
             found["sentence"] = found["sentence"] or f"{trial.title}: {one_line(str(error), 400)}"
-            # What never ends would cost its time in every network.
+            # A control that never returns would use up its time limit in every network.
             over = isinstance(error, BudgetError)
         except NetlabError as error:
             if stopping.is_set():

@@ -1,4 +1,4 @@
-"""What a run is worth. docs/contest.md says it in words; the two must agree."""
+"""Scores of runs; docs/contest.md describes the same rules."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ DIGITS = 2
 
 @dataclass(frozen=True)
 class Score:
-    """What a congestion control got in a network."""
+    """The score of a congestion control in a network."""
 
     points: float
     """0 to 100."""
@@ -26,7 +26,7 @@ class Score:
     delay: float
     """The 95th percentile of the RTT over that of a segment that meets nobody."""
     fairness: float
-    """Beside another: Jain's index of both."""
+    """Jain's index of the two flows, if the control competes with another."""
 
     def to_dict(self) -> dict[str, float]:
         """Its fields, rounded to the digits that count."""
@@ -34,7 +34,7 @@ class Score:
 
 
 def score(trial: Trial, run: Run) -> Score:
-    """What a run of a trial's scenario is worth."""
+    """Return the score of a run of a trial's scenario."""
     goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
     own = goodputs if trial.rule == "pair" else goodputs[:1]
     labels = run.flows["flow"][: len(own)]

@@ -1,4 +1,4 @@
-"""Where a plan runs: in a pocket kernel of our own, as root on this machine's kernel, or in the library kernel.
+"""Engines that run a plan: the pocket kernel, this machine's own kernel (as root), and the library kernel.
 
 The first two, and all that they import, are for Linux: they are imported where they are used.
 """
@@ -29,12 +29,11 @@ WIDTH = 88
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """What `choose` takes: what was wanted, else $NETLAB_ENGINE, else "library" or "pocket".
+    """Return the engine for `choose`: the requested one, else $NETLAB_ENGINE, else "library" or "pocket".
 
-    Without a wish, plans are for the library kernel, which is the quickest, where it is there and can do them all; both give
-    the same numbers. What it cannot do, and what has no plan yet (a live network, a script), is for the pocket kernel where that
-    can run here. Who names a kernel in $NETLAB_KERNEL gets that one. A processor without User-Mode Linux has the library kernel
-    alone.
+    By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest; both kernels
+    give the same numbers. All other plans, live networks and scripts need the pocket kernel. If $NETLAB_KERNEL is set, that kernel
+    is used. On processors without User-Mode Linux only the library kernel exists.
     """
     if named := _named(wanted):
         return named
@@ -89,7 +88,7 @@ def _pocket_refusal() -> str:
 
 
 def _wait_for_the_pocket_kernel() -> None:
-    """Where there is none and the set-up still builds it: wait, and show how long."""
+    """Wait for a pocket kernel that the set-up is still building, and show progress."""
     if os.environ.get("NETLAB_KERNEL") or installed.builds() or not behind.underway():
         return
     with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
@@ -135,7 +134,7 @@ def being_built(moment: BuildProgress) -> str:
 
 
 def differences(engine: Engine) -> list[str]:
-    """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each.
+    """Return a sentence for each difference between this engine and the pocket kernel in virtual time.
 
     Raises EngineError when this machine's own kernel could not be asked what it lacks.
     """
@@ -167,12 +166,12 @@ def differences(engine: Engine) -> list[str]:
 
 
 def clock() -> Clock:
-    """Whether runs that name no engine have "virtual" or "real" time."""
+    """Return "virtual" or "real": the clock of runs that name no engine."""
     return "real" if os.environ.get("NETLAB_ENGINE") == "native" else "virtual"
 
 
 def lasting(duration_s: float, real_s: float) -> float:
-    """How long a run of a chapter takes: `duration_s` in virtual time, `real_s` where somebody waits for all of it.
+    """Return the length of a chapter's run in s: `duration_s` in virtual time, `real_s` in real time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every engine is: it says what is missing before it runs, and turns a plan into measurements."""
+"""The interface of all engines: report missing requirements, and turn a plan into measurements."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ MOST_CAPTURED_BYTES = 512 << 20
 
 @dataclass(frozen=True)
 class Requirement:
-    """One thing that an engine needs: whether it is there, what was seen, and what to do when it is not."""
+    """A requirement of an engine: whether it is met, what was found, and the remedy if it is not met."""
 
     name: str
     ok: bool

@@ -102,7 +102,7 @@ def family(pid: int) -> list[int]:
 
 
 def _waited_ns(pid: int) -> int | None:
-    """How long a process has been ready to run and did not; None where it has ended or the system does not count it."""
+    """Return the time for which a process was ready but did not run; None if it has ended or the system does not count."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
     except (OSError, ValueError, IndexError):

@@ -128,7 +128,7 @@ class Waiting:
         return data
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """What makes one request; see `netlab.protocol.session.Session`."""
+        """Return the object that makes one request; see `netlab.protocol.session.Session`."""
         return asking(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
@@ -176,7 +176,7 @@ class Waiting:
 
 
 def last_words(folder: Path, log: Path) -> str:
-    """What is known of why a guest has ended: what it left in its folder, else the end of its console's log."""
+    """Return the reason why a guest ended: the crash file in its folder, else the end of its console log."""
     crash = folder / files.CRASH
     if crash.exists():
         return crash.read_text()
@@ -218,7 +218,7 @@ class Guest(Waiting):
         try:
             boot = {"program": program, "packages": packages or python_path(), "path": system_path()}
             (self.folder / files.BOOT).write_text(json.dumps(boot))
-            # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
+            # Keep a prebooted guest on one CPU too (changing CPUs costs a third), but do not reserve the CPU.
             some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
             slot = self._pin.take() if pin else None
             cpu = self._pin.cpu if pin else some_cpu

@@ -1,4 +1,4 @@
-"""What this machine's own kernel has, asked as root, and what to do about what it has not."""
+"""Features of this machine's own kernel, determined as root, and remedies for missing ones."""
 
 import functools
 import json
@@ -25,7 +25,7 @@ from netlab.agent.parts import refusals
 print(json.dumps(refusals()))
 """
 NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
-"""What every link is made of; of the rest a scenario needs few."""
+"""Features that every link needs; a scenario needs few of the others."""
 CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
 BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
 LOADED = "The kernel loads modules when root asks for them, and found none of these: {modules}. "
@@ -58,7 +58,7 @@ def privilege() -> list[str] | None:
 
 @functools.cache
 def refusals() -> dict[str, str | None]:
-    """What the kernel says to each question of `netlab.agent.parts`.
+    """Return the answer of the kernel to each question of `netlab.agent.parts`.
 
     Raises EngineError when it could not be asked, or not for everything: then nothing is known, not even what it has.
     """
@@ -88,12 +88,12 @@ def lacking() -> tuple[str, ...]:
 
 
 def links() -> Requirement:
-    """Whether it has what every link is made of."""
+    """Return the requirement that the kernel has the features of every link."""
     return _having("kernel", NEEDED, f"{platform.release()} has what links are made of")
 
 
 def features() -> Requirement:
-    """What `lacking` says, and what to do. A scenario needs few of them, so none is required."""
+    """Return the requirement of the optional features, with a remedy. A scenario needs few of them, so none is required."""
     return _having("kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False)
 
 
@@ -107,7 +107,7 @@ def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool =
 
 
 def remedy(missing: Collection[str]) -> str:
-    """What helps where this machine's kernel lacks these; empty for none."""
+    """Return the remedy for features that this machine's kernel lacks; empty if none is missing."""
     if not missing:
         return ""
     release = platform.release()
@@ -126,7 +126,7 @@ def remedy(missing: Collection[str]) -> str:
 
 
 def place() -> str:
-    """Where this kernel's modules come from; `{release}` stands for its release."""
+    """Return a sentence about the source of this kernel's modules; `{release}` stands for its release."""
     if "microsoft" in platform.release().lower():
         return WSL2
     if in_container():
@@ -140,5 +140,5 @@ def place() -> str:
 
 
 def in_container() -> bool:
-    """Whether this is a container, as Podman, Docker and systemd mark it; Kubernetes sets a variable."""
+    """Return whether this is a container. Podman, Docker and systemd create a file; Kubernetes sets a variable."""
     return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ

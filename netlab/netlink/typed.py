@@ -63,7 +63,7 @@ class Words(Iterator[str]):
         return self._words.pop(0)
 
     def has(self, *words: str) -> bool:
-        """Whether these words come next; they are taken."""
+        """Return whether these words come next, and consume them if so."""
         there = tuple(self._words[: len(words)]) == words
         del self._words[: len(words) * there]
         return there
@@ -78,7 +78,7 @@ class Words(Iterator[str]):
         return float(found[1]) * units[found[2].lower()]
 
     def more(self) -> bool:
-        """Whether a quantity comes next."""
+        """Return whether a quantity comes next."""
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class Words(Iterator[str]):
             raise self.problem(f"{self._words[0]!r} is not understood there")
 
     def problem(self, what: str) -> UnknownLineError:
-        """What to raise."""
+        """Return the exception to raise."""
         return UnknownLineError(f"of the line `{self._line}`, {what}")
 
 
@@ -199,11 +199,11 @@ class Route:
     source: str | None = None
     """The node's own address, where the kernel made the way by itself."""
     quick: bool = False
-    """Whether each segment that came on it is acknowledged at once."""
+    """True if each segment that arrives by this route is acknowledged at once."""
 
     @property
     def line(self) -> str:
-        """As `ip route` shows it."""
+        """The line of `ip route` for this route."""
         words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
         words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
         words += ["src", self.source] if self.source else []

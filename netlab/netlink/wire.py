@@ -42,7 +42,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def attribute(kind: int, *values: bytes) -> bytes:
-    """One attribute, padded to four bytes; several values are those that it holds.
+    """Return an attribute, padded to four bytes; several values are joined.
 
     >>> attribute(1, b"fq").hex()
     '0600010066710000'

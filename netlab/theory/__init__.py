@@ -1,4 +1,4 @@
-"""What the textbooks predict: formulas for goodput, loss, delay and fairness.
+"""Formulas of textbooks and papers for goodput, loss, delay and fairness.
 
 Rates are in Mbit/s (10**6 bit/s), times in ms unless the name ends in `_s`, sizes in bytes, loss rates are
 fractions. Every formula says when it holds and when it misleads; a measurement beside it shows which of the

@@ -1,4 +1,4 @@
-"""How sure the mean of some runs is, and how many runs make it as sure as one wants."""
+"""Confidence intervals of the mean of several runs, and the number of runs for a given width."""
 
 import functools
 

@@ -12,7 +12,7 @@ from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, ch
 
 
 class FifoNetwork(NamedTuple):
-    """Where unresponsive flows end up: `delivered_mbps` by flow, `acceptance` (a fraction) by link."""
+    """The steady state of unresponsive flows: `delivered_mbps` by flow, `acceptance` (a fraction) by link."""
 
     delivered_mbps: dict[Any, float]
     acceptance: dict[Any, float]
@@ -46,7 +46,7 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
 
 
 def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """What unresponsive flows deliver when they share one link and then leave by links of their own.
+    """Rates that unresponsive flows deliver when they share one link and then leave by separate links.
 
     Holds for constant-rate senders. It is the smallest picture of congestion collapse: what a narrow exit
     drops has already taken its share of the common link from the others.
@@ -73,7 +73,7 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
 
 
 def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """What unresponsive flows deliver when the common link of `two_router_collapse_mbps` has a fair queue.
+    """Rates that unresponsive flows deliver when the common link of `two_router_collapse_mbps` has a fair queue.
 
     Holds for constant-rate senders and a queue that divides the link max-min fairly among flows (DRR,
     `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
@@ -108,7 +108,7 @@ def fifo_network(
     *,
     tolerance: float = 1e-12,
 ) -> FifoNetwork:
-    """What unresponsive flows deliver over any network of FIFO links.
+    """Rates that unresponsive flows deliver over any network of FIFO links.
 
     Holds for constant-rate senders over a long time: each link accepts the same share of every flow that
     reaches it, and the shares are the fixed point of that rule. Misleads for flows that adapt, such as TCP.

@@ -13,7 +13,7 @@ from netlab.theory.ranges import TheoryError, positive, within
 
 
 class AnyHop(Protocol):
-    """What the formulas read of a link of a path: a `Hop`, or one of those that `Topology.path_hops` returns."""
+    """The interface of a link of a path: a `Hop`, or an item of `Topology.path_hops`."""
 
     @property
     def rate_mbps(self) -> float:
@@ -25,7 +25,7 @@ class AnyHop(Protocol):
 
 
 class Hop(NamedTuple):
-    """One link of a path, in the direction of travel: its rate in Mbit/s and its propagation delay in ms."""
+    """A link of a path, in the direction of travel: its rate in Mbit/s and its propagation delay in ms."""
 
     rate_mbps: float = math.inf
     delay_ms: float = 0.0
@@ -185,7 +185,7 @@ def nodal_delay_ms(
 
 
 def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
-    """One-way delay of one packet over an idle path of store-and-forward nodes.
+    """The one-way delay of a packet over an idle path of store-and-forward nodes.
 
     Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
     for cut-through switches.

@@ -1,4 +1,4 @@
-"""Who gets how much: max-min, proportional and other fairness, what Reno and CUBIC strive for, Jain's index."""
+"""Fair allocations: max-min, proportional and other fairness, the utilities of Reno and CUBIC, Jain's index."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -209,7 +209,7 @@ RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
 
 
 def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
-    """What flows with different round-trip times get of one full link: shares as T**(-exponent).
+    """Rates of flows with different round-trip times on one full link: shares as T**(-exponent).
 
     Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
     the clock. From this balance follow the exponents (`RTT_EXPONENTS`). With *random losses* each packet is lost with the

@@ -1,4 +1,4 @@
-"""What headers and framing leave of a link's rate."""
+"""Overhead of headers and framing on a link."""
 
 import math
 from typing import Literal
@@ -17,7 +17,7 @@ from netlab.theory.ranges import TheoryError, positive, within
 Framing = Literal["tc", "ethernet"]
 
 FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ETHERNET_WIRE_BYTES}
-"""What a link's rate counts of each frame beside its IP packet: as the kernel's queue disciplines do, or as a wire does."""
+"""The overhead per frame that a link's rate includes besides the IP packet: as in the kernel's queue disciplines, or as on a wire."""
 
 
 def framing_bytes(framing: Framing) -> int:

@@ -1,4 +1,4 @@
-"""One queue and arrivals at random moments: mean waits, long waits, and how long a run must be."""
+"""A single queue with random arrivals: mean waiting times, tails, and the length of a run that measures them."""
 
 import math
 

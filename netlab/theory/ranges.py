@@ -1,4 +1,4 @@
-"""What every formula checks first: ranges, and networks that know each of their links."""
+"""Checks of the parameters of formulas: ranges, and networks that contain all links of their flows."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence

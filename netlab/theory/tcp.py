@@ -11,10 +11,10 @@ from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
 from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, within
 
 MATHIS_C = math.sqrt(3 / 2)
-"""Of `mathis_mbps` for periodic loss: 1.2247."""
+"""The constant of `mathis_mbps` for periodic loss: 1.2247."""
 
 MATHIS_RANDOM_C = math.sqrt(2 / math.pi) * math.prod((1 - 4.0 ** -(k + 1)) / (1 - 4.0 ** -(k + 0.5)) for k in range(30))
-"""Of `mathis_mbps` for loss that strikes each segment at random: 1.3098, higher because some windows are spared for long.
+"""The constant of `mathis_mbps` for loss that strikes each segment at random: 1.3098, higher because some windows are spared for long.
 
 With V = W**2 / 2 counted in segments sent, V rises by 1 a segment and a loss divides it by 4, so that at a loss it is a
 sum of exponential times over 1, 4, 16, ...; the constant is sqrt(2) over the mean of V**-0.5, by Ramanujan's integral.
@@ -22,13 +22,13 @@ sum of exponential times over 1, 4, 16, ...; the constant is sqrt(2) over the me
 
 
 CUBIC_C = 0.4
-"""How steep CUBIC's cubic is, in segments/s**3 (RFC 9438, section 5.1)."""
+"""The coefficient of CUBIC's window function, in segments/s**3 (RFC 9438, section 5.1)."""
 
 CUBIC_BETA = 0.7
-"""What a loss leaves of CUBIC's window (RFC 9438, section 4.6)."""
+"""The fraction of CUBIC's window that is left after a loss (RFC 9438, section 4.6)."""
 
 LONGEST_RTO_MS = 120_000.0
-"""Where Linux stops doubling the retransmission timer (TCP_RTO_MAX)."""
+"""The largest retransmission timeout of Linux (TCP_RTO_MAX)."""
 
 
 def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:

@@ -1,4 +1,4 @@
-"""What the formulas' help says again and again, written once: usual parameters, and what a formula raises.
+"""Common parts of the formulas' docstrings: usual parameters and exceptions.
 
 A docstring names the parameters that are its own, and after `Returns:` and `Source:` what comes back and who says so. `complete` makes
 sections of these, and adds the other parameters in the order of the call.
@@ -39,7 +39,7 @@ PARAMETERS = {
 """A parameter's kind and what it is."""
 RAISES = "TheoryError\n    If a parameter is out of range."
 TYPES = {"Value": "float or array", "ndarray": "array", "dict": "dict of flow to float", "tuple": "tuple of float"}
-"""What is said of a result, by its annotation; any other is named as it is."""
+"""The description of a result by its annotation; other annotations are shown unchanged."""
 _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""What a shared half-duplex medium leaves of its rate: 802.11g, frame by frame."""
+"""Throughput of a shared half-duplex medium: 802.11g, frame by frame."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +15,7 @@ MOST_STATIONS = 200
 
 
 class Saturation(NamedTuple):
-    """What stations that always have a frame get together.
+    """The total throughput of stations that always have a frame to send.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def wifi_tcp_limit_mbps(
 
 @cache
 def collisions_per_ack() -> float:
-    """How often an acknowledgement collides, on average, with the data of a sender that always has a segment waiting.
+    """The mean number of collisions of an acknowledgement with the data of a sender that always has a segment waiting.
 
     Both draw from 0 to 15 slots. Where the sender's are fewer, it sends, draws anew, and the acknowledgement keeps its rest;
     where they are equal, both draw again from twice the window. Holds for one acknowledgement at a time whose backoff is
@@ -192,7 +192,7 @@ def collisions_per_ack() -> float:
 
 
 def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any] | None = None) -> Saturation:
-    """What UDP senders on one 802.11g medium get together when each always has a datagram waiting.
+    """The total throughput of UDP senders on one 802.11g medium when each always has a datagram waiting.
 
     Bianchi's fixed point. Holds for stations that hear each other and for frames lost by collision alone. It lets a
     backoff stand still in a busy slot only on average, and never gives a frame up, so for two stations it says

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def is_known(item: object) -> bool:
-    """Whether this is traffic of a kind in the table."""
+    """Return whether an object is traffic of a known kind."""
     return isinstance(item, Traffic) and KINDS.get(item.kind) is type(item)
 
 
@@ -47,7 +47,7 @@ def class_names() -> str:
 
 
 def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
-    """One item of a scenario's `traffic`, as far as its fields make one, and a sentence for each that does not fit.
+    """Return an item of a scenario's `traffic`, or None, and a sentence for each field that does not fit.
 
     What the item's fields hold is checked by its `problems`.
     """
@@ -74,7 +74,7 @@ def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
 
 
 def unique_labels(traffic: Sequence[Traffic]) -> list[str]:
-    """One label per item; where two would be equal, they are numbered.
+    """Return a label for each item; equal labels are numbered.
 
     >>> unique_labels([Tcp("h1", "h2"), Tcp("h1", "h2"), Ping("h1", "h2")])
     ['h1-h2 cubic', 'h1-h2 cubic (2)', 'h1-h2 ping']

@@ -1,4 +1,4 @@
-"""What every kind of traffic says of itself: its fields, its ends, and what it needs of the way between them."""
+"""The interface of all kinds of traffic: fields, endpoints, and requirements on the path between them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Traffic:
     end_fields: ClassVar[Sequence[str]] = ("src", "dst")
     """The fields that name its ends."""
     anywhere: ClassVar[bool] = False
-    """Whether its ends may be switches, which have no address."""
+    """True if the endpoints may be switches, which have no address."""
     crossings: ClassVar[int] = 0
-    """How often what leaves at the flow's very end still crosses the way: 1 there, 2 there and back."""
+    """The number of times that the last packet of a flow crosses the path: 1 one way, 2 there and back."""
     rules: ClassVar[Mapping[str, Rule]] = {"start_s": Range(0), "duration_s": Range(0, above=True, optional=True)}
-    """What each field may hold, where that can be said of it alone."""
+    """The rule of each field that can be checked on its own."""
 
     def __new__(cls, *_given: Any, **named: Any) -> Traffic:
         """Refuse a field that the kind has not with those that it has; Python's own error names none."""
@@ -68,7 +68,7 @@ class Traffic:
         return broken(self.rules, self)
 
     def without_rate(self) -> str | None:
-        """What is wrong where no link on its way has a rate; None where that is no matter."""
+        """Return the problem of a path on which no link has a rate, or None."""
         return None
 
     @staticmethod

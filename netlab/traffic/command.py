@@ -21,7 +21,7 @@ class CommandItem(Item):
 
 
 class CommandTotals(Totals):
-    """What a command printed; `exit_code` is None when it had not ended."""
+    """The output of a command; `exit_code` is None if the command had not ended."""
 
     stdout: str
     stderr: str

@@ -9,11 +9,11 @@ from netlab.base.errors import one_of
 from netlab.base.values import shown
 
 IN_A_FILE = "class "
-"""Before its name, where a scenario's dict or a run's settings have it."""
+"""The prefix of a class name in the dict of a scenario and in the settings of a run."""
 
 
 def is_own(value: object) -> bool:
-    """Whether this is a user's class or object.
+    """Return whether a value is a user's class or object.
 
     >>> is_own("cubic"), is_own(None), is_own(object)
     (False, False, False)
@@ -32,7 +32,7 @@ def made(value: object) -> Any:
 
 
 def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
-    """What is wrong with a class or an object, `what` it is, that should have some of these methods."""
+    """Return the problems of a user's class or object, called `what`, that should have some of these methods."""
     if not is_own(value):
         return [f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"]
     plain = set(map(_plain, methods))

@@ -22,7 +22,7 @@ class PingItem(FlowItem):
 
 
 class Echo(TypedDict):
-    """One echo request: its number from 1, when it left, and its RTT (None when no reply came)."""
+    """An echo request: its number from 1, its sending time, and its RTT (None without a reply)."""
 
     seq: int
     t_s: float

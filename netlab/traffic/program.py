@@ -20,7 +20,7 @@ class ProgramItem(FlowItem):
 
 
 class ProgramTotals(Totals):
-    """What both ends did. Delays are from the moment at which the sender read a piece to that of its delivery.
+    """The totals of both programs. Delays are from the moment at which the sender read a piece to that of its delivery.
 
     `first_s` and `last_s` are the moments of the first and the last delivery of something new, None where there was none.
     """
@@ -88,7 +88,7 @@ class Program(Flow):
         yield from broken({"num_bytes": Range(1, MOST_COUNTED, whole=True, optional=True)}, self)
 
     def without_rate(self) -> str | None:
-        """What is wrong where no link on its way has a rate."""
+        """Return the problem of a path on which no link has a rate."""
         return (
             f"no link between {self.src} and {self.dst} has a rate_mbps, so programs could answer each other without end in no "
             "time; give one link a rate"

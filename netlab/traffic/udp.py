@@ -19,7 +19,7 @@ SPACINGS = ("auto", "even", "random")
 
 
 class WaitingItem(FlowItem, total=False):
-    """What a sender is told that waits when its buffer is full."""
+    """The plan item of a sender that waits when its buffer is full."""
 
     send_buffer_bytes: int
 
@@ -34,7 +34,7 @@ class UdpItem(WaitingItem):
 
 
 class UdpTotals(Totals, total=False):
-    """What sender and receiver counted; all of it is absent where the flow did not start.
+    """The counters of sender and receiver; empty if the flow did not start.
 
     `timely_*` is what arrived within the flow's duration from its first arrival on; `throughput_bytes` counts headers
     and duplicates.

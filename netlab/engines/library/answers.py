@@ -23,7 +23,7 @@ ETIMEDOUT = 110
 Row = dict[str, Any]
 
 COUNTED = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
-"""Of a queue, in the order of protocol.h."""
+"""The counters of a queue, in the order of protocol.h."""
 _READING = "QQQIIIIIIIIII"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
 _QUEUE = struct.Struct("<IIIIIIIxxxxQ")
@@ -50,7 +50,7 @@ class Answers:
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
         self._plan = plan
         self._own = {} if own is None else own
-        # What is started later comes into the plan, too.
+        # Traffic that is started later is added to the plan, too.
         self._items = cast("list[Row]", plan["traffic"])
         self._queue_names = queues
         self._streams: list[Row] = []
@@ -95,7 +95,7 @@ class Answers:
             ]
         elif kind == ERROR:
             item, number = _HEAD.unpack_from(data)
-            # As Python's sockets say it.
+            # The wording of Python's sockets.
             sentence = "timed out" if number == ETIMEDOUT else str(OSError(number, os.strerror(number)))
             self._errors.setdefault(item, []).append(sentence)
         elif kind == PACKETS:
@@ -109,7 +109,7 @@ class Answers:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
-        """What the agent returns: totals of the flows and every sample."""
+        """Return the same as the agent: totals of the flows and all samples."""
         delivered = [row for each in self._ends() for row in each.account.rows(self._plan["interval_s"])]
         return {
             "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],

@@ -85,7 +85,7 @@ class BrowserProgram:
         return self._ending or "it was stopped"
 
     def _book(self, count: int) -> bool:
-        # What would be raised here Pyodide shows (sys.excepthook) before JavaScript gets it, whether or not it is caught later.
+        # Pyodide shows an exception raised here (sys.excepthook) before JavaScript gets it, even if it is caught later.
         try:
             if self._on_wait is not None:
                 self._on_wait()

@@ -14,9 +14,10 @@ from netlab.protocol.session import OnWait
 
 POLL_S = 0.05
 READ_BYTES = 1 << 16
-"""What a pipe holds."""
+"""The capacity of a pipe."""
 TALK, TALK_ROUND = 100, 20_000
-"""So many requests sent while answers are read are a talk; after so many the system's scheduler may place both anew."""
+"""The number of requests, sent while answers are read, that counts as a dialogue; and the number after which the system's
+scheduler may place both processes anew."""
 ENDINGS = {
     signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
     signal.SIGTERM: "it was asked to end",
@@ -46,9 +47,9 @@ class ChildProgram:
         try:
             while data:
                 data = data[self._process.stdin.write(data) :]
-            # It stays open: its end would tell the program that we are gone.
+            # Keep the pipe open: end of file tells the program that this process has ended.
         except BrokenPipeError:
-            # What it has to say about that comes on its output.
+            # The program reports the reason on its output.
             return
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
@@ -78,7 +79,7 @@ class ChildProgram:
 
     @property
     def confined(self) -> bool:
-        """Whether the machine has what it confines itself with (Landlock and seccomp) before it reads a plan."""
+        """True if the program could confine itself with Landlock and seccomp before it reads a plan."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return landlock_version() > 0 and "\nSeccomp:\t2" in status
 

@@ -33,11 +33,11 @@ class Setting:
 
 Routes = list[Route]
 Work = Callable[[Routes], "list[Line | Setting | str]"]
-"""What a line does in a node that has these routes, which it may change: lines, settings, and texts that it shows."""
+"""The effects of a line in a node with these routes, which it may change: lines, settings, and text to show."""
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """What the lines of a command do, in their order.
+    """Return the effects of the lines of a command, in order.
 
     Raises NotHereError when one of them needs a program; the text has what can be done without.
     """
@@ -156,7 +156,7 @@ def ways(plan: Plan) -> dict[str, Routes]:
 
 
 def of_item(item: CommandItem) -> list[Work]:
-    """What an item of traffic does; see `read`."""
+    """Return the effects of an item of traffic; see `read`."""
     return read(item["label"], item["command"], item["saves"])
 
 

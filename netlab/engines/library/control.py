@@ -24,7 +24,7 @@ STRUCTS = (STATE, CONTROL)
 
 
 class Ack(NamedTuple):
-    """What an acknowledgement says, as `on_ack` gets it.
+    """The acknowledgement that `on_ack` gets.
 
     `rtt_ms` is None without a sample; `delivered_segments` and `marked_segments` are those newly delivered and newly marked;
     `delivery_rate_mbps` is the latest sample, `app_limited` says that it is of a time in which there was too little to send.
@@ -44,7 +44,7 @@ class Ack(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What is known at a loss or a timeout: the segments that are taken for lost, and those still in flight.
+    """The state at a loss or a timeout: the segments that are considered lost, and those still in flight.
 
     `is_new` is False where a timeout repeats one.
     """
@@ -106,7 +106,7 @@ class Flow:
 
 
 def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
-    # So it is nearly always; True is no number here, and NaN is not between.
+    # Fast path. (bool and NaN fail the comparison.)
     if (type(given) is float or type(given) is int) and low <= given <= high:
         return given
     value = plain(given)
@@ -131,7 +131,7 @@ class Control:
         ) = STATE.unpack(data)  # fmt: skip
         if self._flow is None:
             if event != START:
-                # Of a SYN that was lost Linux tells before the connection stands: its own values hold until then.
+                # Linux reports a lost SYN before the connection is established; keep Linux's values until then.
                 return CONTROL.pack(window, threshold, 0)
             self._flow = Flow(mss_bytes, window)
         flow, now_s = self._flow, now_ns / NS_PER_S
@@ -150,7 +150,7 @@ class Control:
         elif event in (LOSS, TIMEOUT):
             self._reduce(flow, Loss(now_s, lost, in_flight, bool(flags & IS_NEW)), event == TIMEOUT, now_ns, window)
         elif event == UNDO:
-            # What was taken for lost came late.
+            # Segments that were considered lost arrived late.
             flow.cwnd_segments = max(flow.cwnd_segments, window)
             flow.ssthresh_segments = max(
                 flow.ssthresh_segments, threshold if threshold < INFINITE_SSTHRESH else math.inf

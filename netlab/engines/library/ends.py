@@ -22,7 +22,7 @@ LATEST_S = 1e8
 """Three years; what is later is the computer's clock."""
 LARGEST_DATAGRAM_BYTES = 1472
 MOST_BYTES_A_CALL = 1_000_000
-"""What the kernel takes in a reply (MOST_TOLD_BYTES), less a little."""
+"""The largest reply that the kernel accepts (MOST_TOLD_BYTES), with a margin."""
 MOST_QUOTED = 20
 LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
@@ -32,7 +32,7 @@ STRUCTS = (HAPPENED, TOLD)
 
 
 class Program:
-    """What a user's program can do, as `on_start` gets it.
+    """The interface of a user's program to the network; `on_start` gets it.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class Program:
             self._timer_ns = NO_TIMER
 
     def take(self) -> bytes:
-        """What the kernel is told: the timer, and what is to be sent."""
+        """Return the reply to the kernel: the timer and the outgoing data."""
         parts = [part for data in self.outgoing for part in (LENGTH.pack(len(data)), data)]
         self.outgoing, self.outgoing_bytes = [], 0
         return b"".join([TOLD.pack(self._timer_ns), *parts])
 
 
 class Account:
-    """What was to be delivered, and what was.
+    """The data that the sender read, and the data that the receiver delivered.
 
     The bytes that `read` hands out are random, so a piece that is delivered is found among them: it is the next one, or one that
     was delivered before, or one too far ahead, or none. Of a sender that reads nothing, a piece is looked for in what was sent.
@@ -186,7 +186,7 @@ class Account:
         return 0, 0.0
 
     def totals(self) -> ProgramTotals:
-        """What was counted."""
+        """Return the totals of the flow."""
         delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._delivered]
         return {
             "flow": self._label,
@@ -206,7 +206,7 @@ class Account:
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """What was delivered in each interval."""
+        """Return the data that was delivered in each interval."""
         found: dict[int, DatagramInterval] = {}
         for at_s, _delay_s, size in self._delivered:
             number = int(at_s / interval_s)
@@ -247,7 +247,7 @@ class Ends:
 
 def _bytes(method: str, data: Any) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        # What is in a long one is of no use: a piece's bytes as text, or as numbers.
+        # Do not quote the content of a long value: it would be bytes as text or as numbers.
         got = (
             f"{type(data).__name__} of length {len(data)}"
             if isinstance(data, (str, list)) and len(data) > MOST_QUOTED

@@ -76,7 +76,7 @@ def start_program(kernel: library.LibraryKernel) -> Program:
     Raises KernelError when it is WebAssembly and there is nothing here that runs it.
     """
     if kernel.machine != library.WASM:
-        # It needs what only Linux has, and this module is imported on every system.
+        # The child module needs Linux, and this module is imported on every system.
         from netlab.engines.library.child import ChildProgram
 
         return ChildProgram(kernel.path)
@@ -92,7 +92,7 @@ def start_program(kernel: library.LibraryKernel) -> Program:
 
 
 def kernel_requirement() -> Requirement:
-    """Whether there is a library kernel."""
+    """Return the requirement that a library kernel is built."""
     try:
         here = library.find()
     except KernelError as error:
@@ -101,7 +101,7 @@ def kernel_requirement() -> Requirement:
 
 
 def is_small(plan: Plan) -> bool:
-    """Whether a quarter of the memory serves the plan: a kernel that has less to look after starts in half the time.
+    """Return whether a quarter of the memory is enough for the plan: a kernel with less memory starts in half the time.
 
     By far more than such plans use, for a kernel without memory would drop packets that no counter shows.
     """

@@ -14,7 +14,7 @@ from netlab.traffic.own import made, own_name
 
 LONGEST_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver"]
-"""What an object is for."""
+"""The role of a user's object."""
 NAMES = {
     "Flow": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
     "Ack": (
@@ -24,11 +24,11 @@ NAMES = {
     "Loss": ("now_s", "lost_segments", "in_flight_segments", "is_new"),
     "Program": ("now_s", "read", "send", "set_timer", "deliver"),
 }  # fmt: skip
-"""What a user's methods may use of what they get, by its class."""
+"""The attributes that a user's methods may use, by class of the object."""
 
 
 class Answering(Protocol):
-    """What answers the kernel's questions about a connection."""
+    """An object that answers the kernel's questions about a connection."""
 
     def answer(self, data: bytes) -> bytes:
         """The reply to a question, both as recipe/library/host/protocol.h has them.
