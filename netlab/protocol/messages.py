@@ -1,4 +1,4 @@
-"""How requests and answers cross to a lab in another process: JSON, each message with its length before it.
+"""Messages between the host and a lab in another process: JSON with a length prefix.
 
 The host sends one request at a time, a `Request`. The lab answers with any number of `Text` and `Progress` messages, then
 with one `Answer` or `Failure`. Its first message, before any request, is `Ready`.

@@ -1,4 +1,4 @@
-"""What crosses between host and guest as JSON: the plan that the agent gets and the counters that it gives.
+"""The JSON data that host and guest exchange: the plan for the agent and the counters from the agent.
 
 Both sides take their types from here, so that mypy sees when one of them changes alone. Times are in s after the run's
 start, unless a name says otherwise.
@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 
 class Shape(TypedDict):
-    """What one direction of a link does to packets; the fields are those of a scenario's link."""
+    """The properties of one direction of a link; the fields are those of a scenario's link."""
 
     rate_mbps: float | None
     delay_ms: float
@@ -30,7 +30,7 @@ class Shape(TypedDict):
 
 
 class Hop(TypedDict):
-    """One direction of a link, from `interface` of `src` to `dst_interface` of `dst`; both of a link stand side by side."""
+    """A direction of a link, from `interface` of `src` to `dst_interface` of `dst`; the two directions of a link are neighbours."""
 
     src: str
     dst: str
@@ -47,7 +47,7 @@ class TraceSteps(TypedDict):
 
 
 class Change(TypedDict):
-    """What becomes of a direction, by its position in the plan's, at a moment.
+    """A change of a direction of a link at a given time; the direction is given by its position in the plan.
 
     `shape` has the fields of its shape that get other values, where `rate_mbps` may be `TraceSteps`; `up` is None where a link stays
     as it is.
@@ -102,7 +102,7 @@ class _Own(TypedDict, total=False):
 
 
 class Item(_Own):
-    """What all kinds of traffic have; `netlab.traffic` has the type of each kind, which extends this one.
+    """The fields of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one.
 
     `own` has classes or objects of the user's, where the item calls some; these cross to no other process.
     """
@@ -129,7 +129,7 @@ class CaptureItem(TypedDict):
 
 
 class Plan(Addressing):
-    """What is to run. `drain_s` is how long a packet sent at the very end may still be in flight."""
+    """The plan of a run. `drain_s` is the longest time that a packet sent at the very end may still be in flight."""
 
     hosts: list[str]
     routers: list[str]
@@ -156,7 +156,7 @@ class AgentPlan(Plan):
 
 
 class Totals(TypedDict):
-    """What is known of each item of traffic at its end; `netlab.traffic` has the type of each kind, which extends this one."""
+    """The totals of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one."""
 
     flow: str
     error: str | None
@@ -211,7 +211,7 @@ class QueueSample(TypedDict):
 
 
 class StationTotals(TypedDict):
-    """What one end of a shared medium counted: frames that got through, and how often one did not."""
+    """The counters of one station of a shared medium: delivered frames and collisions."""
 
     interface: str
     frames: int
@@ -226,7 +226,7 @@ class _Stations(TypedDict, total=False):
 
 
 class Counters(_Stations):
-    """What the agent counted; `stations` only where a link has a medium.
+    """The counters of the agent; `stations` only if a link has a medium.
 
     `tc` has the lines given to `tc` by node, `unsaved` by name why a file
     that should have been among the artifacts is not.

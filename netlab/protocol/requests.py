@@ -1,4 +1,4 @@
-"""What a lab can be asked, and what it answers: a method of these classes for each request, for host and guest alike.
+"""The requests to a lab and their answers: these classes have a method for each request, for host and guest.
 
 The agent has the methods, a session gives its user the same ones, and mypy holds both against these classes. What crosses
 is plain JSON. Times are network time in s since the lab's start, unless a name says otherwise; nodes, links' directions and
@@ -54,7 +54,7 @@ class Process(Moment):
 
 
 class Printed(Moment):
-    """What a program in the background printed from some byte up to byte `offset`; `code` is None while it runs."""
+    """The output of a background program from some byte up to byte `offset`; `code` is None while it runs."""
 
     text: str
     offset: int
@@ -62,7 +62,7 @@ class Printed(Moment):
 
 
 class Shown(TypedDict):
-    """What a terminal showed, whether the program on it has `ended`, and its exit code where that is known."""
+    """The output of a terminal; `ended` is true if its program has ended, `code` is the exit code if known."""
 
     text: str
     ended: bool
@@ -86,7 +86,7 @@ class Kept(Moment):
 
 
 class Requests(Protocol):
-    """What every lab can do."""
+    """The requests that every lab supports."""
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
         """Build the network; the plan's traffic and captures begin at the lab's start, which may still be ahead.
@@ -124,7 +124,7 @@ class Requests(Protocol):
 
 
 class Programs(Protocol):
-    """What a lab can do whose nodes have programs, when it was built `with programs`."""
+    """The requests of a lab whose nodes have programs, if it was built with `programs=True`."""
 
     def run(self, node: str, command: str) -> Ended:
         """Run a command in a node's shell until it ends, with a `Text` message for each piece that it prints."""
@@ -133,7 +133,7 @@ class Programs(Protocol):
         """Start a command that goes on whenever network time passes."""
 
     def process(self, pid: int, offset: int, wait_s: float) -> Printed:
-        """What such a command printed from byte `offset` on, after at most `wait_s`."""
+        """Return the output of such a command from byte `offset` on, after at most `wait_s`."""
 
     def signal(self, pid: int, number: int) -> Moment:
         """Send a signal to such a command and all that it started."""
@@ -155,7 +155,7 @@ class Programs(Protocol):
 
 
 class Terminals(Protocol):
-    """What a lab can do that has terminals."""
+    """The requests of a lab with terminals."""
 
     def turn(
         self,
@@ -173,7 +173,7 @@ class Terminals(Protocol):
 
 
 class Scripts(Protocol):
-    """What a lab can do that runs a Mininet script instead of building a plan."""
+    """The requests of a lab that runs a Mininet script instead of building a plan."""
 
     def script(self, words: list[str], directory: str, seed: int, keys: str) -> Ended:
         """Run a script to its end with these lines as its input, with a `Text` message for each piece that it prints."""

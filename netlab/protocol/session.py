@@ -1,4 +1,4 @@
-"""What an engine opens: a lab that takes requests, wherever it is."""
+"""The interface of a session: an open lab that takes requests, in this or another process."""
 
 import functools
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class Session(Protocol):
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """What makes one request: `session.request().advance(until_s=5, progress_s=None)`.
+        """Return the object that makes one request: `session.request().advance(until_s=5, progress_s=None)`.
 
         `on_message` gets each message that comes before the answer. `on_wait` is called some times a second until that
         comes; it may raise, and the session is to be closed then. The request raises EngineError where the engine has

@@ -1,4 +1,4 @@
-"""How one published number is measured here: the scenario, what is read from its run, and what theory says.
+"""The measurement of a published number: the scenario, the value read from its run, and the value of theory.
 
 Values are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row.
 """
@@ -17,28 +17,28 @@ Read = Callable[[Run], float]
 
 @dataclass(frozen=True)
 class Measurement:
-    """How one row is measured here."""
+    """The measurement of one published row."""
 
     scenario: Scenario
-    """What runs."""
+    """The scenario that runs."""
     read: Read
     """From its run to the value."""
     theory: float | None = None
-    """What netlab's formulas say."""
+    """The value of netlab's formulas."""
     why: str = ""
     """Why the number misses theory or ours misses theirs: a sentence with `{value}`, in the row's unit, of a second run."""
     again: Scenario | None = None
-    """That run."""
+    """The scenario of the second run."""
     read_again: Read | None = None
     """From that run to its value, where it is another quantity than the row's."""
     holds: bool = True
-    """Whether the formula's conditions are met; if not, it is shown but not counted."""
+    """True if the formula's conditions are met; if not, its value is shown but not counted."""
 
 
 Measurements = Mapping[tuple[str, str], Measurement]
-"""Of one published setting: by flow and quantity."""
+"""The measurements of a published setting, by flow and quantity."""
 Settings = dict[tuple[str, str], Measurements]
-"""Of one lab: by table and setting."""
+"""The settings of a lab, by table and setting."""
 
 
 def goodput(flow: str, after_s: float | None = None) -> Read:

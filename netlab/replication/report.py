@@ -23,7 +23,7 @@ PER_CENT = 100.0
 
 
 def summary(result: Replication) -> str:
-    """What was done, in how long, and how close it came: one or two sentences."""
+    """Return one or two sentences about the number of rows, the time and the errors."""
     ours, theirs, count = result.median_errors()
     text = (
         f"{len(result.rows)} published numbers measured in {result.runs} runs: "

@@ -37,7 +37,7 @@ class Published:
 
     @property
     def measurement(self) -> Measurement:
-        """How it is measured here."""
+        """The measurement of this row."""
         return labs.measurements()[self.source, self.table, self.scenario][self.flow, self.quantity]
 
 
@@ -110,7 +110,7 @@ def published() -> list[Published]:
 
 
 def references() -> dict[str, str]:
-    """What each source of the published table is: authors, title, course, year; in the table's order."""
+    """Return the reference of each source of the published table: authors, title, course, year; in the table's order."""
     return {row["source"]: row["reference"] for row in _table("references.csv")}
 
 
@@ -145,7 +145,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
 
 
 def needs_explanation(row: Row) -> bool:
-    """Whether theirs or ours misses a theory by more than 3 %, or, without one, they differ by that."""
+    """Return whether a value misses theory by more than 3 %, or, without theory, the two values differ by more."""
     given = row.published
     if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
         return True
@@ -162,7 +162,7 @@ def _row(given: Published, measurement: Measurement, run: Run) -> Row:
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:
-    """What the report says of how it was measured; engines by the number of runs, the most used first."""
+    """Return the settings that the report shows; engines are ordered by their number of runs, most used first."""
     seen = list(runs)
     if not seen:
         return {}

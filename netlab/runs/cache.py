@@ -34,8 +34,8 @@ CODE = (
     "agent", "base", "captures", "engines", "measure", "netlink", "network/__init__.py", "network/congestion.py",
     "network/media.py", "network/queues.py", "protocol", "sockets", "traffic",
 )  # fmt: skip
-"""What the agent, the engines and the measure consist of: all that they import but the kernel's recipe, whose product is
-hashed itself, and the version, which is in the key."""
+"""The code that determines results: all modules that the agent, the engines and `measure` import. Not included: the
+kernel's recipe, whose product has its own hash, and the version, which is part of the key."""
 
 
 class RunCache:
@@ -130,7 +130,7 @@ def _mininet_version() -> str:
     try:
         return importlib.metadata.version("mininet")
     except importlib.metadata.PackageNotFoundError:
-        # It is for Linux alone, and the library engine goes without.
+        # Mininet exists for Linux only, and the library engine does not need it.
         return ""
 
 

@@ -292,7 +292,7 @@ class Scenario:
         return found
 
     def plan(self) -> Plan:
-        """What the agent needs, as plain data."""
+        """Return the plan for the agent as plain data."""
         topology = self.topology
         wiring = topology.wiring()
         paths = Paths(wiring)
@@ -404,7 +404,7 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
 
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
-    """Whether a dict is a scenario file's and not a topology file's."""
+    """Return whether a dict comes from a scenario file, not from a topology file."""
     return not document.keys() & {"hosts", "links"}
 
 

@@ -1,4 +1,4 @@
-"""What a measuring datagram carries, and the books a receiver keeps about them."""
+"""The content of measurement datagrams, and the counters of their receiver."""
 
 import math
 import struct
@@ -39,7 +39,7 @@ def check_payload_bytes(payload_bytes: int) -> None:
 
 @dataclass(slots=True)
 class Interval:
-    """What arrived in one interval."""
+    """The datagrams that arrived in one interval."""
 
     datagrams: int = 0
     bytes: int = 0

@@ -165,7 +165,7 @@ class TcpReceiver:
         self.finished = True
 
     def _chunk_bytes(self) -> int:
-        # What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end.
+        # Read no more than the remaining bytes: the read then ends with the last byte and does not wait for the end of the stream.
         left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
         return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
 

@@ -1,4 +1,4 @@
-"""What the kernel knows about a TCP connection (`struct tcp_info`), with units in the names."""
+"""The state of a TCP connection in the kernel (`struct tcp_info`), with units in the names."""
 
 import socket
 import struct
@@ -14,7 +14,7 @@ UNKNOWN_U32 = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class TcpInfo:
-    """One reading of `struct tcp_info`: the fields that netlab uses.
+    """A snapshot of `struct tcp_info`: the fields that netlab uses.
 
     A field is None where the running kernel is older than the field, and where the kernel says 'no value
     yet': `ssthresh_segments` before the first loss, `rtt_min_ms` before the first sample.
@@ -53,7 +53,7 @@ def read(sock: socket.socket) -> TcpInfo:
 
 
 def ca_state_name(number: int) -> str:
-    """What congestion control is doing, in the words of `TcpInfo.ca_state`.
+    """Return the name of a state of congestion control, as in `TcpInfo.ca_state`.
 
     >>> ca_state_name(3), ca_state_name(9)
     ('recovery', 'state 9')

@@ -12,7 +12,7 @@ from netlab.traffic import Tcp, Traffic, Udp
 
 BOTTLENECK_MBPS = 5.0
 QUEUE = 100
-# What Mininet's enable_red sets: from 30 to 35 kB in packets of 1500 bytes, and at the upper end it drops every one.
+# The values of Mininet's enable_red: 30 to 35 kB in packets of 1500 bytes; above the upper threshold it drops every packet.
 RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
 # Drops few at a time, so that losses are random.
 GENTLE_RED = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
@@ -71,7 +71,7 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
         )
 
     shares = theory.udp_shares_mbps(offered, BOTTLENECK_MBPS)
-    # What stands in the queue at the end is late, not lost.
+    # Packets in the queue at the end are late, not lost.
     late = 1 + QUEUE * 8e-3 / _seconds(sum(offered)) / float(sum(shares))
     found: dict[tuple[str, str], Measurement] = {}
     for src, rate, share in zip(("h1", "h2"), offered, shares, strict=True):

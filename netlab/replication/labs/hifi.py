@@ -14,7 +14,7 @@ RATE_MBPS = 62.5
 DELAY_MS = 43.5
 BOTTLENECK = "r1-eth0"
 QUEUES = {20: 15, 100: 45, 200: 2}
-"""What their search ended with, by the number of flows."""
+"""The queue lengths in packets that their search found, by the number of flows."""
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:

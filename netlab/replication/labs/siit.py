@@ -8,9 +8,9 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Tcp, Traffic, Udp
 
 SEND_BUFFER_BYTES = 212_992
-"""Of a UDP socket, as Linux has it (`net.core.wmem_default`)."""
+"""The default send buffer of a UDP socket in Linux (`net.core.wmem_default`)."""
 TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
-"""What a connection (two segments of 64 kB, TCP small queues) and a socket keep in their host's queue, as measured."""
+"""Measured: the packets that a connection (two segments of 64 kB, TCP small queues) and a UDP socket keep in their host's queue."""
 
 
 def _wire(delay_ms: float) -> Topology:
@@ -25,7 +25,7 @@ def _window(window_bytes: int) -> Measurements:
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5)
         return Scenario(_wire(delay_ms), [frame_by_frame, flow], duration_s=10)
 
-    # What a segment and its acknowledgement take, which a ping of 56 bytes does not.
+    # The RTT of a full segment and its acknowledgement, which is longer than that of a ping of 56 bytes.
     rtt_ms = theory.segment_rtt_ms(_wire(8).path_hops("h1", "h2"), framing="ethernet")
     whole_bytes = window_bytes // theory.MSS_BYTES * theory.MSS_BYTES
     expected = theory.windowed_goodput_mbps(float(whole_bytes), 100, rtt_ms, framing="ethernet")
