@@ -18,7 +18,7 @@ class ClaimError(NetlabError):
 
 
 class Claim:
-    """What a folder holds.
+    """The chapter, class and submissions to which an output folder belongs.
 
     Parameters
     ----------

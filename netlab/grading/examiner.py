@@ -59,7 +59,7 @@ class Draw:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """How one exercise is marked."""
+    """The marking scheme of an exercise."""
 
     points: float
     """For a right answer."""

@@ -42,14 +42,13 @@ class Graded:
     entries: dict[str, Entry]
     """The class list, by student."""
     results: list[dict[str, Any]]
-    """As `judging.judge` gives them, by student: one for everybody of the class list, and for everybody else who
-    handed in."""
+    """The results of `judging.judge`: one for each student of the class list and for each other submission."""
     notes: list[str] = field(default_factory=list)
-    """What is to be said of the class as a whole."""
+    """Remarks about the class as a whole."""
     failures: dict[str, str] = field(default_factory=dict)
     """Students whose submission could not be judged, through no fault of theirs, and why."""
     flags: list[dict[str, Any]] = field(default_factory=list)
-    """As `flags.of_class` gives them."""
+    """The result of `flags.of_class`."""
     manifest: dict[str, Any] = field(default_factory=dict)
     """All that decided the points."""
 
@@ -164,7 +163,7 @@ def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> 
 
 
 def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
-    """Where each student's result is kept: elsewhere as soon as anything differs that decides it."""
+    """Return the path of each student's result; it changes with every input that affects the result."""
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
     return {job.student: kept.place(folder, [job.student, job.digest, job.token, job.file, conditions]) for job in todo}
 
@@ -200,7 +199,7 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
 
 
 def _why(error: BaseException) -> str:
-    """What went wrong, in the grader's words: an error's own text may be a student's."""
+    """Return a description of an error in the grader's words: the text of other errors may come from a student."""
     return one_line(str(error)) if isinstance(error, NetlabError) else f"the grader raised {type(error).__name__}."
 
 
@@ -228,7 +227,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What a person gave to an answer."""
+    """The points and the comment of a reviewer for an answer."""
 
     points: float
     comment: str = ""
@@ -242,7 +241,7 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
 
     Raises NetlabError when the file is another one, or points are no number.
     """
-    # As Excel saves it in Western Europe.
+    # The encoding of files that Excel saves in Western Europe.
     rows, columns = table(path, "review", code_page="cp1252")
     if not set(REVIEW_NEEDED) <= set(columns):
         raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")

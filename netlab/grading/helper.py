@@ -36,7 +36,7 @@ class GaveUpError(NetlabError):
 
 
 class Helper:
-    """One such process; it is started when it is first asked. For one thread at a time.
+    """A helper process; it starts with the first request. Only one thread may use it at a time.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, name: str, **content: Any) -> Any:
-        """What a function of `netlab.grading.reading` gives.
+        """Return the result of a function of `netlab.grading.reading`.
 
         Raises GaveUpError when it took more than the limits, or failed over the text.
         """
@@ -153,7 +153,7 @@ def serve() -> None:
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
         asked = json.loads(source.read(size))
         used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-        # So much more from now on.
+        # The limit counts from the start of the process.
         resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + asked["cpu_s"] + 1), resource.RLIM_INFINITY))
         try:
             _write(target, {"value": reading.FUNCTIONS[asked["name"]](**asked["content"])})

@@ -1,4 +1,4 @@
-"""One submission graded: answers taken, run in the sandbox, held against hidden cases outside."""
+"""Grade a submission: extract the answers, run them in the sandbox, compare the results with hidden cases outside."""
 
 import math
 import os
@@ -47,21 +47,21 @@ class Job:
     """A submission that is to be judged; plain data, so that any executor can take it."""
 
     student: str
-    """Whose it is."""
+    """The name of the student."""
     path: Path | None
     """The file; None when nothing was handed in."""
     source: Path
     """The chapter's source."""
     token: str | None = None
-    """What the student's numbers are drawn from; None takes what the submission says."""
+    """The seed of the student's own numbers; None takes the token in the submission."""
     seed: str = "1"
-    """What hidden cases and the seeds of graded runs follow from."""
+    """The seed of hidden cases and of graded runs."""
     cpu_s: float = CPU_S
     """Processor time for one exercise, in s."""
     digest: str = ""
-    """Of the file, "" where it cannot be read."""
+    """The digest of the file, "" if it cannot be read."""
     file: str = ""
-    """What the file is called in reports."""
+    """The name of the file in reports."""
 
 
 Answer = Mapping[str, Any]
@@ -150,7 +150,7 @@ class Examination:
     def marks(
         self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, Marked]:
-        """What exercises got, by key: answers in code run in the sandbox, all in one guest where none brings it down.
+        """Return the results of exercises by key. Answers in code run in the sandbox, all in one guest unless one crashes it.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class Examination:
         return self._measured(value)
 
     def _noted(self, key: str, said: Sequence[Any]) -> list[Any]:
-        """What came of a function's calls: of a transfer what was noted here, else what was said."""
+        """Return the results of a function's calls: for a transfer the result measured here, else the value that the guest sent."""
         found = []
         for call, each in zip(self._requests[key]["calls"], said, strict=False):
             other = {

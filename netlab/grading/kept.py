@@ -1,4 +1,4 @@
-"""What a grader and a contest leave in a folder: files that are there whole or not at all, and results that later ones take from them."""
+"""Atomic files of grader and contest, and results that a later run of them reuses."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def place(folder: Path, decided_by: Any) -> Path:
-    """Where the result belongs that plain data decide: other data, another file."""
+    """Return the path of a result that depends on plain data; different data give different paths."""
     text = json.dumps(decided_by, sort_keys=True)
     return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 

@@ -31,7 +31,7 @@ MOST_NODES = 64
 MOST_FLOWS = 200
 MOST_PACKETS = 20e6
 WALL_S = 240.0
-"""Of wall-clock time, for all runs of a submission together."""
+"""The limit of wall-clock time for all runs of a submission together."""
 _WORDS = r"(?: +[A-Za-z0-9][A-Za-z0-9_.:%+-]*)*"
 COMMAND = re.compile(
     rf" *(?:tc(?: +-[sdjp])* +qdisc(?: +(?:add|change|replace|del|delete|show|list){_WORDS})?"
@@ -133,7 +133,7 @@ class Laboratory:
 
 
 def is_plain(item: Command) -> bool:
-    """Whether a command can do no more than shape or look at the run's own network.
+    """Return whether a command can only shape or inspect the run's own network.
 
     >>> is_plain(Command("h1", "tc qdisc add dev h1-eth0 root netem delay 300ms limit 2000"))
     True

@@ -20,11 +20,11 @@ from netlab.grading.text import one_line
 START_CPU_S = 60.0
 CALLS_CPU_S = 30.0
 MOST_CALLS = 300_000
-"""Of one run. A busy connection is called a thousand times in a second of network time."""
+"""The limit of calls in one run. A busy connection makes a thousand calls in a second of network time."""
 MOST_ANSWER_BYTES = 2 << 20
 LOOK_S = 0.25
 LOOKS_ASLEEP = 12
-"""So many looks in turn find no process of a guest's awake: it waits for the grader, who waits for it."""
+"""The number of consecutive looks that find all processes of a guest asleep: guest and grader wait for each other."""
 
 
 class StudentCodeError(RunError):
@@ -32,11 +32,11 @@ class StudentCodeError(RunError):
 
 
 class GarbledError(StudentCodeError):
-    """What was said is no message."""
+    """The guest sent data that is not a message."""
 
 
 class BudgetError(StudentCodeError):
-    """It would not have ended."""
+    """The code used up its time limit."""
 
 
 class Line:
@@ -79,7 +79,7 @@ class Line:
             self._send(bytes([callee.DONE]) + said)
 
     def waits(self, patience_s: float) -> bool:
-        """Whether it has said something, or does within this wall-clock time."""
+        """Return whether a message is available within this wall-clock time."""
         if not self._buffer and select.select([self._gate], [], [], patience_s)[0]:
             with suppress(OSError):
                 if self._gate.recv(1, socket.MSG_PEEK):
@@ -158,7 +158,7 @@ class Warden:
         self._base_s: float | None = None
 
     def look(self) -> bool:
-        """Whether the whole guest is asleep just now.
+        """Return whether all processes of the guest are asleep at this moment.
 
         Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
         """
@@ -221,7 +221,7 @@ def seen(group: int) -> tuple[float, bool]:
 
 
 def _members(group: int) -> Iterator[list[bytes]]:
-    """What is known of each process of a group, from its state on (proc(5), stat)."""
+    """Yield the fields of each process of a group, beginning with its state (proc(5), stat)."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):

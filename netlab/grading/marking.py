@@ -1,4 +1,4 @@
-"""What an answer gets: points, status and sentences, from a check held against hidden cases."""
+"""Marking of an answer: points, status and sentences, from a check with hidden cases."""
 
 import math
 import re
@@ -23,28 +23,28 @@ ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a seco
 
 @dataclass
 class Marked:
-    """What one exercise of one student got."""
+    """The result of an exercise of a student."""
 
     key: str
     status: str
     """The exercise; one of `STATUSES`."""
     points: float
     of: float
-    """What it got, and the most."""
+    """The points of the answer, and the maximum."""
     sentences: list[str] = field(default_factory=list)
-    """What is to be said to the student."""
+    """The feedback for the student."""
     answer: str = ""
     """The student's cell or words."""
     value: str = ""
-    """What came of it, in a few words."""
+    """The value of the answer, in a few words."""
     expected: str = ""
     """The right number, for the instructor; "" where there is none."""
     parts: list[dict[str, Any]] = field(default_factory=list)
-    """Where the points are divided: label, points, of."""
+    """The parts of an exercise whose points are divided: label, points, of."""
     slip: str = ""
     """The sentence that names the slip, for the class's list of them."""
     words: str = ""
-    """What tells an answer in words from any other; "" for code."""
+    """A fingerprint of an answer in words; "" for code."""
     counted: int = 0
     """How many words it has."""
 
@@ -98,7 +98,7 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
     if not isinstance(answer, Recorded):
         whole_check = replace(check, cases=trials)
         return whole_check.judge(answer)
-    # As far as the function went without an error, it is the check that judges; then the error is said.
+    # The check judges the calls before the first error; then the error is reported.
     calls = answer.calls[first : first + len(trials)]
     whole = next((place for place, call in enumerate(calls) if "value" not in call), len(calls))
     if len(calls) < len(trials):
@@ -161,7 +161,7 @@ def expected_text(check: Check) -> str:
 
 
 def shown(answer: Any, check: Check) -> str:
-    """What an answer came to, in a few words."""
+    """Return the value of an answer in a few words."""
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, Recorded):
             return "a function"

@@ -39,7 +39,7 @@ class Edition:
     """The chapter as its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code of its
     own."""
     wanted: tuple[Wanted, ...]
-    """What is asked, in order."""
+    """The exercises of the chapter, in order."""
 
     @property
     def checks(self) -> dict[str, Check]:
@@ -81,7 +81,7 @@ class Master:
 
     @property
     def examiner_path(self) -> Path:
-        """Where its examiner is."""
+        """The path of the chapter's examiner."""
         return self.source.parent / "examiners" / f"{self.topic}.py"
 
     def edition(self, token: str = "") -> Edition:
@@ -92,7 +92,7 @@ class Master:
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
     def exercises(self) -> dict[str, Exercise | Words]:
-        """How each exercise is marked, by key.
+        """Return the marking scheme of each exercise, by key.
 
         Raises ExaminerError when its examiner and its notebook do not fit.
         """

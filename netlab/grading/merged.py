@@ -114,7 +114,7 @@ def _examined(
 
 
 def said(points: float, of: float) -> str:
-    """What an examiner's cell prints."""
+    """Return the text that an examiner's cell prints."""
     return f"{points:g} of {of:g} points"
 
 

@@ -1,4 +1,4 @@
-"""What an answer needs of the provided cells: what defines the names that it uses, and what that needs; no figure, no table."""
+"""The provided code that an answer needs: definitions of the names that it uses, and their own needs; no figures, no tables."""
 
 import ast
 import builtins
@@ -11,7 +11,7 @@ KNOWN = frozenset(dir(builtins))
 
 @dataclass(frozen=True)
 class Names:
-    """What a cell defines, and what it uses."""
+    """The names that a cell defines and uses."""
 
     defined: frozenset[str]
     used: frozenset[str]
@@ -76,27 +76,27 @@ class Provided:
     source: str
     """Its code."""
     draws: bool = False
-    """It ends in a figure: what it says and gives to nobody is that figure."""
+    """True if the cell ends in a figure: a last expression without other use is that figure."""
 
 
 @dataclass(frozen=True)
 class _Step:
-    """One statement at a cell's top, or some that share a line."""
+    """A top-level statement of a cell, or several that share a line."""
 
     source: str
     defined: frozenset[str]
     used: frozenset[str]
-    """As `Names` has them."""
+    """The names that the statement defines and uses, as in `Names`."""
     firm: bool = False
-    """What it defines is surely there after it."""
+    """True if the statement always defines its names."""
     deferred: bool = False
-    """It reads names when it is called, not where it stands."""
+    """True if the statement reads its names when it is called, not when it runs."""
     always: bool = True
-    """It may change what others define, so that it runs whenever something of its cell does."""
+    """True if the statement may change objects of others, so that it runs whenever a part of its cell runs."""
 
 
 def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]:
-    """What an answer needs of the cells before it, in order, and the names in it that none of them defines.
+    """Return the statements that an answer needs of the cells before it, in order, and the names that none of them defines.
 
     Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
     """
@@ -125,7 +125,7 @@ def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]
 
 
 def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name: str) -> list[tuple[int, int]]:
-    """Where a name gets its value that a step reads."""
+    """Return the steps that give a name the value that a step reads."""
     here = [(cell, other) for other, step in enumerate(steps[cell]) if name in step.defined]
     reader = steps[cell][number]
     if any(steps[cell][other].firm and (other < number or reader.deferred) for _, other in here):
@@ -175,7 +175,7 @@ def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
 
 
 def _is_shown(statement: ast.stmt, draws: bool) -> bool:
-    """Whether a statement only says or draws something."""
+    """Return whether a statement only prints or draws something."""
     if isinstance(statement, (ast.For, ast.If, ast.While)):
         return all(_is_shown(each, draws) for each in (*statement.body, *statement.orelse))
     if not isinstance(statement, ast.Expr):
@@ -186,7 +186,7 @@ def _is_shown(statement: ast.stmt, draws: bool) -> bool:
 
 
 def _only_defines(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing but give names a value, so that who needs none of them needs not it."""
+    """Return whether a statement only assigns names, so that it is needed only if one of the names is."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AugAssign)):
         return not isinstance(statement, ast.AugAssign) or isinstance(statement.target, ast.Name)
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):

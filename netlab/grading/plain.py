@@ -1,7 +1,7 @@
-"""What crosses between a student's code and the grader: plain values of bounded size, never objects with behaviour.
+"""Data exchanged between a student's code and the grader: plain values of bounded size, never objects with behaviour.
 
 One side writes a value as JSON with its kind beside it, the other makes a fresh one of it. Nothing that a student defined
-comes along: of a subclass of float the number, of a run its scenario, of a function that it is one.
+is transferred: a subclass of float becomes a number, a run its scenario, a function a mark that it is a function.
 """
 
 import json
@@ -26,25 +26,25 @@ class PlainError(NetlabError):
 
 @dataclass(frozen=True)
 class Called:
-    """What stands outside for a function: whether it is still the stub that the notebook came with."""
+    """A student's function, known only by whether it is still the stub."""
 
     stub: bool
 
 
 @dataclass(frozen=True)
 class Own:
-    """What stands outside for a class, or an object, that a run calls: the name that it goes by."""
+    """A student's class or object that a run calls, known only by its name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Described:
-    """What stands outside for a run, or a table of `netlab.repeat`: what the student described, to be measured afresh."""
+    """A student's run, or table of `netlab.repeat`: the scenario, which the grader measures again."""
 
     scenario: dict[str, Any]
     seeds: list[int] | None = None
-    """Of a table."""
+    """The seeds of a table."""
 
 
 def encode(value: Any) -> Any:
@@ -205,7 +205,7 @@ def _decode_object(kind: str, content: Any) -> Any:
     if kind == "own" and isinstance(content, str):
         return Own(content[:100] if content.isidentifier() else "Own")
     if kind == "opaque" and isinstance(content, str):
-        # Of an object that did not cross its type's name is all that is known.
+        # Objects that cannot be serialized are represented by their type name.
         name = "".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100]
         return type(name or "object", (), {})()
     raise PlainError("The answer is no plain value.")

@@ -1,4 +1,4 @@
-"""What the helper does with students' text: read a notebook, find the answers in it, or its congestion control, fill a page.
+"""Functions of the helper process for students' text: read a notebook, find its answers or its congestion control, fill a page.
 
 Only `netlab.grading.helper` calls these, in a process of its own; arguments and results are plain data.
 """
@@ -20,7 +20,7 @@ _last: list[tuple[str, Submission]] = []
 
 
 def read(path: str) -> dict[str, str]:
-    """What a file says of itself; `error` alone where it is no notebook."""
+    """Return the chapter and token in a file; only `error` if it is not a notebook."""
     _last.clear()
     try:
         found = submission.read(Path(path))
@@ -63,7 +63,7 @@ def compare(
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
-    """One answer by itself, as `compare` has each."""
+    """Return a single answer in the form of `compare`."""
     each = Wanted(id, id, "x", "")
     return _answer(each, {id: Taken(source, attempted=True)}, provided)
 
@@ -90,7 +90,7 @@ def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]])
 
 
 def control(path: str) -> dict[str, Any]:
-    """What of a hand-in makes its class: `name`, `given`, `answer`, `line` and `others`; `error` alone where there is none.
+    """Return the class of a submission: `name`, `given`, `answer`, `line` and `others`; only `error` if there is none.
 
     A file with Python is taken whole. Of a notebook the cell of the class is taken, and before it what that cell needs of the others.
     """

@@ -20,7 +20,7 @@ LONGEST_TEXT, MOST_NAME = 600, 60
 
 
 class RemoteClass(Elsewhere):
-    """What a run takes in the place of a student's class or object.
+    """A proxy for a student's class or object in a run.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class RemoteClass(Elsewhere):
         """Stand for a method that the student's may have."""
 
     def caller(self, label: str, part: Part) -> Calling:
-        """What calls it for a connection of a flow."""
+        """Return the object that calls the methods for a connection of a flow."""
         line, close = self._line()
         try:
             made = ControlCaller if part == "control" else ProgramCaller
@@ -50,7 +50,7 @@ class RemoteClass(Elsewhere):
         return self._last
 
     def has(self, method: str) -> bool:
-        """Whether the object has such a method, as the last connection's said."""
+        """Return whether the object of the last connection has such a method."""
         return self._last is not None and self._last.has(method)
 
 
@@ -62,7 +62,7 @@ def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]],
 
 
 def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
-    """What stands for the classes of a run that student code asks for: by the number of the traffic's item and the field.
+    """Return proxies for the classes of a run that student code requests, by number of the traffic item and field.
 
     Raises NetlabError when what it says of them makes no sense.
     """
@@ -79,7 +79,7 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
 
 
 def both_ends(line: Line) -> list[RemoteClass]:
-    """What stands for a sender and a receiver that the other side serves."""
+    """Return proxies for a sender and a receiver in the guest."""
     return [
         standing_for(name, lambda: (line, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
     ]
@@ -131,7 +131,7 @@ class _RemoteCaller(ABC):
             raise self._nonsense()
 
     def has(self, method: str) -> bool:
-        """Whether the object has such a method; the start is always told, for what comes with it."""
+        """Return whether the object has such a method; `on_start` is always called, because of its arguments."""
         return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
@@ -142,7 +142,7 @@ class _RemoteCaller(ABC):
         except StudentCodeError:
             raise
         except NetlabError as error:
-            # What the student's own side would not have let through.
+            # The library on the student's side would not have sent such a value.
             raise StudentCodeError(f"{self._label}: {error}") from None
         except struct.error:
             raise self._nonsense() from None

@@ -1,6 +1,6 @@
-"""Where a student's code runs: provided cells first, then the answer, then the calls that the grader wants to see.
+"""Run a student's code: provided cells first, then the answer, then the calls that the grader requests.
 
-All of it is the student's to bend: whatever is said here is only what a student could have said. Points are decided outside.
+Untrusted: student code can alter anything in this process. The grader outside decides on points.
 """
 
 import ast
@@ -31,11 +31,11 @@ EARLY = (
 )
 OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
 HOMES = {"theory": "netlab.theory", "media": "netlab.network.media"}
-"""Where a function is that an examiner names; of any other home it is the chapter's own module."""
+"""The module of a function that an examiner names; the default is the chapter's own module."""
 LONGEST_TEXT = 400
 ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
-"""What a message to the supervisor begins with: the last word, and that the cell is ready."""
+"""The first byte of a message to the supervisor: the final answer, or the cell is ready."""
 
 Server = Callable[[callee.Ear, Sequence[Any]], bytes]
 
@@ -55,7 +55,7 @@ def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), 
 
 
 class Tutor:
-    """What stands here for a chapter's check: it knows no answer."""
+    """Replacement for a chapter's check without the answers."""
 
     at_an_answer = False
 
@@ -79,7 +79,7 @@ class Tutor:
 
 
 class Tutors:
-    """What stands here for a chapter's checks."""
+    """Replacement for the checks of a chapter."""
 
     def __init__(self, *_own: object) -> None:
         pass
@@ -95,7 +95,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     alone = [exercise for exercise in exercises if "topic" not in exercise]
     for name in LIGHT if alone else EARLY:
         importlib.import_module(name)
-    # Before the chapter is imported: its modules may keep what they find. What makes runs is outside, and is not imported.
+    # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
     _put("netlab.runs.experiment", run=Laboratory.run)
     _put("netlab.runs.sweeps", sweep=Laboratory.sweep)
     if exercises and not alone:
@@ -105,7 +105,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
         tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
         _stand_in(exercises[0])
     for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
-        # What of it is no module is imported where the cell runs.
+        # Names that are not modules are imported when the cell runs.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     gc.freeze()
@@ -155,7 +155,7 @@ def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
 def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
-    # What stands below the class may fail: it is no part of it.
+    # Code below the class may fail: it is not part of the class.
     if exercise["name"] not in space:
         text = (failure or {}).get("error") or (failure or {}).get("provided") or f"it has no {exercise['name']}"
         ear.say(callee.FAILED, text.encode("utf-8", "replace"))
@@ -223,10 +223,10 @@ def _withheld(*_values: Any, **_named: Any) -> None:
 
 
 def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
-    """What a function gives for one call, or the error that it raises."""
+    """Return the value of a function for a call, or the error that it raises."""
     try:
         if callee.TRANSFER in call:
-            # What comes of it is noted outside.
+            # The grader outside records the result.
             ends = function.ends(call["window"])
             return {"value": plain.encode(ask(ear, {"kind": "transfer", **call}, ends, callee.serve_apart))}
         arguments = {name: _argument(given, ear) for name, given in call.items()}
@@ -263,14 +263,14 @@ def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
                 },
             )
         except NetlabError as error:
-            # As a probe on paper says it.
+            # Raise the same error as a probe outside the grader.
             raise RuntimeError(str(error)) from None
 
     return probe
 
 
 class Laboratory:
-    """What stands here for `nl.run` and `nl.sweep`: experiments are made outside."""
+    """Replacement for `nl.run` and `nl.sweep`: the grader outside makes the experiments."""
 
     ear: callee.Ear | None = None
     graded = False

@@ -43,7 +43,7 @@ MOST_FILE_BYTES = 16 << 20
 HOME_MB = 32
 MOST_MESSAGE_BYTES = 1 << 18
 LONGEST_S = 600.0
-"""Of the guest's own time, in which computing costs nothing: what has not ended then is asleep."""
+"""The limit of the guest's own time, in which computing costs nothing: code that has not ended by then is asleep."""
 NO_CELL, LATE = "no cell", "late"
 
 
@@ -99,7 +99,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
 
 
 class Wall:
-    """What passes from the cell to the world outside: a message of bounded size, unread."""
+    """The output of the student's process: a message of bounded size, not parsed here."""
 
     def __init__(self, from_student: int) -> None:
         self._from_student = from_student
