@@ -33,7 +33,10 @@ def main(options: argparse.Namespace) -> int:
     from netlab.grading import assign, master, roster
 
     chapter = master.find(options.chapter, options.root)
-    entries = roster.read(options.roster) if options.roster else []
+    notes: list[str] = []
+    entries = roster.read(options.roster, notes) if options.roster else []
+    for note in notes:
+        print(note)
     try:
         written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)
     except OSError as error:

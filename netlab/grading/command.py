@@ -63,7 +63,10 @@ def main(options: argparse.Namespace) -> int:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
     sandbox.require_walls()
     chapter = master.find(options.chapter, options.root)
-    entries = roster.read(options.roster) if options.roster else []
+    notes: list[str] = []
+    entries = roster.read(options.roster, notes) if options.roster else []
+    for note in notes:
+        print(note)
     output: Path = options.output
     os.umask(0o077)
     # Points that a person wrote there must not be overwritten by a grading that forgot to ask for them.

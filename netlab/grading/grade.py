@@ -14,12 +14,12 @@ from netlab.base.errors import NetlabError
 from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab.grading import flags, judging, kept, marking, master, sandbox
+from netlab.grading import flags, judging, kept, marking, master, sandbox, sheets
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.judging import Job
 from netlab.grading.master import Master
-from netlab.grading.roster import Entry, Matched, collect, match, table
+from netlab.grading.roster import Entry, Matched, collect, match
 from netlab.grading.submission import digest_of
 from netlab.grading.text import bare, one_line
 
@@ -241,16 +241,16 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
 
     Raises NetlabError when the file is another one, or points are no number.
     """
-    # The encoding of files that Excel saves in Western Europe.
-    rows, columns = table(path, "review", code_page="cp1252")
+    sheet = sheets.read(path, "review")
+    columns = sheet.by_plain
     if not set(REVIEW_NEEDED) <= set(columns):
         raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
 
-    def cell(row: Mapping[str, str | None], name: str) -> str:
-        return bare((row.get(columns.get(name, name)) or "").strip())
+    def cell(row: Mapping[str, str], name: str) -> str:
+        return bare(row.get(columns.get(name, name), ""))
 
     found = {}
-    for row in rows:
+    for _line, row in sheet:
         place, text = (one_line(cell(row, "student")), cell(row, "exercise")), cell(row, "points").replace(",", ".")
         if not text:
             continue

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import stat
@@ -14,32 +12,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
+from netlab.grading import headings, sheets
 from netlab.grading.submission import MOST_BYTES
 from netlab.grading.text import bare, file_name, folded, one_line
 
 NAMES = {
     "student": ("student_id", "id_number", "username", "login", "id"),
     "name": ("full_name", "student_name"),
-    "email": ("email_address", "mail"),
+    "email": ("email_address", "mail", "e_mail", "e_mail_address"),
     "file": ("submission", "notebook"),
     "token": (),
-    "canvas_id": (),
-    "sis_user_id": (),
-    "sis_login_id": (),
+    "canvas_id": ("canvas_user_id",),
+    "sis_user_id": ("user_id",),
+    "sis_login_id": ("login_id",),
+    "integration_id": (),
+    "root_account": (),
     "section": (),
-    "first_name": ("given_name",),
-    "last_name": ("surname", "family_name"),
+    "first_name": ("given_name", "firstname"),
+    "last_name": ("surname", "family_name", "lastname"),
+    "id_number": (),
+    "username": (),
 }
 """The columns that a class list may have, each with other names for it; letters' case and spaces do not matter."""
+IDENTIFIERS = ("student", "email", "sis_login_id", "sis_user_id", "canvas_id")
+"""The columns that name a student, in the order in which they are taken."""
 POINTS_POSSIBLE = "Points Possible"
-"""What Canvas has in the place of a student in a gradebook's second line."""
+"""The word in the place of a student in the second line of a gradebook that Canvas exports."""
 MOST_FILES = 5_000
 MOST_UNPACKED_BYTES = 4 << 30
 DEEPEST = 4
 
 
 class RosterError(NetlabError):
-    """A class list that cannot be used; the text says which line and why."""
+    """A class list that cannot be used; the text says which lines and why."""
 
 
 @dataclass(frozen=True)
@@ -62,68 +67,108 @@ class Entry:
         whole = " ".join(filter(None, (self.columns.get("first_name"), self.columns.get("last_name"))))
         return self.columns.get("name") or whole or self.student
 
+    @property
+    def spellings(self) -> list[str]:
+        """The person's name as platforms write it: in several languages of Moodle the last name is first, in Chinese without a space."""
+        first, last = self.columns.get("first_name", ""), self.columns.get("last_name", "")
+        other = [f"{last} {first}", f"{last}{first}", f"{first} {last}"] if first and last else []
+        return list(dict.fromkeys([_person(self.name), *other]))
 
-def table(path: Path, what: str, *, code_page: str | None = None) -> tuple[csv.DictReader[str], dict[str, str]]:
-    """The rows of a CSV file, with commas or semicolons between the columns, and its columns by their plain names.
 
-    What is no UTF-8 is of the code page, where one is named. Raises RosterError when it cannot be read.
+def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
+    """Read a class list: a CSV file with a line of headings, of which one names the students.
+
+    A student without a name of that column goes by the e-mail address. Remarks are added to `notes`.
+
+    Raises RosterError when it cannot be read, has no students, or with every line that names nobody or somebody twice.
     """
-    try:
-        data = path.read_bytes()
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            if code_page is None:
-                raise
-            text = data.decode(code_page, "replace")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise RosterError(f"The {what} {path} cannot be read: {why}. It must be a CSV file in UTF-8.") from None
-    first = text.partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
-    return rows, {re.sub(r"[\s-]+", "_", column.strip().lower()): column for column in rows.fieldnames or () if column}
-
-
-def read(path: Path) -> list[Entry]:
-    """Read a class list: a CSV file with a line of names of columns, of which one is `student`.
-
-    Raises RosterError when it cannot be read, has no students, has one twice, or a line that names none.
-    """
-    rows, columns = table(path, "class list")
-    known = {
-        name: [columns[spelling] for spelling in (name, *others) if spelling in columns]
-        for name, others in NAMES.items()
-    }
-    if "sis_login_id" in columns and "id" in columns:
-        # As in a gradebook that Canvas exports.
-        known["canvas_id"].append(columns["id"])
-    if not known["student"]:
-        raise RosterError(
-            f"{path} needs a column `student` (also: {', '.join(NAMES['student'])}); it has: "
-            f"{', '.join(rows.fieldnames or ()) or 'none'}."
-        )
+    sheet = sheets.read(path, "class list")
+    columns = _columns(sheet)
     found: dict[str, Entry] = {}
-    for row in rows:
-        # Where Moodle has no ID number of somebody, it has a user name.
+    lines: dict[str, int] = {}
+    unnamed: list[str] = []
+    problems: list[str] = []
+    by_address: list[str] = []
+    for line, cells in sheet:
         values = {
-            name: next((text for each in places if (text := one_line(bare((row[each] or "").strip())))), "")
-            for name, places in known.items()
+            name: next((text for each in places if (text := one_line(bare(cells[each])))), "")
+            for name, places in columns.items()
         }
-        student = values.pop("student")
-        if student == POINTS_POSSIBLE or not any((student, *values.values())):
+        if POINTS_POSSIBLE in values.values() or not any(values.values()):
             continue
+        student = next((values[name] for name in IDENTIFIERS if values[name]), "")
+        del values["student"]
         if not student:
-            raise RosterError(
-                f"{path}:{rows.line_num}: nothing names this student: fill in one of {', '.join(known['student'])}."
-            )
-        if not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
-            raise RosterError(f"{path}:{rows.line_num}: {student!r} cannot be a student: no /, no \\, no dot in front.")
-        if student in found:
-            raise RosterError(f"{path}:{rows.line_num}: {student} is there twice.")
-        found[student] = Entry(student, values)
+            person = " ".join(filter(None, (values["name"], values["first_name"], values["last_name"])))
+            unnamed.append(f"line {line}" + (f" ({person})" if person else ""))
+        elif not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
+            problems.append(f"line {line}: {student!r} cannot be a student: no /, no \\, no dot in front")
+        elif student in found:
+            problems.append(f"line {line}: {student} is there twice, in line {lines[student]} first")
+        else:
+            found[student], lines[student] = Entry(student, values), line
+            if student == values["email"] and columns["student"]:
+                by_address.append(student)
+    if unnamed:
+        fields = dict.fromkeys(heading for name in IDENTIFIERS for heading in columns[name])
+        problems.insert(0, f"nothing names the student in {', '.join(unnamed)}; fill in one of {', '.join(fields)}")
+    if problems:
+        raise RosterError(
+            f"{path} has students that cannot be told apart:\n" + "\n".join(f"  {each}." for each in problems)
+        )
     if not found:
         raise RosterError(f"{path} has no students.")
+    if notes is not None:
+        if by_address:
+            notes.append(
+                f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}."
+            )
+        if sheet.encoding in sheets.CODE_PAGES:
+            notes.append(
+                f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong."
+            )
     return list(found.values())
+
+
+def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
+    """The headings in which each of `NAMES` is looked for, in their order.
+
+    Raises RosterError when none of them names the students.
+    """
+    plain = sheet.by_plain
+    found = {
+        name: [plain[spelling] for spelling in (name, *others) if spelling in plain] for name, others in NAMES.items()
+    }
+    if "sis_login_id" in plain:
+        # A gradebook that Canvas exported, whose headings are English in every language; "ID" is Canvas's own number.
+        if "id" in plain:
+            found["canvas_id"].append(plain["id"])
+            found["student"].remove(plain["id"])
+    else:
+        for name, others in headings.fields_of(sheet.headings).items():
+            found[name] += [heading for heading in others if heading not in found[name]]
+    # The number first: in Moodle, a student who has none has a user name.
+    named = {heading for places in found.values() for heading in places}
+    found["student"] += [
+        heading for name in ("id_number", "username") for heading in found[name] if heading not in found["student"]
+    ]
+    if not any(found[name] for name in IDENTIFIERS):
+        found["email"] = [
+            heading for heading in sheet.headings if heading not in named and _has_addresses(sheet, heading)
+        ][:1]
+    if not any(found[name] for name in IDENTIFIERS):
+        known = (name for name in ("student", *NAMES["student"], "email"))
+        raise RosterError(
+            f"{sheet.path} needs a column `student` or one with e-mail addresses (known: {', '.join(known)}, and the headings of "
+            f"Moodle and Canvas in many languages); it has: {', '.join(filter(None, sheet.headings)) or 'none'}."
+        )
+    return found
+
+
+def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
+    """Whether all cells of a column are e-mail addresses."""
+    cells = [cells[heading] for _, cells in sheet if cells[heading]]
+    return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
 
 
 @dataclass(frozen=True)
@@ -288,7 +333,7 @@ class _Owners:
             for entry in entries
             for key in (entry.student, file_name(entry.student), entry.columns.get("email", ""))
         )
-        self._by_name = _index((_person(entry.name), entry) for entry in entries)
+        self._by_name = _index((spelling, entry) for entry in entries for spelling in entry.spellings)
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
     def of(self, file: HandedIn, name: str) -> tuple[str, ...]:

@@ -45,16 +45,132 @@ def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path)
     assert found.files["s1"] is not None and not found.notes
 
 
-def test_who_has_no_id_number_has_a_user_name_or_is_asked_for(tmp_path: Path) -> None:
-    """Moodle's list has both columns; a line that is left out would be somebody without a notebook."""
+def test_a_student_without_an_id_number_goes_by_user_name_then_by_address(tmp_path: Path) -> None:
     given = tmp_path / "participants.csv"
-    given.write_text("ID number,Username,First name\n7,eva,Eva\n,jan,Jan\n,,\n")
-    assert [entry.student for entry in roster.read(given)] == ["7", "jan"]
-    given.write_text("ID number,Username,First name\n7,eva,Eva\n,,Jan\n")
-    with pytest.raises(
-        roster.RosterError, match="csv:3: nothing names this student: fill in one of ID number, Username"
-    ):
+    given.write_text(
+        "ID number,Username,First name,Email address\n7,eva,Eva,eva@x.org\n,jan,Jan,jan@x.org\n,,Ada,ada@x.org\n,,,\n"
+    )
+    notes: list[str] = []
+    entries = roster.read(given, notes)
+    assert [entry.student for entry in entries] == ["7", "jan", "ada@x.org"]
+    (note,) = notes
+    assert "without ID number and Username, so named by address: ada@x.org" in note
+
+
+def test_all_lines_that_name_nobody_or_somebody_twice_are_told_at_once(tmp_path: Path) -> None:
+    """A line that is left out would be somebody without a notebook."""
+    given = tmp_path / "participants.csv"
+    given.write_text("ID number,Username,First name,Email address\n7,eva,Eva,\n,,Jan,\n7,,Eve,\na/b,,Ann,\n,,Kim,\n")
+    with pytest.raises(roster.RosterError) as error:
         roster.read(given)
+    said = str(error.value)
+    assert (
+        "nothing names the student in line 3 (Jan), line 6 (Kim); fill in one of ID number, Username, Email address."
+        in said
+    )
+    assert "line 4: 7 is there twice, in line 2 first." in said and "line 5: 'a/b' cannot be a student" in said
+
+
+def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_path: Path) -> None:
+    """As Moodle exports it by default."""
+    given = tmp_path / "participants.csv"
+    given.write_text(
+        '"First name","Last name","Email address",Groups\nJane,Doe,jane.doe@example.org,A\nAda,Ng,ada@x.org,B\n'
+    )
+    entries = roster.read(given)
+    assert [(entry.student, entry.name) for entry in entries] == [
+        ("jane.doe@example.org", "Jane Doe"),
+        ("ada@x.org", "Ada Ng"),
+    ]
+    written = tmp_path / "class.csv"
+    written.write_text(assign.class_list(entries))
+    assert [entry.student for entry in roster.read(written)] == ["jane.doe@example.org", "ada@x.org"]
+    found = owners(hand_in(tmp_path / "in", "Ada Ng_12_assignsubmission_file_/05_bdp.ipynb"), entries)
+    assert found.files["ada@x.org"] is not None and not found.notes
+
+
+HEADINGS = {
+    # First name, last name, ID number, address: from `moodle.php` of each language pack.
+    "ar": ("الاسم الأول", "الاسم الأخير", "رقم المُعرَّف", "عنوان البريد الإلكتروني"),
+    "ca": ("Nom", "Cognoms", "Número ID", "Adreça electrònica"),
+    "cs": ("Křestní jméno", "Příjmení", "ID", "E-mailová adresa"),
+    "da": ("Fornavn", "Efternavn", "Id-nummer", "E-mail-adresse"),
+    "de": ("Vorname", "Nachname", "ID-Nummer", "E-Mail-Adresse"),
+    "el": ("Μικρό/Βαπτιστικό όνομα", "Επώνυμο", "Αριθμός ταυτότητας", "Διεύθυνση ηλεκτρονικού ταχυδρομείου"),
+    "es": ("Nombre", "Apellido(s)", "Número de ID", "Dirección de correo"),
+    "eu": ("Izena", "Abizena", "ID zenbakia", "E-posta helbidea"),
+    "fa": ("نام", "نام خانوادگی", "کد شناسائی", "آدرس پست الکترونیک"),
+    "fi": ("Etunimi", "Sukunimi", "Tunnistenumero", "Sähköpostiosoite"),
+    "fr": ("Prénom", "Nom", "Numéro d’identification", "Adresse de courriel"),
+    "he": ("שם פרטי", "שם משפחה", "מספר זיהוי", "כתובת דואר אלקטרוני"),
+    "hu": ("Keresztnév", "Vezetéknév", "Azonosítószám", "E-mail cím"),
+    "id": ("Nama Depan", "Nama akhir", "Nomor KTP", "Alamat Email"),
+    "it": ("Nome", "Cognome", "Codice identificativo", "Indirizzo email"),
+    "ja": ("名", "姓", "IDナンバー", "メールアドレス"),
+    "ko": ("이름", "성", "id 번호", "이메일 주소"),
+    "nl": ("Voornaam", "Achternaam", "Nummer (ID)", "E-mailadres"),
+    "no": ("Fornavn", "Etternavn", "ID-nummer", "E-postadresse"),
+    "pl": ("Imię", "Nazwisko", "Numer ID", "E-mail"),
+    "pt": ("Nome", "Apelido", "Número de identificação", "Endereço de e-mail"),
+    "pt_br": ("Nome", "Sobrenome", "Número de identificação", "Endereço de email"),
+    "ro": ("Prenume", "Nume", "Număr ID", "Adresă email"),
+    "ru": ("Имя", "Фамилия", "Индивидуальный номер", "Адрес электронной почты"),
+    "sv": ("Förnamn", "Efternamn", "ID nummer", "E-postadress"),
+    "tr": ("Adı", "Soyadı", "ID numarası", "E-posta adresi"),
+    "uk": ("Ім'я", "Прізвище", "Індивідуальний номер", "Електронна пошта"),
+    "vi": ("Tên đệm và tên", "Họ", "Mã số ID", "Thư điện tử"),
+    "zh_cn": ("名", "姓氏", "学号", "Email地址"),
+    "zh_tw": ("名字", "姓氏", "識別號碼", "電子郵件信箱"),
+}
+
+
+@pytest.mark.parametrize("language", HEADINGS)
+def test_moodles_headings_are_known_in_its_languages(language: str, tmp_path: Path) -> None:
+    given = tmp_path / "participants.csv"
+    titles = HEADINGS[language]
+    given.write_text(
+        ";".join([*titles, "?"]) + "\nAda;Ng;7;ada@x.org;A\nJane;Doe;;jane@x.org;B\n", encoding="utf-8-sig"
+    )
+    ada, jane = roster.read(given)
+    assert (ada.student, jane.student) == ("7", "jane@x.org")
+    assert {name: ada.columns[name] for name in ("first_name", "last_name", "id_number", "email")} == {
+        "first_name": "Ada",
+        "last_name": "Ng",
+        "id_number": "7",
+        "email": "ada@x.org",
+    }
+
+
+def test_in_a_language_that_is_not_known_the_column_of_addresses_is_found(tmp_path: Path) -> None:
+    given = tmp_path / "participants.csv"
+    given.write_text("Izina\tImeyili\nAda\tada@x.org\nJan\tjan@x.org\n")
+    assert [entry.student for entry in roster.read(given)] == ["ada@x.org", "jan@x.org"]
+    given.write_text("Izina\tImeyili\nAda\tada@x.org\nJan\t-\n")
+    with pytest.raises(roster.RosterError, match="e-mail addresses .*it has: Izina, Imeyili"):
+        roster.read(given)
+
+
+@pytest.mark.parametrize("folder", ["山田 太郎_7_x_", "太郎 山田_7_x_", "山田太郎_7_x_"])
+def test_a_last_name_may_stand_first_in_a_folders_name(folder: str, tmp_path: Path) -> None:
+    """The string `fullnamedisplay` of Moodle's packs for Japanese and Chinese."""
+    entry = Entry("s1", {"first_name": "太郎", "last_name": "山田"})
+    found = owners(hand_in(tmp_path / "in", f"{folder}/a.ipynb"), [entry])
+    assert found.files["s1"] is not None and not found.notes
+
+
+def test_canvas_names_in_two_columns_and_its_rows_without_students_are_read(tmp_path: Path) -> None:
+    """The headings and rows that lib/gradebook_exporter.rb of Canvas writes, in every language."""
+    given = tmp_path / "grades.csv"
+    lines = (
+        "LastName,FirstName,ID,SIS User ID,SIS Login ID,Integration ID,Root Account,Section,Essay (12)",
+        ",,,,,,,,Manual Posting",
+        "    Points Possible,,,,,,,,10",
+        "Doe,Jane,501,u1,jane,i1,uni.edu,A,7",
+    )
+    given.write_text("\n".join(lines) + "\n", encoding="utf-8-sig")
+    (entry,) = roster.read(given)
+    assert entry.student == "jane" and entry.name == "Jane Doe"
+    assert {"canvas_id": "501", "integration_id": "i1", "root_account": "uni.edu"}.items() <= entry.columns.items()
 
 
 def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None:
@@ -77,9 +193,13 @@ def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: 
         "canvas_id",
         "sis_user_id",
         "sis_login_id",
+        "integration_id",
+        "root_account",
         "section",
         "first_name",
         "last_name",
+        "id_number",
+        "username",
     ]
     given.write_text(",".join(["student", *columns]) + "\n" + ",".join(["s1", *columns]) + "\n")
     (entry,) = roster.read(given)

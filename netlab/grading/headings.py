@@ -1,0 +1,62 @@
+"""Column headings of class lists, in the languages of Moodle."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+FIELDS = ("first_name", "last_name", "email", "id_number", "username", "name")
+"""The columns of `headings.txt`, after the language."""
+SOURCE = Path(__file__).with_name("headings.txt")
+
+
+def plain(heading: str) -> str:
+    """Return a heading such that its spellings are equal: small letters, no invisible characters, `_` for spaces and hyphens.
+
+    >>> plain(" E-Mail  Adresse"), plain("Numéro d\u2019identification")
+    ('e_mail_adresse', "numéro_d'identification")
+    """
+    visible = "".join(c for c in unicodedata.normalize("NFKC", heading) if unicodedata.category(c) != "Cf")
+    return re.sub(r"[\s_-]+", "_", re.sub("[\u2019\u02bc`]", "'", visible).strip().casefold())
+
+
+@functools.cache
+def languages() -> Mapping[str, Mapping[str, str]]:
+    """Return the field that each plain heading names, by language."""
+    found: dict[str, dict[str, str]] = {}
+    for line in SOURCE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        language, *cells = (cell.strip() for cell in line.split("|"))
+        found[language] = {
+            plain(heading): field
+            for field, cell in zip(FIELDS, cells, strict=True)
+            for heading in cell.split(";")
+            if heading.strip()
+        }
+    return found
+
+
+def language_of(headings: Sequence[str]) -> str:
+    """Return the language that knows most of these headings; the first in the alphabet of several, "" of none.
+
+    >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
+    ('fr', 'ca', '')
+    """
+    spelled = {plain(heading) for heading in headings}
+    counts = {language: len(spelled & words.keys()) for language, words in languages().items()}
+    best = max(counts, key=lambda language: (counts[language], language == "en"))
+    return best if counts[best] else ""
+
+
+def fields_of(headings: Sequence[str]) -> dict[str, list[str]]:
+    """Return the headings of each of `FIELDS`, as the language has them that knows most of them."""
+    words = languages().get(language_of(headings), {})
+    found: dict[str, list[str]] = {field: [] for field in FIELDS}
+    for heading in headings:
+        if field := words.get(plain(heading)):
+            found[field].append(heading)
+    return found
