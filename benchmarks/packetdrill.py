@@ -2,6 +2,8 @@
 
     PACKETDRILL=path/to/packetdrill python benchmarks/packetdrill.py [--put-back] [NAME ...]     # all, or those named
 
+A name is that of a script, with or without `.pkt`.
+
 The scripts come from the `linux-source` package that `netlab kernel build` took. The program is in no package registry:
 docs/conformance.md says where it comes from. One script tests a change that Linux took back: `--put-back` builds a kernel with
 the change (about 5 minutes) and plays that script there.
@@ -9,6 +11,7 @@ the change (about 5 minutes) and plays that script there.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shutil
@@ -104,6 +107,32 @@ def with_change(place: Path) -> Path:
     return next(own.glob("kernels/*/linux"))
 
 
+def chosen(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
+    """The scripts of these names, by name without `.pkt`; all of them without a name.
+
+    Ends the program, naming similar ones, when there is no script of a name, or one is for IPv6 alone.
+    """
+    wanted = dict.fromkeys(Path(name).name.removesuffix(".pkt") for name in names)
+    problems = []
+    for name in wanted:
+        if name not in paths:
+            close = difflib.get_close_matches(name, paths, n=5)
+            similar = (
+                f"did you mean {' or '.join(close)}?" if close else f"there are {len(paths)}, such as {min(paths)}."
+            )
+            problems.append(f"There is no script {name}; {similar}")
+        elif for_ipv6_alone(paths[name]):
+            problems.append(f"{name} is for IPv6 alone, and the kernel is built without it.")
+    if problems:
+        sys.exit("\n".join(problems))
+    return {name: paths[name] for name in wanted or paths if not for_ipv6_alone(paths[name])}
+
+
+def for_ipv6_alone(script: Path) -> bool:
+    """Whether a script runs over IPv6 only."""
+    return "--ip_version=ipv6" in script.read_text()
+
+
 def about(text: str) -> str:
     """The first sentence of a script's opening comment."""
     lines = re.findall(r"(?m)^(?://|/\*| \*) ?(.*)$", text.partition("`")[0])
@@ -125,7 +154,9 @@ def play(paths: list[Path], words: str) -> dict[str, str]:
 
 def main(given: list[str]) -> int:
     """Play the scripts and write the page; returns how many failed."""
-    names = [name for name in given if name != "--put-back"]
+    names = [name for name in given if not name.startswith("-")]
+    if unknown := [name for name in given if name.startswith("-") and name != "--put-back"]:
+        sys.exit(f"Unknown option: {', '.join(unknown)}. There is --put-back.")
     program = shutil.which(os.environ.get("PACKETDRILL", "packetdrill"))
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if program is None or missing:
@@ -137,10 +168,9 @@ def main(given: list[str]) -> int:
         source, calls = unpacked(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", calls], input=CALLS, text=True, check=True)
         words = f"LD_PRELOAD={calls} unshare -n {Path(program).resolve()} {WORDS}"
-        paths = {path.stem: path for path in sorted((source / FOLDER).glob("*.pkt")) if not names or path.name in names}
-        chosen = [path for path in paths.values() if "--ip_version=ipv6" not in path.read_text()]
+        paths = chosen({path.stem: path for path in sorted((source / FOLDER).glob("*.pkt"))}, names)
         began_s = time.monotonic()
-        failures = play(chosen, words)
+        failures = play(list(paths.values()), words)
         wall_s = time.monotonic() - began_s
         results = {name: "**fails**" if why else "passes" for name, why in failures.items()}
         if "--put-back" in given and failures.get(TAKEN_BACK):
@@ -148,7 +178,7 @@ def main(given: list[str]) -> int:
             if not play([paths[TAKEN_BACK]], words)[TAKEN_BACK]:
                 results[TAKEN_BACK] = f"fails: {failures.pop(TAKEN_BACK)}; **passes with the change that it tests**"
                 where = ", one of them in a kernel with the change that it tests"
-        rows = [f"| `{path.stem}` | {about(path.read_text())} | {results[path.stem]} |" for path in chosen]
+        rows = [f"| `{path.stem}` | {about(path.read_text())} | {results[path.stem]} |" for path in paths.values()]
     failed = {name: why for name, why in failures.items() if why}
     said = "".join(f"- `{name}`: {why}.\n" for name, why in failed.items())
     counts: dict[str, Any] = {"passed": len(rows) - len(failed), "number": len(rows), "wall_s": wall_s, "where": where}

@@ -1,0 +1,46 @@
+"""The names that `benchmarks/packetdrill.py` takes; the scripts themselves are played by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.programs import load
+
+packetdrill = load("benchmarks/packetdrill.py")
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> dict[str, Path]:
+    """Two scripts and one that is for IPv6 alone, by name."""
+    for name, text in (
+        ("tcp_slow_start", "--ip_version=ipv4"),
+        ("tcp_slow_end", ""),
+        ("tcp_ipv6", "// --ip_version=ipv6"),
+    ):
+        (tmp_path / f"{name}.pkt").write_text(text)
+    return {path.stem: path for path in sorted(tmp_path.glob("*.pkt"))}
+
+
+def test_a_script_is_chosen_by_its_name_with_or_without_its_ending(scripts: dict[str, Path]) -> None:
+    assert list(packetdrill.chosen(scripts, [])) == ["tcp_slow_end", "tcp_slow_start"]
+    for name in ("tcp_slow_start", "tcp_slow_start.pkt", "packetdrill/tcp_slow_start.pkt"):
+        assert packetdrill.chosen(scripts, [name]) == {"tcp_slow_start": scripts["tcp_slow_start"]}
+
+
+def test_names_without_a_script_end_the_program_and_similar_ones_are_told(scripts: dict[str, Path]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        packetdrill.chosen(scripts, ["tcp_slow_start", "tcp_slow_strat", "qqq", "tcp_ipv6.pkt"])
+    said = str(ended.value).split("\n")
+    assert ended.value.code not in (0, None)
+    assert said[0].startswith("There is no script tcp_slow_strat; did you mean tcp_slow_start")
+    assert said[1:] == [
+        "There is no script qqq; there are 3, such as tcp_ipv6.",
+        "tcp_ipv6 is for IPv6 alone, and the kernel is built without it.",
+    ]
+
+
+def test_an_unknown_option_ends_the_program() -> None:
+    with pytest.raises(SystemExit, match="Unknown option: --putback. There is --put-back"):
+        packetdrill.main(["--putback"])
