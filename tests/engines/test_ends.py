@@ -286,6 +286,43 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
     ]
 
 
+@pytest.mark.parametrize("interval_s", [0.1, 0.05, 0.3, 0.007])
+def test_a_delivery_on_the_border_of_two_intervals_counts_in_the_later_one(interval_s: float) -> None:
+    account = ends.Account(None)
+    for number in range(1, 1000):
+        account.note_sent(0.0, b"%d" % number)
+        account.deliver(round(number * interval_s * 1e9) / 1e9, b"%d" % number)
+    assert [row["interval"] for row in account.rows(interval_s)] == list(range(1, 1000))
+
+
+@pytest.mark.library
+def test_a_receiver_that_delivers_at_each_interval_shows_a_constant_goodput() -> None:
+    class Clocked(Receiver):
+        def on_start(self, program: Any) -> None:
+            super().on_start(program)
+            self.count = 0
+            program.set_timer(0.1)
+
+        def on_datagram(self, now_s: float, data: bytes) -> None:
+            self.program.send(data[:1])
+
+        def on_timer(self, now_s: float) -> None:
+            self.count += 1
+            self.program.deliver(b"%099d" % self.count)
+            self.program.set_timer((self.count + 1) / 10)
+
+    class Numbers(Sender):
+        def on_start(self, program: Any) -> None:
+            for number in range(1, 30):
+                program.send(b"%099d" % number)
+
+        def on_datagram(self, now_s: float, data: bytes) -> None:
+            pass
+
+    goodput_mbps = run(Numbers, Clocked, 2.0).intervals.goodput_mbps
+    assert goodput_mbps[1:].tolist() == pytest.approx([99 * 8 / 0.1 / 1e6] * 19)
+
+
 def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
     totals = ends.Ends("flow", (Sender, Receiver), None).account.totals()
     assert totals["first_s"] is totals["last_s"] is None

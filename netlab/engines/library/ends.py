@@ -206,10 +206,12 @@ class Account:
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """Return the data that was delivered in each interval."""
+        """Return what was delivered in each interval, as UDP's receivers count it: in whole nanoseconds."""
         found: dict[int, DatagramInterval] = {}
+        interval_ns = round(interval_s * NS_PER_S)
         for at_s, _delay_s, size in self._delivered:
-            number = int(at_s / interval_s)
+            # In floating point, 0.3 / 0.1 is below 3.
+            number = round(at_s * NS_PER_S) // interval_ns
             row = found.setdefault(number, {"flow": self._label, "interval": number, "bytes": 0, "datagrams": 0})
             row["bytes"] += size
             row["datagrams"] += 1
