@@ -39,8 +39,21 @@ def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **argu
         return function(*given, **arguments)
 
 
-_calls: dict[int, list[float]] = {}
-"""The running calls by thread: the limit in s and, after the first look, the time at which it ends."""
+class _LimitedCall:
+    """A call that runs within a limit."""
+
+    __slots__ = ("end_s", "limit_s", "outer")
+
+    def __init__(self, limit_s: float, outer: "_LimitedCall | None") -> None:
+        self.limit_s = limit_s
+        self.end_s: float | None = None
+        """When its time is up; known from the first check on, because the clock costs as much as the rest of a call."""
+        self.outer = outer
+        """The limited call of the same thread that this one was made in."""
+
+
+_calls: dict[int, _LimitedCall] = {}
+"""The innermost limited call of each thread."""
 _watched: set[int] = set()
 """The process that something looks in; what it forks has no threads."""
 
@@ -49,6 +62,7 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
     """The same for what is called ten thousand times: a thread that looks now and then costs such calls nothing.
 
     It does not stop a call that sleeps. Where there are no threads, the clock is looked at whenever a loop begins again.
+    A limited call may make others, whose time counts for it too.
 
     Raises TimeIsUpError when the time is up.
     """
@@ -56,12 +70,15 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
         call_within(limit_s, function, *given)
         return
     here = threading.get_ident()
-    # The clock is not asked: it costs as much as all else.
-    _calls[here] = [limit_s]
+    outer = _calls.get(here)
+    _calls[here] = _LimitedCall(limit_s, outer)
     try:
         function(*given)
     finally:
-        del _calls[here]
+        if outer is None:
+            del _calls[here]
+        else:
+            _calls[here] = outer
 
 
 def _begin_to_watch() -> bool:
@@ -76,12 +93,16 @@ def _begin_to_watch() -> bool:
     return True
 
 
-def _is_over(call: list[float] | None) -> bool:
-    if call is None:
-        return False
-    if len(call) == 1:
-        call.append(time.monotonic() + call[0])
-    return time.monotonic() > call[1]
+def _is_over(call: _LimitedCall | None) -> bool:
+    """Return True when the time of a call, or of one that it was made in, is up."""
+    now_s = time.monotonic()
+    over = False
+    while call is not None:
+        if call.end_s is None:
+            call.end_s = now_s + call.limit_s
+        over = over or now_s > call.end_s
+        call = call.outer
+    return over
 
 
 def _watch() -> None:

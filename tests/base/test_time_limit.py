@@ -91,6 +91,20 @@ def test_of_many_calls_the_endless_one_is_stopped_in_every_thread() -> None:
     assert found == [True]
 
 
+def test_a_limited_call_may_make_another_and_both_limits_hold() -> None:
+    done: list[str] = []
+    call_often_within(60, lambda: (call_often_within(60, lambda: done.append("inner")), done.append("outer")))
+    assert done == ["inner", "outer"] and not time_limit._calls
+    for limits_s in ((60, LIMIT_S), (LIMIT_S, 60)):
+        outer_s, inner_s = limits_s
+        with pytest.raises(TimeIsUpError):
+            call_often_within(outer_s, call_often_within, inner_s, endless)
+        assert not time_limit._calls
+    # The outer limit holds after the inner call has come back.
+    with pytest.raises(TimeIsUpError):
+        call_often_within(LIMIT_S, lambda: (call_often_within(60, int), endless()))
+
+
 def test_many_calls_are_watched_line_by_line_where_there_are_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -459,6 +459,17 @@ def test_a_sweep_asks_the_class_again_each_time() -> None:
     assert again["a"].settings["engine"] == "library"
 
 
+def test_a_class_may_run_another_network_with_a_class() -> None:
+    found: list[float] = []
+
+    class Outer(Window):
+        def on_start(self, flow: Any) -> None:
+            super().on_start(flow)
+            found.append(run(Window, duration_s=0.5).flows.goodput_mbps[0])
+
+    assert run(Outer, duration_s=0.5).flows.goodput_mbps[0] == found[0]
+
+
 def test_a_live_network_asks_too_and_ends_with_a_class_that_fails() -> None:
     class Wrong(Reno):
         def on_ack(self, ack: Any) -> None:
