@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE
 from netlab.netlink import wire
 from netlab.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u32, u64
@@ -27,6 +28,8 @@ TICKS_PER_US = 15.625
 U32 = 0xFFFFFFFF
 CELL_LOG = 3
 LARGEST_WLOG = 32
+RED_IDLE_CELLS = 512
+"""RED's average is 0 after the time of so many cells of the idle table (iproute2, tc/tc_red.c)."""
 
 _RATESPEC = struct.Struct("=BBHhHI")
 _TBF = struct.Struct("=12s12sIII")
@@ -261,13 +264,24 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
     """
     wanted = burst_packets + 1 - low_bytes / packet_bytes
     if wanted < 1:
-        raise ValueError("the burst is too small")
+        raise NetlabError(f"RED: a burst of {burst_packets} packets is too small for a threshold of {low_bytes} bytes.")
     weight = 0.5
     for log in range(1, LARGEST_WLOG):
         if wanted <= (1 - (1 - weight) ** burst_packets) / weight:
             return log
         weight /= 2
-    raise ValueError("the burst is too large")
+    raise NetlabError(f"RED: a burst of {burst_packets} packets is too large for a threshold of {low_bytes} bytes.")
+
+
+def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
+    """The largest `red_weight_log` for which a rate has an idle table: on a slow link the average falls too slowly.
+
+    >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
+    (8, 21)
+    """
+    packet_ticks = _xmit_ticks(_bytes_per_s(bandwidth_bps), packet_bytes)
+    logs = range(LARGEST_WLOG - 1, 1, -1)
+    return next((log for log in logs if _red_cell_log(log, packet_ticks) is not None), 1)
 
 
 def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
@@ -277,7 +291,9 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
         if share > 1:
             return log
         share *= 2
-    raise ValueError("the probability is too small")
+    raise NetlabError(
+        f"RED: a probability of {probability} is too small for thresholds of {low_bytes} and {high_bytes} bytes."
+    )
 
 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
@@ -286,10 +302,27 @@ def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tupl
     if not packet_ticks:
         # Less than a microsecond a packet: iproute2 divides by zero and leaves the table empty.
         return 0, bytes([*[0] * 255, 31])
-    per_tick = -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
-    cell_log = next(log for log in range(LARGEST_WLOG) if 31 / per_tick / (1 << log) < 512)
+    cell_log = _red_cell_log(weight_log, packet_ticks)
+    if cell_log is None:
+        raise NetlabError(
+            f"RED: an average with a weight of 2**-{weight_log} falls too slowly for a rate of {bytes_per_s} bytes/s."
+        )
+    per_tick = _red_fall(weight_log, packet_ticks)
     cells = [min(31, int((cell << cell_log) * per_tick) & 0xFF) for cell in range(1, 255)]
     return cell_log, bytes([0, *cells, 31])
+
+
+def _red_fall(weight_log: int, packet_ticks: int) -> float:
+    """The negative logarithm of the average's decrease in a tick without packets."""
+    return -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
+
+
+def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
+    """The length of the idle table's cells, as a logarithm of ticks; None when the longest is too short."""
+    if not packet_ticks:
+        return 0
+    average_ticks = 31 / _red_fall(weight_log, packet_ticks)
+    return next((log for log in range(LARGEST_WLOG) if average_ticks / (1 << log) < RED_IDLE_CELLS), None)
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:

@@ -24,6 +24,8 @@ MOST_FLOWS = 65_536
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
 """As `tc` reads RED's bandwidth, in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
+RED_PACKET_BYTES = 1000
+"""RED's mean packet size (tc-red(8), avpkt)."""
 FASTEST_FLOW_MBPS = 30_000
 """fq keeps a flow's rate in 32 bits of bytes per second."""
 LONGEST_DUALPI2_MS = 4_000
@@ -169,28 +171,31 @@ def _red(spec: QueueSpec) -> Qdisc:
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
     return qdiscs.red(
         spec.bytes,
         round(low * FRAME_BYTES),
         round(high * FRAME_BYTES),
-        _red_burst(low, high),
+        _red_burst(low, high, bandwidth_bps),
         options.get("probability", 0.1),
-        mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS)),
+        bandwidth_bps,
         ecn=bool(options.get("ecn")),
+        packet_bytes=RED_PACKET_BYTES,
     )
 
 
-def _red_burst(low_packets: float, high_packets: float) -> int:
+def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
     """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it.
 
-    >>> _red_burst(30, 90), _red_burst(1, 3)
-    (50, 3)
+    >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
+    (50, 3, 32)
     """
     burst = max(1, round((2 * low_packets + high_packets) / 3))
-    least = round(low_packets * FRAME_BYTES / 1000) + 1
+    least = round(low_packets * FRAME_BYTES / RED_PACKET_BYTES) + 1
     # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
     log = 31 - round(high_packets * FRAME_BYTES).bit_length()
-    while burst > least and burst + 1 - low_packets * FRAME_BYTES / 1000 > (1 - (1 - 2**-log) ** burst) * 2**log:
+    log = min(log, qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
+    while burst > least and burst + 1 - low_packets * FRAME_BYTES / RED_PACKET_BYTES > (1 - (1 - 2**-log) ** burst) * 2**log:
         burst = max(least, burst * 9 // 10)
     return max(burst, least)
 

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
@@ -153,6 +155,34 @@ def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
 
 def test_a_qdisc_that_no_link_has_counts_no_marks() -> None:
     assert queues.marks("tbf", b"\xff" * 64) == 0
+
+
+PACKETS = st.one_of(st.integers(1, 10_000), st.floats(1, 10_000))
+
+
+@given(
+    st.floats(-3, 5).map(lambda power: 10**power),
+    st.none() | st.integers(1, queues.MOST_PACKETS),
+    st.fixed_dictionaries(
+        {}, optional={"min_packets": PACKETS, "max_packets": PACKETS, "probability": st.floats(0.01, 1)}
+    ),
+)
+@example(0.001, None, {"min_packets": 2, "max_packets": 1000})
+@example(0.001, None, {"max_packets": 10_000})
+def test_red_can_be_set_up_with_all_options_that_are_accepted(
+    rate_mbps: float, queue_packets: int | None, options: dict[str, Any]
+) -> None:
+    row = DISCIPLINES["red"]
+    assume(not list(row.problems(options, queue_packets, None)))
+    assert row.qdisc(QueueSpec(rate_mbps, queue_packets=queue_packets, options=options)).words.startswith("red limit")
+
+
+@pytest.mark.library
+def test_red_works_on_the_slowest_link() -> None:
+    link = nl.Link("h1", "h2", rate_mbps=0.001, aqm="red", aqm_options={"min_packets": 2, "max_packets": 1000})
+    flow = nl.Udp("h1", "h2", rate_mbps=0.01, payload_bytes=100)
+    run = nl.run(nl.Topology(["h1", "h2"], links=[link]), [flow], 60, engine="library", progress=False)
+    assert run.queues.backlog_packets.max() > 100 and run.queues.drops.max() >= 1
 
 
 def test_reds_idle_rate_is_at_most_30_gbits() -> None:
