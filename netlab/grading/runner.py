@@ -279,9 +279,6 @@ class Laboratory:
     def run(
         cls,
         topology: Any,
-        traffic: Sequence[Any] = (),
-        duration_s: float = 10.0,
-        seed: int = 1,
         *rest: Any,
         **more: Any,
     ) -> Any:
@@ -295,7 +292,7 @@ class Laboratory:
             raise NetlabError("no experiments are made here, where others call your class")
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
-        scenario = Scenario.given(topology, traffic, duration_s, seed, *rest, **more)
+        scenario = Scenario.given(topology, *rest, **more)
         own = [
             (number, name, getattr(item, name))
             for number, item in enumerate(scenario.traffic)

@@ -195,7 +195,10 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
     # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
     log = 31 - round(high_packets * FRAME_BYTES).bit_length()
     log = min(log, qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
-    while burst > least and burst + 1 - low_packets * FRAME_BYTES / RED_PACKET_BYTES > (1 - (1 - 2**-log) ** burst) * 2**log:
+    while (
+        burst > least
+        and burst + 1 - low_packets * FRAME_BYTES / RED_PACKET_BYTES > (1 - (1 - 2**-log) ** burst) * 2**log
+    ):
         burst = max(least, burst * 9 // 10)
     return max(burst, least)
 

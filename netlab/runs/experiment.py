@@ -18,21 +18,21 @@ from netlab.measure.artifacts import Artifacts
 from netlab.measure.results import Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
-from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Traffic
 
 
 @told_arguments
 def run(
     topology: Topology | Scenario | Mapping[str, Any],
-    traffic: Sequence[Traffic] = (),
-    duration_s: float = 10.0,
-    seed: int = 1,
-    interval_s: float = DEFAULT_INTERVAL_S,
+    traffic: Sequence[Traffic] | None = None,
+    duration_s: float | None = None,
+    seed: int | None = None,
+    interval_s: float | None = None,
     *,
     sysctls: Mapping[str, Any] | None = None,
-    captures: Sequence[Capture] = (),
-    changes: Sequence[Change] = (),
+    captures: Sequence[Capture] | None = None,
+    changes: Sequence[Change] | None = None,
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
@@ -45,7 +45,7 @@ def run(
         Also the dict of a topology file; or a whole `Scenario` or the dict of a scenario file, which nothing else of
         the scenario may follow.
     traffic, duration_s, seed, interval_s, sysctls, captures, changes
-        See `Scenario`.
+        See `Scenario`, also for the defaults (10 s, seed 1, intervals of 0.1 s).
     engine : {"pocket", "native", "library"} or Engine, optional
         Where it runs. None takes $NETLAB_ENGINE, else the quickest that is here and can do all of the scenario: the library
         kernel, or for a `Command`, a shared medium and some settings the pocket kernel. Both have virtual time and give the

@@ -93,12 +93,12 @@ def interval(values: Any) -> Interval:
 @told_arguments
 def repeat(
     network: Topology | Scenario | Mapping[str, Any],
-    traffic: Sequence[Traffic] = (),
-    duration_s: float = 10.0,
+    traffic: Sequence[Traffic] | None = None,
+    duration_s: float | None = None,
     *,
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     sysctls: Mapping[str, Any] | None = None,
-    changes: Sequence[Change] = (),
+    changes: Sequence[Change] | None = None,
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,

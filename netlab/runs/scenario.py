@@ -43,11 +43,6 @@ SYSCTL_VALUE = re.compile(r"[ -~\t]+")
 SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls", "captures", "changes")
 NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
 
-WHOLE_SCENARIO = (
-    "a whole scenario was given, so traffic, duration_s, seed, interval_s, sysctls, captures and changes belong into it, "
-    "not beside it"
-)
-
 TCP_SYSCTLS = {
     # Large enough that the network limits a flow, not the host's memory: the kernel would derive them from `mem=`.
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
@@ -160,35 +155,44 @@ class Scenario:
     def given(
         cls,
         network: Topology | Scenario | Mapping[str, Any],
-        traffic: Sequence[Traffic] = (),
-        duration_s: float = 10.0,
-        seed: int = 1,
-        interval_s: float = DEFAULT_INTERVAL_S,
+        traffic: Sequence[Traffic] | None = None,
+        duration_s: float | None = None,
+        seed: int | None = None,
+        interval_s: float | None = None,
         *,
         sysctls: Mapping[str, Any] | None = None,
-        captures: Sequence[Capture] = (),
-        changes: Sequence[Change] = (),
+        captures: Sequence[Capture] | None = None,
+        changes: Sequence[Change] | None = None,
     ) -> Scenario:
-        """The scenario that `run` was told: a network and the rest, or all in one.
+        """Return the scenario that `run` was given: a network and the rest, or all in one.
+
+        None stands for an argument that was not given.
 
         Raises
         ------
         ScenarioError
-            With every mistake in it.
+            With every mistake in it; where anything was given beside a whole scenario, which would not count.
         """
+        rest: dict[str, Any] = {
+            "traffic": traffic, "duration_s": duration_s, "seed": seed, "interval_s": interval_s,
+            "sysctls": sysctls, "captures": captures, "changes": changes,
+        }  # fmt: skip
+        given = {name: value for name, value in rest.items() if value is not None}
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
-            if (
-                traffic
-                or sysctls
-                or captures
-                or changes
-                or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S)
-            ):
-                raise ScenarioError([WHOLE_SCENARIO])
-            scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
+            beside = [
+                f"a whole scenario was given, and next to it {', '.join(given)}, which the scenario has already; make "
+                f"another scenario: dataclasses.replace(scenario, {name}=...)"
+                for name in list(given)[:1]
+            ]
+            try:
+                scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
+            except ScenarioError as error:
+                raise ScenarioError([*error.problems, *beside]) from None
+            if beside:
+                raise ScenarioError(beside)
         else:
             topology = network_of(network) if isinstance(network, Mapping) else network
-            scenario = cls(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures, changes)
+            scenario = cls(topology, **{"traffic": (), **given})
         scenario.validate()
         return scenario
 

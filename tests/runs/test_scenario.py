@@ -393,7 +393,19 @@ def test_tcp_without_a_limit_would_not_end() -> None:
         (({**TOPOLOGY.to_dict(), "nodes": []}, [TCP]), "topology: unknown field: "),
         (({}, ()), "scenario: topology is missing"),
         ((sound(), [TCP]), "a whole scenario was given"),
-        ((sound(), (), 30), "a whole scenario was given"),
+        ((sound(), (), 30), "a whole scenario was given, and next to it traffic, duration_s, which"),
+        *(
+            ((sound(), *[None] * place, value), f"a whole scenario was given, and next to it {name}, which")
+            for place, name, value in (
+                (0, "traffic", ()),
+                (1, "duration_s", 10.0),
+                (1, "duration_s", 11),
+                (2, "seed", 1),
+                (2, "seed", 7),
+                (3, "interval_s", 0.1),
+                (3, "interval_s", 0.2),
+            )
+        ),
     ],
 )
 def test_run_refuses_with_one_sentence_before_it_looks_for_an_engine(arguments: Any, start: str) -> None:
@@ -401,6 +413,14 @@ def test_run_refuses_with_one_sentence_before_it_looks_for_an_engine(arguments: 
         nl.run(*arguments, engine="no such engine")
     problem, *_more = caught.value.problems
     assert problem.startswith(start)
+
+
+@pytest.mark.parametrize("name", ["sysctls", "captures", "changes"])
+def test_nothing_may_be_given_beside_a_whole_scenario_to_run_or_repeat(name: str) -> None:
+    for call in (nl.run, nl.repeat) if name != "captures" else (nl.run,):
+        for scenario in (sound(), Scenario.from_dict(sound())):
+            with pytest.raises(ScenarioError, match=f"whole scenario.*{name}=..."):
+                call(scenario, **{name: ()})
 
 
 def test_a_network_may_be_a_topology_the_dict_of_one_or_in_a_scenario() -> None:
