@@ -2,18 +2,20 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from netlab.base.errors import KernelError
 from netlab.kernel import building, cache
 from netlab.kernel.progress import BuildProgress
 
 TOLD_EVERY_S = 1.0
+LONGEST_LOOK_S = 0.01
 
 
 def _path() -> Path:
@@ -40,7 +42,8 @@ def underway() -> BuildProgress | None:
     try:
         with _path().open("r+") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Shared: others who look now are no builds.
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return BuildProgress(
                     **_said(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
@@ -66,14 +69,37 @@ def _said(text: str) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def main() -> int:
-    """Build it and tell how far it is; returns the exit code."""
+def _begin() -> IO[str] | None:
+    """Open and lock the file that says how far the build is; None when another process builds."""
     import fcntl
 
+    while True:
+        file = _path().open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _path().exists() and os.path.samestat(os.fstat(file.fileno()), _path().stat()):
+                return file
+            # A build that has just ended removed this file.
+        except BlockingIOError:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                return None
+            # `underway` holds the lock for a moment in another process.
+        file.close()
+        time.sleep(random.uniform(0, LONGEST_LOOK_S))  # noqa: S311 (two builds that begin together part by chance)
+
+
+def main() -> int:
+    """Build it and tell how far it is; returns the exit code."""
     os.nice(19)
     cache.root().mkdir(parents=True, exist_ok=True)
     last_s = float("-inf")
-    with _path().open("a+") as file:
+    begun = _begin()
+    if begun is None:
+        return 0
+    with begun as file:
 
         def tell(words: dict[str, Any]) -> None:
             file.seek(0)
@@ -87,10 +113,6 @@ def main() -> int:
                 last_s = time.monotonic()
                 tell({"moment": asdict(moment)})
 
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return 0
         try:
             building.build(progress=heard, kinds=(building.POCKET,))
         except (KernelError, OSError) as error:

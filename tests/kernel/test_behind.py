@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,30 @@ def test_it_tells_how_far_it_is_and_leaves_nothing_when_it_is_done(
     assert behind.main() == 0
     assert seen == [BuildProgress("fetch", 0, 0), HALF]
     assert behind.underway() is None and behind.failure() == "" and list(own_cache.iterdir()) == []
+
+
+def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_beginning(
+    monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    begun = []
+    monkeypatch.setattr(building, "build", lambda **_words: begun.append(True))
+    own_cache.mkdir()
+    file = own_cache / "pocket-kernel.json"
+    file.touch()
+    look = "import sys; from netlab.kernel import behind; print('ready', flush=True)\nwhile not behind.underway(): pass\nprint('a build')"
+    lookers = [subprocess.Popen([sys.executable, "-c", look], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        for each in lookers:
+            assert each.stdout is not None and each.stdout.readline() == "ready\n"
+        found = [behind.underway() for _ in range(3000)]
+        assert found == [None] * len(found) and [each.poll() for each in lookers] == [None, None]
+        for count in range(1, 21):
+            file.touch()
+            assert behind.main() == 0 and len(begun) == count
+    finally:
+        for each in lookers:
+            each.kill()
+            each.communicate()
 
 
 @pytest.mark.parametrize(
