@@ -5,6 +5,10 @@ import os
 import tempfile
 from pathlib import Path
 
+from netlab.base.locks import locked
+
+MAX_WAIT_S = 2.0
+"""The longest wait in s for another process that writes; it takes milliseconds, and a lesson must not hang."""
 VARIABLE = "NETLAB_DATA"
 
 
@@ -19,17 +23,19 @@ def directory() -> Path:
 
 def record(topic: str, key: str) -> None:
     """Keep that an exercise of a chapter was passed. A disk that cannot be written costs the record, not the lesson."""
-    known = read()
-    if key in known.get(topic, ()):
+    if key in read().get(topic, ()):
         return
-    known.setdefault(topic, []).append(key)
     path = directory() / "passed.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Two chapters may be open at once: a reader must never see half a file.
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".passed-", delete=False) as file:
-            json.dump(known, file, indent=1)
-        Path(file.name).replace(path)
+        # Two chapters may be open at once: neither may lose what the other records, nor read half a file.
+        with locked(path.with_name(".passed.lock"), MAX_WAIT_S):
+            known = read()
+            known.setdefault(topic, [])
+            known[topic] += [key] * (key not in known[topic])
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".passed-", delete=False) as file:
+                json.dump(known, file, indent=1)
+            Path(file.name).replace(path)
     except OSError:
         return
 

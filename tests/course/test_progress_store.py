@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from netlab.base.locks import locked
 from netlab.course import progress_store
 
 
@@ -36,4 +39,32 @@ def test_a_place_that_cannot_be_written_costs_the_record_only(monkeypatch: pytes
 
 def test_no_half_written_file_is_left(tmp_path: Path) -> None:
     progress_store.record("udp_loss", "limit")
-    assert [path.name for path in progress_store.directory().iterdir()] == ["passed.json"]
+    assert {path.name for path in progress_store.directory().iterdir()} == {"passed.json", ".passed.lock"}
+
+
+def test_chapters_that_are_open_at_once_lose_no_pass() -> None:
+    program = (
+        "import sys; from netlab.course import progress_store\nsys.stdin.readline()\n"
+        "for number in range(15): progress_store.record(sys.argv[1], str(number))"
+    )
+    topics = ["bdp", "queues", "fairness"]
+    chapters = [
+        subprocess.Popen([sys.executable, "-c", program, topic], stdin=subprocess.PIPE, text=True) for topic in topics
+    ]
+    for each in chapters:
+        assert each.stdin is not None
+        each.stdin.write("\n")
+        each.stdin.flush()
+    assert [each.wait(timeout=60) for each in chapters] == [0, 0, 0]
+    for each in chapters:
+        assert each.stdin is not None
+        each.stdin.close()
+    assert progress_store.read() == {topic: [str(number) for number in range(15)] for topic in topics}
+
+
+def test_a_process_that_holds_the_lock_for_ever_costs_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_store, "MAX_WAIT_S", 0.05)
+    progress_store.record("bdp", "window")
+    with locked(progress_store.directory() / ".passed.lock", 0):
+        progress_store.record("bdp", "limit")
+    assert progress_store.read() == {"bdp": ["window", "limit"]}

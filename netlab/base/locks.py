@@ -1,0 +1,50 @@
+"""Locks between processes, on files."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+RETRY_S = 0.005
+
+
+@contextmanager
+def locked(path: Path, patience_s: float) -> Iterator[None]:
+    """Hold an exclusive lock on a file, which is made and stays.
+
+    After `patience_s` seconds of waiting, and on a file system or system without locks, the caller goes on without it.
+
+    Raises OSError when the file cannot be made.
+    """
+    end_s = time.monotonic() + patience_s
+    with path.open("ab") as file:
+        try:
+            while not _try_lock(file) and time.monotonic() < end_s:
+                time.sleep(RETRY_S)
+        except OSError:
+            # A network file system may have no locks.
+            pass
+        # Closing the file unlocks it.
+        yield
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Return False when another process has the lock."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+    elif sys.platform != "emscripten":
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
