@@ -71,8 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NetlabError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return EXIT_MISTAKE if isinstance(error, ScenarioError) else EXIT_FAILED
-    except KeyboardInterrupt:
-        print("\nnetlab: stopped; nothing of it is kept.", file=sys.stderr)
+    except KeyboardInterrupt as interrupted:
+        # One of netlab's own says what is kept; of any other this is not known.
+        print(f"\nnetlab: {str(interrupted) or 'stopped.'}", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (`| head`) has enough; the interpreter must not fail again when it flushes at its end.

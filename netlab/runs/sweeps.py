@@ -63,7 +63,7 @@ class SweepInterrupted(Interrupted):
     def __init__(self, runs: dict[Any, Run], total: int, *, kept: bool = True) -> None:
         self.runs = runs
         then = "the next sweep starts from them" if kept else "runs of classes of your own are not kept"
-        super().__init__(f"{len(runs)} of {total} runs had finished; {then}")
+        super().__init__(f"the sweep was stopped; {len(runs)} of {total} runs had finished, and {then}.")
 
 
 # A mapping is an iterable (of its labels) too, which is why its overload comes first.

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from netlab.commands import cli
+from netlab.runs.sweeps import SweepInterrupted
 
 
 @pytest.mark.parametrize("words", [[], ["walk"], ["run"], ["perf"], ["kernel"], ["run", "x", "--engine", "steam"]])
@@ -55,3 +56,22 @@ def test_perf_starts_without_the_large_packages():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (
+            SweepInterrupted({}, 3),
+            "netlab: the sweep was stopped; 0 of 3 runs had finished, and the next sweep starts from them.",
+        ),
+        (KeyboardInterrupt(), "netlab: stopped."),
+    ],
+)
+def test_ctrl_c_says_what_is_kept_where_it_is_known(raised, said, monkeypatch, capsys):
+    def main(_options):
+        raise raised
+
+    monkeypatch.setattr("netlab.commands.demo.main", main)
+    assert cli.main(["demo"]) == 130
+    assert capsys.readouterr().err.strip() == said

@@ -204,7 +204,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
     assert (tmp_path / "started.cleaned").exists()
     assert not result.exists()
     if number == signal.SIGINT:
-        assert said.strip() == "netlab: stopped; nothing of it is kept."
+        assert said.strip() == "netlab: the run was stopped, and nothing of it is kept."
 
 
 def test_a_full_standard_output_is_told(tmp_path, scenario):

@@ -314,7 +314,8 @@ def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
 
 def test_interruption_promises_no_run_of_a_class_of_ones_own() -> None:
     assert (
-        str(SweepInterrupted({}, 3, kept=False)) == "0 of 3 runs had finished; runs of classes of your own are not kept"
+        str(SweepInterrupted({}, 3, kept=False))
+        == "the sweep was stopped; 0 of 3 runs had finished, and runs of classes of your own are not kept."
     )
 
 
