@@ -8,8 +8,8 @@ import argparse
 import copy
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -76,10 +76,10 @@ def reset(entry: Entry, where: Path) -> Path | None:
     """Put a fresh copy of a chapter into the folder; return where the old one is kept, None when there was no work in it."""
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name
-    fresh = mine.exists() and mine.read_bytes() == entry.path.read_bytes()
-    kept = _put_aside(mine) if mine.exists() and not fresh else None
-    shutil.copyfile(entry.path, mine)
-    shutil.copyfile(entry.path, where / _ORIGINALS / entry.path.name)
+    content = entry.path.read_bytes()
+    fresh = mine.exists() and mine.read_bytes() == content
+    kept = _replace(mine, content, keep=mine.exists() and not fresh)
+    _replace(where / _ORIGINALS / entry.path.name, content)
     return kept
 
 
@@ -126,8 +126,8 @@ def _update(original: Path, where: Path) -> _Change:
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
         # A chapter that the student threw away comes back: there is no other way to get it.
-        shutil.copyfile(original, mine)
-        shutil.copyfile(original, base)
+        _replace(mine, original.read_bytes())
+        _replace(base, original.read_bytes())
         return _Change(original.name, f"{original.name} is new")
     if base.exists() and base.read_bytes() == original.read_bytes():
         return _Change(original.name)
@@ -136,14 +136,12 @@ def _update(original: Path, where: Path) -> _Change:
         raise NetlabError(f"{original} is no notebook.")
     old = _read(base) if base.exists() else new
     if theirs is None:
-        kept = _put_aside(mine)
-        shutil.copyfile(original, mine)
-        shutil.copyfile(original, base)
+        kept = _replace(mine, original.read_bytes(), keep=True)
+        _replace(base, original.read_bytes())
         return _Change(original.name, f"{original.name} could not be read and is fresh now", kept)
     merged, carried, left = merge(old or new, theirs, new)
-    kept = _put_aside(mine)
-    _write(mine, merged)
-    shutil.copyfile(original, base)
+    kept = _replace(mine, _text(merged), keep=True)
+    _replace(base, original.read_bytes())
     changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
     return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
 
@@ -164,7 +162,7 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
                 cell["source"] = written
                 moved.setdefault(original.name, []).append(name)
         if original.name in moved:
-            _write(where / original.name, theirs)
+            _replace(where / original.name, _text(theirs))
             _keep_passed(change.name, original.name, moved[original.name])
     return moved
 
@@ -185,10 +183,12 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
     ids = {cell.get("id") for cell in new["cells"]}
+    after = {cell.get("id"): _source(cell) for cell in new["cells"]}
+    # A cell that is as the new one already was brought by an update that did not come to its end.
     edited = {
         name: (before[name], _source(cell))
         for name, cell in mine.items()
-        if name in before and _source(cell) != before[name]
+        if name in before and _source(cell) not in (before[name], after.get(name))
     }
     left = dict(edited)
     merged = []
@@ -242,20 +242,46 @@ def _read(path: Path) -> Notebook | None:
     return found if usable and all(isinstance(cell, dict) for cell in found["cells"]) else None
 
 
-def _write(path: Path, notebook: Notebook) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False, encoding="utf-8") as file:
-        json.dump(notebook, file, indent=1, ensure_ascii=False)
-        file.write("\n")
-    Path(file.name).replace(path)
+def _text(notebook: Notebook) -> bytes:
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _put_aside(path: Path) -> Path:
-    """Rename a file by the time; return its new place."""
+def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
+    """Write a file, which is there and whole at every moment, with the mode that it had.
+
+    With `keep` the file as it was stays under a name with the time; return its path.
+
+    Raises OSError when the folder has no room or cannot be written; nothing has changed then.
+    """
+    new = path.with_name(f".new-{secrets.token_hex(4)}")
+    kept = None
+    try:
+        with new.open("xb") as file:
+            file.write(content)
+        if path.exists():
+            shutil.copymode(path, new)
+        if keep:
+            kept = _keep_copy(path)
+        new.replace(path)
+    except BaseException:
+        for made in filter(None, (new, kept)):
+            made.unlink(missing_ok=True)
+        raise
+    return kept
+
+
+def _keep_copy(path: Path) -> Path:
+    """Give a file a second name with the time, or copy it where it cannot have two; return the new path."""
     stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
-    kept = path.with_name(f"{path.stem} ({stamp}){path.suffix}")
-    number = 1
-    while kept.exists():
-        number += 1
-        kept = path.with_name(f"{path.stem} ({stamp}, {number}){path.suffix}")
-    path.rename(kept)
+    names = [f"{path.stem} ({stamp}{number}){path.suffix}" for number in ("", *(f", {n}" for n in range(2, 100)))]
+    kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())
+    try:
+        os.link(path, kept)
+    except OSError:
+        # A disk of Windows, or a synchronized folder.
+        try:
+            shutil.copy2(path, kept)
+        except BaseException:
+            kept.unlink(missing_ok=True)
+            raise
     return kept

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +183,98 @@ def test_a_notebook_that_cannot_be_read_is_kept_aside(places: tuple[Path, Path])
     assert "could not be read" in said
     assert load(mine / "01_udp_loss.ipynb") == sources(NEW)
     assert [path.read_text() for path in mine.glob("01_udp_loss (*).ipynb")] == ["{ half"]
+
+
+WATCHED = """
+import json, sys
+from pathlib import Path
+from netlab.course import copies
+mine = Path(sys.argv[1])
+looking = False
+
+def look(event, arguments):
+    global looking
+    if looking or event not in ("open", "os.rename", "os.link", "os.remove", "shutil.copyfile"):
+        return
+    looking = True
+    try:
+        json.loads((mine / "01_udp_loss.ipynb").read_text())
+    except (OSError, ValueError) as error:
+        print(f"before {event} {arguments}: {error}")
+    looking = False
+
+sys.addaudithook(look)
+print(*copies.update(mine))
+"""
+
+
+def test_a_notebook_is_there_and_whole_at_every_moment_of_an_update(places: tuple[Path, Path]) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", {**OLD, "cells": [*OLD["cells"], {"id": "mine", "source": "1"}]})
+    save(came / "01_udp_loss.ipynb", NEW)
+    done = subprocess.run([sys.executable, "-c", WATCHED, mine], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("01_udp_loss.ipynb is up to date; 1 cell of yours is kept")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_full_disk_changes_nothing_and_leaves_nothing_behind(places: tuple[Path, Path], damaged: bool) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    worked = copy.deepcopy(OLD)
+    worked["cells"][1]["source"] = "x = 4.8"
+    text = "{ half" if damaged else json.dumps(worked)
+    (mine / "01_udp_loss.ipynb").write_text(text)
+    save(came / "01_udp_loss.ipynb", {**NEW, "cells": [*NEW["cells"], {"id": "long", "source": "x" * 1000}]})
+    # No file may grow beyond 500 bytes, which an update would need.
+    program = (
+        "import resource, signal, sys; from netlab.commands import cli\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); sys.exit(cli.main(['lab', '--update-only']))"
+    )
+    before = sorted(path.name for path in mine.iterdir())
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "cannot be copied" in done.stderr and "Traceback" not in done.stderr
+    assert (mine / "01_udp_loss.ipynb").read_text() == text
+    assert sorted(path.name for path in mine.iterdir()) == before
+    list(copies.update(mine))
+    assert load(mine / "01_udp_loss.ipynb")["limit"] == ("y = ..." if damaged else "x = 4.8")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_an_update_keeps_a_notebooks_mode_where_files_can_have_two_names_or_not(
+    places: tuple[Path, Path], links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came, mine = places
+    book = mine / "01_udp_loss.ipynb"
+    list(copies.update(mine))
+    save(book, {**OLD, "cells": [*OLD["cells"], {"id": "mine", "source": "1"}]})
+    save(came / "01_udp_loss.ipynb", NEW)
+    book.chmod(0o640)
+    if not links:
+
+        def refuse(*_paths: Path) -> None:
+            raise OSError(errno.EPERM, "no links")
+
+        monkeypatch.setattr(os, "link", refuse)
+    list(copies.update(mine))
+    (kept,) = mine.glob("01_udp_loss (*).ipynb")
+    assert [path.stat().st_mode & 0o777 for path in (book, kept)] == [0o640, 0o640]
+    assert "mine" in load(kept) and "mine" in load(book)
+    assert not list(mine.glob(".new-*"))
+
+
+def test_an_update_that_ended_half_way_goes_on_and_takes_no_new_text_for_the_students(
+    places: tuple[Path, Path],
+) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    worked = copy.deepcopy(OLD)
+    worked["cells"][1]["source"] = "x = 4.8"
+    save(mine / "01_udp_loss.ipynb", copies.merge(OLD, worked, NEW)[0])
+    save(came / "01_udp_loss.ipynb", NEW)
+    (said,) = copies.update(mine)
+    assert "1 cell of yours is kept" in said and "only in the file" not in said
+    assert load(mine / "01_udp_loss.ipynb") == {**sources(NEW), "limit": "x = 4.8"}
 
 
 @given(st.dictionaries(st.sampled_from(["title", "limit", "limit-check", "figure"]), st.text(min_size=1)))
