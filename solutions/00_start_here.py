@@ -56,8 +56,8 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # ## An exercise, and its check
 #
 # How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, the cell says
-# what to look at. Try again as often as you like: what you have passed stays passed. For a hint, click on the check's cell, press
-# **Esc** and then **B**: a new cell appears below it. Run `chapter.check.rtt.hint()` there. Each call gives a stronger hint.
+# what to look at. Try again as often as you like: what you have passed stays passed. For a hint, press *Next hint* below a check that failed;
+# each press gives a stronger one. Where there is no such button, run `chapter.check.rtt.hint()` in a cell of your own.
 #
 # When you restart the kernel (the Python process behind the page), cells say `NameError` and the sliders of a panel do nothing. Then choose
 # *Run > Run All Above Selected Cell*, and run the cell again.

@@ -9,8 +9,6 @@ expected: the sentence names the slip, the direction and the kind of factor, and
 from __future__ import annotations
 
 import copy
-import html
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -19,17 +17,17 @@ from typing import Any, TypeVar
 
 from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.course.answers import (
-    WIDTH,
     answer_in_words,
     arguments_in_words,
     as_number,
-    filled,
     is_stub,
     raised,
     with_unit,
     wrong_parameters,
 )
 from netlab.course.diagnosis import clear, close, diagnose, direction, named_slip
+from netlab.course.hint_button import HintButton, offer
+from netlab.course.messages import GREY, show_text
 from netlab.course.prediction import predict
 
 __all__ = [
@@ -47,7 +45,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-GREY = "#757575"
 LONGEST_CALL_S = 10.0
 
 
@@ -78,21 +75,6 @@ class Result:
     def show(self) -> None:
         """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
         show_text(str(self), {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY))
-
-
-def show_text(text: str, colour: str) -> None:
-    """Show a text behind a coloured line in a notebook, where the page breaks its lines; print it elsewhere."""
-    kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
-    if kernel is None or not hasattr(kernel, "kernel"):
-        print(filled(text))
-        return
-    style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; max-width: {WIDTH}ch; "
-    style += "white-space: pre-wrap; word-break: normal"
-    # A line that the page breaks goes on below its first word, not below its mark.
-    hanging = '<span style="display: block; padding-left: 2ch; text-indent: -2ch">{}</span>'
-    lines = "".join(hanging.format(html.escape(line)) for line in text.splitlines())
-    bundle = {"text/plain": filled(text), "text/html": f'<pre style="{style}">{lines}</pre>'}
-    sys.modules["IPython"].display.display(bundle, raw=True)
 
 
 @dataclass(frozen=True)
@@ -146,6 +128,7 @@ class Check:
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
     """Called with the key when an answer is right; for the record of what was passed."""
     _hints_given: int = field(default=0, init=False, repr=False)
+    _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         # What a slip such as a forgotten bracket prints must hold no answer.
@@ -157,6 +140,9 @@ class Check:
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
         result.show()
+        if self._button is not None:
+            self._button.close()
+        self._button = offer(self) if result.status is Status.FAILED else None
 
     def take(self, answer: _T, instead: _T) -> _T:
         """Return `answer` if it is right, else `instead`, and say so: a mistake in one exercise does not spoil the next."""
@@ -189,15 +175,22 @@ class Check:
         """What prints the next hint when it is called; each call tells more, until the hints are used up."""
         return Hint(self)
 
+    @property
+    def hints_left(self) -> int:
+        """How many hints have not been shown yet."""
+        return len(self.hints) - self._hints_given
+
     def give_hint(self) -> None:
-        """Print the next hint."""
+        """Show the next hint."""
+        show_text(self.next_hint())
+
+    def next_hint(self) -> str:
+        """Return the next hint and count it as shown; behind the last one, return the last one again."""
         if not self.hints:
-            print(f"{self.name}: there is no hint for this one.")
-            return
-        stage = min(self._hints_given, len(self.hints) - 1)
-        last = ", the last" if stage == len(self.hints) - 1 else ""
-        print(filled(f"Hint {stage + 1} of {len(self.hints)}{last}: {self.hints[stage]}"))
-        self._hints_given = stage + 1
+            return f"{self.name}: there is no hint for this one."
+        self._hints_given = min(self._hints_given + 1, len(self.hints))
+        last = ", the last" if not self.hints_left else ""
+        return f"Hint {self._hints_given} of {len(self.hints)}{last}: {self.hints[self._hints_given - 1]}"
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
         """Yield every wrong answer that this check knows, each with the sentence that it gets."""

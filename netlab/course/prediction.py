@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from netlab.course.answers import as_number, filled, is_stub, with_unit
+from netlab.course.answers import as_number, is_stub, with_unit
+from netlab.course.messages import show_text
 
 MANIFOLD = 10.0
 
@@ -25,11 +26,11 @@ class Prediction:
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
         if self.value is None:
-            print(filled(f"{self.what}: {seen}; no prediction was written down."))
+            show_text(f"{self.what}: {seen}; no prediction was written down.")
             return
         told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
         if measured == 0 or not math.isfinite(measured):
-            print(filled(f"{self.what}: {told}."))
+            show_text(f"{self.what}: {told}.")
             return
         error = (self.value - measured) / abs(measured)
         side = "above" if error > 0 else "below"
@@ -39,7 +40,7 @@ class Prediction:
             verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
         else:
             verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
-        print(filled(f"{self.what}: {told}; {verdict}."))
+        show_text(f"{self.what}: {told}; {verdict}.")
 
 
 def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf, high: float = math.inf) -> Prediction:
@@ -69,15 +70,15 @@ def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf,
     goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
     """
     if is_stub(value):
-        print(filled(f"{what}: no prediction yet. Put a number in place of `...` before you read on."))
+        show_text(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
         return Prediction(what, None, unit)
     number, complaint = as_number(value)
     if number is None:
-        print(filled(f"{what}: {complaint}"))
+        show_text(f"{what}: {complaint}")
     elif not low <= number <= high:
         bounds = f"below {with_unit(low, unit)}" if number < low else f"above {with_unit(high, unit)}"
         percent = " For a fraction write 0.5, not 50." if unit == "" and high == 1 and number > 1 else ""
-        print(filled(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same."))
+        show_text(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
     else:
-        print(filled(f"{what}: {with_unit(number, unit)}, kept until the measurement is there."))
+        show_text(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
     return Prediction(what, number, unit)

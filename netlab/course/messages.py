@@ -1,0 +1,38 @@
+"""Show sentences in a notebook, where the page breaks their lines; print them elsewhere."""
+
+import html
+import sys
+from typing import Any
+
+from netlab.course.answers import WIDTH, filled
+
+GREY = "#757575"
+
+
+def display_module() -> Any:
+    """Return `IPython.display` inside a notebook's kernel; None anywhere else."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
+
+
+def show_text(text: str, colour: str = "") -> None:
+    """Show a text in a notebook, with a line of this colour on its left, or print it elsewhere."""
+    display = display_module()
+    if display is None:
+        print(filled(text))
+    else:
+        display.display({"text/plain": filled(text), "text/html": as_html(text, colour)}, raw=True)
+
+
+def as_html(text: str, colour: str = "") -> str:
+    """Return a text as HTML whose lines the page breaks, with a line of this colour on its left.
+
+    >>> as_html("a < b")[-59:]
+    'padding-left: 2ch; text-indent: -2ch">a &lt; b</span></pre>'
+    """
+    style = f"border-left: 4px solid {colour}; padding-left: 8px; " if colour else ""
+    style += f"margin: 0; max-width: {WIDTH}ch; white-space: pre-wrap; word-break: normal"
+    # A line that the page breaks goes on below its first word, not below its mark.
+    hanging = '<span style="display: block; padding-left: 2ch; text-indent: -2ch">{}</span>'
+    lines = "".join(hanging.format(html.escape(line)) for line in text.splitlines())
+    return f'<pre style="{style}">{lines}</pre>'
