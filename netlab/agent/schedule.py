@@ -208,12 +208,20 @@ def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
     clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
-    schedule.add(item for item in plan["changes"] if not isinstance(item["shape"].get("rate_mbps"), Mapping))
+    schedule.add(map(_begun, plan["changes"]))
     found = dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
     while schedule.next_ns is not None:
         schedule.pop()
         found |= dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
     return [host for host in plan["hosts"] if host in found]
+
+
+def _begun(item: Change) -> Change:
+    """The change with the first rate of its trace in place of the trace."""
+    rate = item["shape"].get("rate_mbps")
+    if not isinstance(rate, Mapping):
+        return item
+    return {**item, "shape": {**item["shape"], "rate_mbps": rate["steps"][0][1]}}
 
 
 def without_offload_now(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:

@@ -48,6 +48,8 @@ REAL_CLOCK_WIRE_HEADROOM = 1.02
 
 def offloads(shape: Shape) -> bool:
     """Whether this direction leaves segmentation offload in force: segments of up to 64 kB pass as one packet."""
+    if shape["framing"] == "ip":
+        return False
     chosen = shape["segmentation_offload"]
     if chosen is None:
         return shape["rate_mbps"] is not None and shape["rate_mbps"] > OFFLOAD_ABOVE_MBPS
@@ -77,15 +79,17 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
         # Timers come late by the machine's clock; a bucket of one frame would lose that time.
         burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))
     # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
-    # Framing is said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
-    # lost on the segments that tbf splits.
+    # A wire's framing is set in tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
+    # lost on the segments that tbf splits. But tbf takes no bytes away, so IP packets are counted by a size table, and
+    # segmentation offload is off (`hosts_without_offload`).
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
     asked = queues.QueueSpec(
         rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
     )
-    return [Attached(interface, bucket), Attached(interface, queues.discipline(shape["aqm"]).qdisc(asked), inner=True)]
+    at_root = Attached(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
+    return [at_root, Attached(interface, queues.discipline(shape["aqm"]).qdisc(asked), inner=True)]
 
 
 def wire_qdisc(
@@ -113,7 +117,7 @@ def wire_qdisc(
         burst_loss=_burst_loss(shape),
         duplicate_rate=shape["duplicate_rate"],
         rate_bps=rate_bps,
-        overhead_bytes=_framing(shape)[0] if rate_mbps is not None else 0,
+        overhead_bytes=_wire_overhead_bytes(shape) if rate_mbps is not None else 0,
         seed=seed if draws(shape) else None,
     )
     return Attached(device, wire)
@@ -143,8 +147,13 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 
 def _framing(shape: Shape) -> tuple[int, int]:
-    """Bytes that each packet counts beyond those of the queue disciplines, and bytes that it counts at least."""
+    """Bytes that `tbf` adds to each packet, and bytes that it counts for a packet at least."""
     return (ETHERNET_OVERHEAD_BYTES, SMALLEST_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
+
+
+def _wire_overhead_bytes(shape: Shape) -> int:
+    """Bytes that each packet counts on the wire beyond those of the queue disciplines."""
+    return -ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else _framing(shape)[0]
 
 
 def redirection(interface: str, device: str) -> list[Queueing]:
@@ -240,7 +249,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
                 continue
             if shape["rate_mbps"] is not None:
                 if not offloads(shape):
-                    if not splits:
+                    if not splits or shape["framing"] == "ip":
                         return True
                     continue
             elif has_wire(shape) and not shape["segmentation_offload"]:

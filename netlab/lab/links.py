@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError
 from netlab.lab.session import Session
-from netlab.network.change import Change, as_planned, changed
-from netlab.network.link import difference, field_problems
+from netlab.network.change import Change, changed, planned_difference
+from netlab.network.link import field_problems
 from netlab.network.topology import Topology
 
 
@@ -58,7 +58,7 @@ class LiveLink:
         for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
             if before != after:
                 # The fields that differ and no others: a rate that follows a trace goes on.
-                shape: Any = as_planned(difference(before, after))
+                shape: Any = planned_difference(before, after)
                 self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
         if link != old:

@@ -39,6 +39,8 @@ _GEMODEL = struct.Struct("=IIII")
 _RED = struct.Struct("=IIIBBBB")
 _SFQ = struct.Struct("=IiIIII48x")
 _MIRRED = struct.Struct("=IIiiiiI")
+_SIZE_SPEC = struct.Struct("=BBhiIIII")
+TCA_STAB_BASE = 1
 
 Index = Callable[[str], int]
 """The number of an interface of a node, by its name."""
@@ -72,18 +74,24 @@ class Attached:
     inner: bool = False
     changed: bool = False
     """Whether it is there, and gets new options."""
+    overhead_bytes: int = 0
+    """Bytes that each packet counts beyond its length, in the queues inside it too; below 0 without its link header."""
 
     @property
     def line(self) -> str:
         """The line of `tc` that makes it."""
         place = "parent 1: handle 2:" if self.inner else "root handle 1:"
+        if self.overhead_bytes:
+            place += f" stab overhead {self.overhead_bytes}"
         return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
 
     def message(self, index: Index) -> bytes:
         """The message that makes it, or that gives new options to the one that is there."""
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
-        return placed(index(self.interface), handle, parent, self.qdisc, flags)
+        # Without it a change would take the overhead away.
+        sizes = _size_table(self.overhead_bytes) if self.overhead_bytes else b""
+        return placed(index(self.interface), handle, parent, self.qdisc, flags, sizes)
 
 
 class Line(NamedTuple):
@@ -130,12 +138,17 @@ def removed(interface: str, *, arriving: bool = False) -> Line:
     return Line(f"qdisc del dev {interface} {where}", lambda index: placed(index(interface), handle, parent, None))
 
 
-def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0) -> bytes:
+def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b"") -> bytes:
     """The message that makes a qdisc at its place, or none there any more."""
     place = wire.TCMSG.pack(0, index, handle, parent, 0)
     if qdisc is None:
         return message(wire.RTM_DELQDISC, 0, place)
-    return message(wire.RTM_NEWQDISC, flags, place + text(wire.TCA_KIND, qdisc.kind) + qdisc.options)
+    return message(wire.RTM_NEWQDISC, flags, place + text(wire.TCA_KIND, qdisc.kind) + qdisc.options + more)
+
+
+def _size_table(overhead_bytes: int) -> bytes:
+    """Return the attribute that adds bytes to the length of each packet (tc-stab(8)), without a table."""
+    return attribute(wire.TCA_STAB, attribute(TCA_STAB_BASE, _SIZE_SPEC.pack(0, 0, 0, overhead_bytes, 0, 0, 0, 0)))
 
 
 def number(word: str, kind: int, value: int, unit: str = "") -> Option:

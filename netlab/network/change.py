@@ -225,25 +225,33 @@ def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
     found: list[plan.Change] = []
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
-            found.append(_planned(0.0, number, {"rate_mbps": hop.shape.rate_mbps}, None))
+            found.append(_planned(0.0, number, {"rate_mbps": hop.shape.rate_mbps.planned()}, None))
     for item, place, old, new in _in_order(topology, changes):
         for number, before, after in (
             (2 * place, old.forward, new.forward),
             (2 * place + 1, old.backward, new.backward),
         ):
-            differing = difference(before, after)
+            differing = planned_difference(before, after)
             if differing or item.up is not None:
                 found.append(_planned(item.at_s, number, differing, item.up))
     return found
 
 
-def as_planned(shape: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a direction as a plan has them."""
-    return {name: value.planned() if isinstance(value, Trace) else value for name, value in shape.items()}
+def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
+    """The fields of `after` that are not those of `before`, as a plan has them."""
+    found = {
+        name: value.planned() if isinstance(value, Trace) else value
+        for name, value in difference(before, after).items()
+    }
+    # A trace may bring a framing of its own, and take it along.
+    found.pop("framing", None)
+    if after.counted_framing != before.counted_framing:
+        found["framing"] = after.counted_framing
+    return found
 
 
 def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
-    return {"at_s": float(at_s), "direction": direction, "shape": as_planned(shape), "up": up}
+    return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 
 
 def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:

@@ -17,13 +17,10 @@ from netlab.base.rules import Choice, Flag, Range, broken
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.network import media
 from netlab.network.queues import MOST_PACKETS, discipline
-from netlab.network.trace import FASTEST_MBPS, SLOWEST_MBPS, Trace
+from netlab.network.trace import FASTEST_MBPS, FRAMINGS, SLOWEST_MBPS, Trace
 from netlab.protocol.plan import Shape
 
 _C = TypeVar("_C", bound=Callable[..., Any])
-
-FRAMINGS = ("tc", "ethernet")
-"""What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
 
 BURST_LOSS_FIELDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
 
@@ -32,6 +29,7 @@ LARGEST_QUEUE_BYTES = 1_000_000_000
 SHORTEST_DELAY_MS = 0.001
 LONGEST_DELAY_MS = 250_000
 """`tc` counts time in microseconds, and in 32 bits: to 274 s."""
+TRACE_FIELDS = {"trace", "duration_s", "framing"}
 RATE_MBPS = Range(SLOWEST_MBPS, FASTEST_MBPS, optional=True)
 
 
@@ -64,8 +62,8 @@ class LinkShape:
         packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets.)
     aqm_options : mapping
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
-    framing : {"tc", "ethernet"}
-        Bytes that the rate counts for each packet beside the IP packet itself: 14 or 38.
+    framing : {"tc", "ethernet", "ip"}
+        Bytes that the rate counts for each packet beside the IP packet itself: 14, 38 or 0. A `Trace` may bring its own.
     segmentation_offload : bool or None
         Whether segmentation offload (GSO) holds on this link: segments of up to 64 kB pass its queue and its wire as one
         packet. None means only above 1 Gbit/s, where speed needs it.
@@ -94,7 +92,7 @@ class LinkShape:
     medium_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.rate_mbps, Mapping) and {"trace"} <= self.rate_mbps.keys() <= {"trace", "duration_s"}:
+        if isinstance(self.rate_mbps, Mapping) and {"trace"} <= self.rate_mbps.keys() <= TRACE_FIELDS:
             object.__setattr__(self, "rate_mbps", Trace.from_dict(self.rate_mbps))
 
     @property
@@ -116,11 +114,18 @@ class LinkShape:
             return self.rate_mbps.mean_mbps()
         return math.inf if self.rate_mbps is None else float(self.rate_mbps)
 
+    @property
+    def counted_framing(self) -> str:
+        """The framing that the rate counts: the trace's own, else the link's."""
+        own = self.rate_mbps.framing if isinstance(self.rate_mbps, Trace) else None
+        return self.framing if own is None else own
+
     def planned(self) -> Shape:
         """These fields as plain data, as a plan has them: of a trace its first rate, for the rest is one of the plan's changes."""
         words = asdict(self)
         if isinstance(self.rate_mbps, Trace):
             words["rate_mbps"] = self.rate_mbps.planned()["steps"][0][1]
+        words["framing"] = self.counted_framing
         return cast("Shape", words)
 
     def problems(self, where: str) -> list[str]:
@@ -161,6 +166,7 @@ class LinkShape:
         if not isinstance(self.segmentation_offload, (bool, type(None))):
             yield f"segmentation_offload must be true, false or null, got {shown(self.segmentation_offload)}"
         yield from broken({"framing": Choice(FRAMINGS)}, self)
+        yield from self._framing_problems()
         try:
             row = discipline(self.aqm)
         except ValueError as unknown:
@@ -168,6 +174,19 @@ class LinkShape:
         else:
             yield from row.problems(self.aqm_options, self.queue_packets, self.queue_bytes)
         yield from self._burst_loss_problems()
+
+    def _framing_problems(self) -> Iterator[str]:
+        counted = self.counted_framing
+        if self.framing not in (LinkShape.framing, counted):
+            yield (
+                f"framing={shown(self.framing)} contradicts the trace, whose rate counts {shown(counted)}; leave framing out, or make "
+                "the trace with framing=None"
+            )
+        if counted == "ip" and self.segmentation_offload is True:
+            yield (
+                "segmentation_offload=True does not go with framing='ip': a segment of up to 64 kB has only one of its IP headers; "
+                "leave segmentation_offload out"
+            )
 
     def _queue_problems(self) -> Iterator[str]:
         for name, low, high, why in (

@@ -24,6 +24,9 @@ LONGEST_S = 86_400.0
 MOST_STEPS = 100_000
 MOST_INTERVALS = 1_000_000
 OPPORTUNITY_BYTES = 1500
+"""The IP packet that a line of a mahimahi file stands for."""
+FRAMINGS = ("tc", "ethernet", "ip")
+"""Bytes that a rate counts beside IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
 MAHIMAHI_INTERVAL_S = 0.1
 LISTED = 5
 SHIPPED = Path(__file__).parent / "traces"
@@ -40,6 +43,8 @@ class Trace:
         Times in s, from 0 on and rising, each with the rate in Mbit/s from then on: 0, or 0.001 to 100 000.
     duration_s : float, optional
         When it begins again, in s; where it is left out, the last step lasts as long as the one before it.
+    framing : {"tc", "ethernet", "ip"}, optional
+        Bytes that its rates count for each packet, as a link's `framing`; left out, those that the link counts.
 
     Notes
     -----
@@ -52,13 +57,18 @@ class Trace:
     (20.0, 2.0, 5.0, 3.5)
     """
 
-    def __init__(self, steps: Sequence[Sequence[float]], duration_s: float | None = None) -> None:
+    def __init__(
+        self, steps: Sequence[Sequence[float]], duration_s: float | None = None, framing: str | None = None
+    ) -> None:
         self._steps = plain(steps)
         self._duration_s = plain(duration_s)
+        self.framing = framing
 
     @classmethod
-    def from_mahimahi(cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S) -> Trace:
-        """Read a file of mahimahi: a line for each opportunity to send 1500 bytes, in ms, repeated at its last one.
+    def from_mahimahi(
+        cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
+    ) -> Trace:
+        """Read a file of mahimahi: a line for each opportunity to send an IP packet of 1500 bytes, in ms, repeated at its last one.
 
         Parameters
         ----------
@@ -66,6 +76,9 @@ class Trace:
         interval_s : float
             The opportunities of each such interval (in s, from 0.001) become one rate: 1500 bytes each over its length. The
             capacity is the file's; how a cell spreads its opportunities within an interval is lost.
+        framing : {"ip", "tc", "ethernet"} or None
+            Bytes that the 1500 count: "ip" those of IP packets, as mahimahi, so that 12 Mbit/s carry 12 * 1472 / 1500 = 11.776
+            Mbit/s in datagrams of 1472 bytes; None those that the link counts, by default 14 more for each packet (11.667 Mbit/s).
 
         Raises
         ------
@@ -99,7 +112,7 @@ class Trace:
             mbps = rate_mbps(count * OPPORTUNITY_BYTES, length_us / 1e6)
             if not steps or steps[-1][1] != mbps:
                 steps.append((place * width_us / 1e6, mbps))
-        return cls(steps, duration_ms / MS_PER_S)
+        return cls(steps, duration_ms / MS_PER_S, framing)
 
     @classmethod
     def named(cls, name: str) -> Trace:
@@ -121,14 +134,15 @@ class Trace:
     @classmethod
     def from_dict(cls, words: Mapping[str, Any]) -> Trace:
         """The inverse of `to_dict`; what is wrong in it, `problems` tells."""
-        return cls(words["trace"], words.get("duration_s"))
+        return cls(words["trace"], words.get("duration_s"), words.get("framing"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` where that was given."""
+        """The trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` and `framing` where those were given."""
         steps = self._steps
         if isinstance(steps, (list, tuple)):
             steps = [list(step) if isinstance(step, (list, tuple)) else step for step in steps]
-        return {"trace": steps, **({} if self._duration_s is None else {"duration_s": self._duration_s})}
+        given = {"duration_s": self._duration_s, "framing": self.framing}
+        return {"trace": steps, **{name: value for name, value in given.items() if value is not None}}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace) and self.to_dict() == other.to_dict()
@@ -180,6 +194,8 @@ class Trace:
                     f"trace: duration_s must be from {least_s:g} (after its last step) to {LONGEST_S:g}, "
                     f"got {shown(self._duration_s)}"
                 )
+        if self.framing is not None and self.framing not in FRAMINGS:
+            found.append(f"trace: framing: {one_of(self.framing, FRAMINGS)}")
         if not found and not any(mbps for _, mbps in self._steps):
             found.append("trace has a rate of 0 all the time; a link that never sends is taken down with up=False")
         return found[:LISTED] + ([f"trace has {len(found) - LISTED} more such mistakes"] if len(found) > LISTED else [])

@@ -14,10 +14,10 @@ from netlab.base.headers import (
 )
 from netlab.theory.ranges import TheoryError, positive, within
 
-Framing = Literal["tc", "ethernet"]
+Framing = Literal["tc", "ethernet", "ip"]
 
-FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ETHERNET_WIRE_BYTES}
-"""The overhead per frame that a link's rate includes besides the IP packet: as in the kernel's queue disciplines, or as on a wire."""
+FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ETHERNET_WIRE_BYTES, "ip": 0}
+"""The overhead per frame that a link's rate includes besides the IP packet: as in the kernel's queue disciplines, as on a wire, or none."""
 
 
 def framing_bytes(framing: Framing) -> int:
@@ -39,8 +39,8 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
     Parameters
     ----------
-    framing : {"tc", "ethernet"}
-        "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap.
+    framing : {"tc", "ethernet", "ip"}
+        "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap; "ip" none.
 
     Raises
     ------

@@ -18,7 +18,7 @@ PARAMETERS = {
     "exits_mbps": "array: Rate of each flow's own last link in Mbit/s, above 0.",
     "flows": "int: Number of flows n, at least 1.",
     "frame_bytes": "int: Bytes of a full frame as the link counts them, above 0.",
-    "framing": '{"tc", "ethernet"}: What counts against the rate; see `udp_wire_bytes`.',
+    "framing": '{"tc", "ethernet", "ip"}: What counts against the rate; see `udp_wire_bytes`.',
     "mss_bytes": "int: Application bytes in a segment, above 0.",
     "offered_mbps": "float or array: Application data sent, in Mbit/s, 0 or more.",
     "options": "mapping, optional: As a link's `medium_options`; see `netlab.network.media.Wifi`.",

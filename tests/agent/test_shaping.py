@@ -208,6 +208,15 @@ def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
     assert wire == "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 1000us rate 5000000bit 24"
 
 
+def test_a_rate_of_ip_packets_counts_14_bytes_less_than_tc_in_the_queue_and_on_the_wire() -> None:
+    framed = shape(rate_mbps=5, delay_ms=1, framing="ip")
+    outer, queue = (each.line for each in queue_qdiscs("r1-eth0", framed, "virtual"))
+    assert outer.endswith("root handle 1: stab overhead -14 tbf rate 5000000bit burst 2018b limit 1000000000b")
+    assert queue.endswith("handle 2: pfifo limit 1000")
+    wire = wire_qdisc("wire0", framed, "virtual").line
+    assert wire == "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 1000us rate 5000000bit -14"
+
+
 @pytest.mark.parametrize(
     ("rate_mbps", "segmentation_offload", "clock", "burst_bytes"),
     [

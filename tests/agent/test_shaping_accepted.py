@@ -70,7 +70,7 @@ def corners() -> list[dict[str, Any]]:
     rates = (0.001, 100_000)
     found = [
         {"rate_mbps": rate, "aqm": aqm, "framing": framing, **queue, **WIRE}
-        for rate, aqm, framing, queue in itertools.product(rates, DISCIPLINES, ("tc", "ethernet"), QUEUES)
+        for rate, aqm, framing, queue in itertools.product(rates, DISCIPLINES, ("tc", "ethernet", "ip"), QUEUES)
     ]
     options = [*OPTIONS]
     for row in DISCIPLINES.values():

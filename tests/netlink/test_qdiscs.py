@@ -10,7 +10,7 @@ import pytest
 import netlab as nl
 from netlab.agent.shaping import shape_network
 from netlab.netlink import links
-from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, red, redirected, removed, tbf
+from netlab.netlink.qdiscs import Attached, Queueing, fifo, ingress, netem, red, redirected, removed, tbf
 from netlab.netlink.wire import batch, message
 from netlab.network import queues
 from netlab.network.queues import QueueSpec
@@ -92,6 +92,19 @@ def test_a_qdisc_becomes_the_message_that_tc_sends(qdisc: Queueing) -> None:
     case = RECORDED[frozenset(qdisc.line.split())]
     assert sorted(qdisc.line.split()) == sorted(case["line"].split())
     assert qdisc.message(lambda name: 1).hex() == as_we_send_it(case["message"])
+
+
+def test_bytes_that_each_packet_counts_beyond_its_length_are_the_size_table_that_tc_sends() -> None:
+    """The message of iproute2 6.1.0 for this line, its sendmsg written down."""
+    sent = (
+        "5800000024000506f8a1076b00000000000000000100000000000100ffffffff000000000a000100706669666f000000080002006400000020000800"
+        "1c00010000000000f2ffffff00000000000000000000000000000000"
+    )
+    made = Attached("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
+    assert made.line == "qdisc add dev lo root handle 1: stab overhead -14 pfifo limit 100"
+    assert made.message(lambda name: 1).hex() == as_we_send_it(sent)
+    # A change that does not name it would take it away.
+    assert replace(made, changed=True).message(lambda name: 1).hex()[32:] == sent[32:]
 
 
 def test_a_qdisc_is_changed_in_place_and_removed() -> None:

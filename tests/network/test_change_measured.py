@@ -239,3 +239,24 @@ def test_a_network_that_changes_is_the_same_in_both_kernels():
     )
     pocket, library = (nl.run(scenario, engine=engine, progress=False) for engine in ("pocket", "library"))
     assert differences(pocket, library) == []
+
+
+@every_kernel
+def test_a_trace_of_mahimahi_carries_its_lines_in_ip_packets(tmp_path, engine):
+    """A line is an IP packet of 1500 bytes, so UDP with 1472 has 1472 / 1500 of the rate, and TCP with 1448 bytes 1448 / 1500.
+
+    2 s of 12 Mbit/s and 2 s of 6 Mbit/s; from 8 s on a plain rate, which counts as `tc` does.
+    """
+    path = tmp_path / "up"
+    path.write_text("".join(f"{ms}\n" for ms in [*range(1, 2001), *range(2002, 4001, 2)]))
+    trace = nl.Trace.from_mahimahi(path)
+    network = line(rate_mbps=trace)
+    change = nl.Change(at_s=8, link=("r1", "h2"), rate_mbps=12)
+    datagrams = nl.Udp("h1", "h2", rate_mbps=20, payload_bytes=1472, spacing="even")
+    measured = by_second(run(network, [datagrams], 12, change, engine=engine))
+    expected = [11.776, 11.776, 5.888, 5.888] * 2 + [12 * 1472 / 1514] * 4
+    assert measured[1:12] == pytest.approx(expected[1:], rel=0.006)
+    small = nl.Udp("h1", "h2", rate_mbps=20, payload_bytes=100, spacing="even")
+    assert by_second(run(network, [small], 4, engine=engine))[1] == pytest.approx(12 * 100 / 128, rel=0.006)
+    segments = by_second(run(line(rate_mbps=nl.Trace([(0, 12)], framing="ip")), [nl.Tcp("h1", "h2")], 6, engine=engine))
+    assert segments[2:].mean() == pytest.approx(12 * 1448 / 1500, rel=0.006)

@@ -76,6 +76,44 @@ def test_a_line_of_a_mahimahi_file_is_1500_bytes(tmp_path):
     assert trace.mean_mbps() * 0.3 == pytest.approx(11 * 1500 * 8 / 1e6)
 
 
+def test_a_line_counts_ip_packets_unless_its_reader_says_otherwise(tmp_path):
+    """As mahimahi: a packet of 1500 bytes for each line, whatever a link layer adds."""
+    (tmp_path / "up").write_text("1\n")
+    trace = nl.Trace.from_mahimahi(tmp_path / "up")
+    assert trace.to_dict() == {"trace": [[0.0, 12.0]], "duration_s": 0.001, "framing": "ip"}
+    assert nl.Trace.from_dict(json.loads(json.dumps(trace.to_dict()))) == trace
+    words = json.loads(json.dumps(nl.Link("a", "b", rate_mbps=trace).to_dict()))
+    assert nl.Link(**words).forward.rate_mbps == trace
+    for given_framing, own, counted in (("ip", "tc", "ip"), (None, "tc", "tc"), (None, "ethernet", "ethernet")):
+        trace = nl.Trace.from_mahimahi(tmp_path / "up", framing=given_framing)
+        shape = nl.Link("a", "b", rate_mbps=trace, framing=own).forward
+        assert shape.problems("") == [] and shape.planned()["framing"] == counted
+
+
+def test_what_a_trace_counts_and_what_its_link_counts_do_not_contradict_each_other():
+    with pytest.raises(ScenarioError) as told:
+        nl.Topology(
+            hosts=["h1", "h2"],
+            links=[
+                nl.Link("h1", "h2", rate_mbps=nl.Trace([(0, 5)], framing="ip"), framing="ethernet"),
+                nl.Link("h1", "h2", rate_mbps=nl.Trace([(0, 5)], framing="mpls")),
+                nl.Link("h1", "h2", rate_mbps=5, framing="ip", segmentation_offload=True),
+            ],
+        )
+    said = [problem.partition(": ")[2] for problem in told.value.problems]
+    assert any(each.startswith("framing='ethernet' contradicts the trace, whose rate counts 'ip'") for each in said)
+    assert any("framing: got 'mpls'; allowed: tc, ethernet, ip" in each for each in said)
+    assert any(each.startswith("segmentation_offload=True does not go with framing='ip'") for each in said)
+
+
+def test_a_change_takes_the_framing_of_a_trace_along_and_away_again():
+    trace = nl.Trace([(0, 12), (1, 6)], framing="ip")
+    network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
+    changes = [nl.Change(at_s=at_s, link=("h1", "h2"), rate_mbps=rate) for at_s, rate in ((1, trace), (2, 6), (3, 7))]
+    planned = nl.Scenario(network, [nl.Tcp("h1", "h2")], changes=changes).plan()["changes"]
+    assert [each["shape"].get("framing") for each in planned if not each["direction"]] == ["ip", "tc", None]
+
+
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=300), st.sampled_from([0.001, 0.02, 0.1, 1.0]))
 def test_no_opportunity_of_a_mahimahi_file_is_lost(tmp_path_factory, moments_ms, interval_s):
     path = tmp_path_factory.mktemp("trace") / "up"

@@ -9,7 +9,13 @@ from netlab import theory
 
 @pytest.mark.parametrize(
     ("payload", "framing", "expected"),
-    [(1000, "tc", 1042), (1000, "ethernet", 1066), (1472, "tc", 1514), (1473, "tc", 1473 + 8 + 2 * 34)],
+    [
+        (1000, "tc", 1042),
+        (1000, "ethernet", 1066),
+        (1000, "ip", 1028),
+        (1472, "tc", 1514),
+        (1473, "tc", 1473 + 8 + 2 * 34),
+    ],
 )
 def test_udp_wire_bytes_count_headers_and_fragments(payload, framing, expected):
     assert theory.udp_wire_bytes(payload, framing) == expected
