@@ -9,8 +9,8 @@
 # *Time*: [[minutes]] minutes. *Builds on*: nothing. *Runs on*: any machine on which the next cell says "Ready".
 #
 # A page consists of cells. Click on the next one and press **Shift+Enter**: it runs, and its answer appears below it. Run all cells of a page in
-# order. Where you have to write code, the cell shows `...`. Where it says *Your answer*, double-click
-# the text, write yours, and press Shift+Enter.
+# order. Where you have to write code, the cell shows `...`. Where it says *Your answer*, click on the text and
+# press **Enter** (or double-click), write below, and press Shift+Enter. **Esc** ends writing without running anything.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
@@ -59,8 +59,8 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # what to look at. Try again as often as you like: what you have passed stays passed. For a hint, press *Next hint* below a check that failed;
 # each press gives a stronger one. Where there is no such button, run `chapter.check.rtt.hint()` in a cell of your own.
 #
-# When you restart the kernel (the Python process behind the page), cells say `NameError` and the sliders of a panel do nothing. Then choose
-# *Run > Run All Above Selected Cell*, and run the cell again.
+# When you restart the kernel (the Python process behind the page), cells say `NameError`, and the sliders of a panel do nothing or ask you to
+# run its cell again. Then choose *Run > Run All Above Selected Cell*, and run the cell again.
 
 # %% id="rtt"
 rtt_ms = 60  # SOLUTION

@@ -44,7 +44,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from netlab.course.claims import Claim, add_probe, hold, take_out
-from netlab.course.marks import AuthoringError, strip_code, strip_markdown
+from netlab.course.marks import INSTRUCTION, AuthoringError, strip_code, strip_markdown
 from netlab.widgets import WIDGET_VIEW
 
 _CELL_HEAD = re.compile(r"# %%(?: |$)")
@@ -186,7 +186,7 @@ def minutes(notebook: NotebookNode) -> float:
         elif "figure" in tags and not is_exercise:
             other_min += MINUTES_PER_FIGURE
         if cell.cell_type == "markdown":
-            words += _words(strip_markdown(cell.source))
+            words += _words(strip_markdown(cell.source).replace(INSTRUCTION, ""))
         elif "folded" not in tags:
             code = strip_code(cell.source).split("\n")
             lines += sum(1 for line in code if line.strip() and not line.strip().startswith("#"))

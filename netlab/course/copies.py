@@ -6,6 +6,7 @@ an update carries it over to the new original.
 
 import argparse
 import copy
+import difflib
 import json
 import os
 import secrets
@@ -196,12 +197,46 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
         name = cell.get("id")
         same = name in before and _source(cell) == before[name]
         if name in edited and (same or _is_answer(str(name), ids)):
-            merged.append({**copy.deepcopy(cell), "source": mine[name]["source"]})
+            written = _source(mine[name])
+            if cell.get("cell_type") == "markdown" and not same:
+                written = merged_text(before[name], written, _source(cell))
+            merged.append({**copy.deepcopy(cell), "source": written})
             del left[name]
         else:
             merged.append(copy.deepcopy(cell))
     carried = len(edited) - len(left) + _add_own_cells(merged, theirs, set(before) | ids)
     return {**copy.deepcopy(new), "cells": merged}, carried, left
+
+
+def merged_text(old: str, theirs: str, new: str) -> str:
+    """Return a new text with what a student changed in the old one; their text as it is where both changed the same lines.
+
+    >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
+    'Why so?\\nClick here.\\nAnswer: because.'
+    """
+    lines = old.split("\n")
+    merged: list[str] = []
+    place = 0
+    # Where both insert something at the same place, the new text stands first.
+    for start, end, text in sorted(_edits(lines, new.split("\n")) + _edits(lines, theirs.split("\n")), key=_extent):
+        if start < place:
+            return theirs
+        merged += [*lines[place:start], *text]
+        place = end
+    return "\n".join([*merged, *lines[place:]])
+
+
+_Edit = tuple[int, int, list[str]]
+
+
+def _edits(old: list[str], new: list[str]) -> list[_Edit]:
+    """Return which lines of a text were replaced by which others."""
+    found = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
+    return [(start, end, new[first:last]) for what, start, end, first, last in found if what != "equal"]
+
+
+def _extent(edit: _Edit) -> tuple[int, int]:
+    return edit[:2]
 
 
 def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:

@@ -27,7 +27,10 @@ _MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>
 # A comment that starts like a mark but is none is a slip of the pen, and would hand out the solution.
 _NEARLY_MARK = re.compile(r"#\s*((BEGIN|END|START)\b.*)?SOLUTION", re.IGNORECASE)
 _MARKDOWN_MARK = re.compile(r"[ \t]*<!--\s*(?P<word>BEGIN|END) SOLUTION\s*-->[ \t]*\n?")
-_ANSWER_PROMPT = "*Your answer:* …\n"
+INSTRUCTION = "*Click here and press Enter (or double-click), write below, then press Shift+Enter.*"
+"""How to answer in words, in every front end: a click and Enter begin to write also where a double-click does not."""
+PROMPT = "*Your answer:* …"
+"""Where students write; netlab's extension of JupyterLab knows it, too."""
 
 
 class AuthoringError(NetlabError):
@@ -104,6 +107,9 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
     --------
     >>> print(strip_markdown("Why?\\n<!-- BEGIN SOLUTION -->\\nBecause.\\n<!-- END SOLUTION -->"))
     Why?
+    <BLANKLINE>
+    *Click here and press Enter (or double-click), write below, then press Shift+Enter.*
+    <BLANKLINE>
     *Your answer:* …
     """
     parts: list[str] = []
@@ -114,7 +120,9 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
         if mark["word"] == "BEGIN":
             if begun is not None:
                 raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the one of line {begun}.")
-            parts += [source[position : mark.start()], _ANSWER_PROMPT]
+            # Without an empty line before it, each would be a part of the question's last paragraph.
+            said = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
+            parts.append("\n\n".join(part for part in said if part))
             begun = line
         elif begun is None:
             raise AuthoringError(f"{file}:{line}: `END SOLUTION` without `BEGIN SOLUTION` before it.")

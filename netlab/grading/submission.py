@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.course.marks import INSTRUCTION, PROMPT
 from netlab.grading.text import clean
 
 MOST_BYTES = 64 << 20
@@ -22,7 +23,6 @@ MOST_ANSWER_CHARACTERS = 50_000
 MOST_CELL_CHARACTERS = 2 * MOST_ANSWER_CHARACTERS
 MOST_MAGICS = 50
 TIMING_MAGICS = ("time", "timeit", "capture", "prun")
-PROMPT = "*Your answer:* …"
 VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
 """Comments that tell nbval to skip a cell or its output."""
 
@@ -257,7 +257,7 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
         The student's own cells, where the others have their ids.
     """
     if not wanted.name:
-        return _take_words(submission, wanted, added)
+        return _take_words(submission, wanted, master, added)
     notes: list[str] = []
     cells = [cell for cell in submission.cells if cell.kind == "code"]
     found = [cell for cell in cells if cell.id == wanted.id]
@@ -309,26 +309,36 @@ def _same_code(one: str, other: str) -> bool:
         return same(one, other)
 
 
-def _take_words(submission: Submission, wanted: Wanted, added: Sequence[Cell]) -> Taken:
-    cells = [cell for cell in submission.cells if cell.kind != "code"]
+def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell]) -> Taken:
+    # Of any kind: in a notebook's command mode one key makes a text code, raw or a heading.
+    cells = submission.cells
     found = [cell for cell in cells if cell.id == wanted.id]
     notes: list[str] = []
     if not found:
         # Without ids: the cell whose first line is the question's.
-        head = _lines(wanted.stub)[:1]
-        found = [cell for cell in cells if head and _lines(cell.source)[:1] == head]
+        head = _heading(wanted.stub)
+        found = [cell for cell in cells if head and _heading(cell.source) == head and cell.id not in master]
         if found:
             notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
     if not found:
         return Taken(None, False, (f"{wanted.key}: its cell is not there.",))
     if len(found) > 1:
         notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
-    words = words_of(found[-1].source[:MOST_ANSWER_CHARACTERS], wanted.stub)
-    below = cells[cells.index(found[-1]) + 1 :][:1]
+    taken = found[-1]
+    if taken.kind != "markdown":
+        notes.append(f"{wanted.key}: its cell is of the kind {taken.kind!r}; taken as text.")
+    words = words_of(taken.source[:MOST_ANSWER_CHARACTERS], wanted.stub)
+    texts = [cell for cell in cells if cell.kind != "code" or cell is taken]
+    below = texts[texts.index(taken) + 1 :][:1]
     if not words and below and below[0] in added and below[0].source.strip():
         words = below[0].source[:MOST_ANSWER_CHARACTERS].strip()
         notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
     return Taken(words, bool(words), tuple(notes))
+
+
+def _heading(source: str) -> str:
+    """Return a cell's first line without the marks of a heading, which a digit changes."""
+    return next(iter(_lines(source)), "").lstrip("# ")
 
 
 def words_of(source: str, stub: str) -> str:
@@ -337,18 +347,22 @@ def words_of(source: str, stub: str) -> str:
     >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
     'because.'
     """
-    given = [line.strip() for line in stub.split("\n")]
-    theirs = [line.strip() for line in source.split("\n")]
+    given, theirs = _without_heading_marks(stub), _without_heading_marks(source)
     added: list[str] = []
     matcher = difflib.SequenceMatcher(a=given, b=theirs, autojunk=False)
     for what, _, _, start, end in matcher.get_opcodes():
         if what in ("insert", "replace"):
             added += theirs[start:end]
-    text = "\n".join(added).strip()
+    text = "\n".join(added).replace(INSTRUCTION, "").strip()
     head = PROMPT.rstrip("… ")
     if text.startswith(head):
         text = text[len(head) :]
     return text.strip().strip("…").strip()
+
+
+def _without_heading_marks(text: str) -> list[str]:
+    first, *others = (line.strip() for line in text.split("\n"))
+    return [first.lstrip("# "), *others]
 
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:

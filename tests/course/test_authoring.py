@@ -19,7 +19,7 @@ from netlab.course.authoring import (
     read_source,
     student_notebook,
 )
-from netlab.course.marks import AuthoringError
+from netlab.course.marks import INSTRUCTION, AuthoringError
 
 SOURCE = '''\
 # %% [markdown]
@@ -79,7 +79,7 @@ def built(chapter: Chapter, built_once: Path) -> Chapter:
 def test_the_student_notebook_holds_no_solution(chapter: Chapter) -> None:
     notebook = student_notebook(chapter.source)
     assert "SECRET" not in json.dumps(notebook).upper()
-    assert notebook.cells[2].source == "Why?\n*Your answer:* …"
+    assert notebook.cells[2].source == f"Why?\n\n{INSTRUCTION}\n\n*Your answer:* …"
     assert notebook.cells[3].source.endswith("    ...\n\n\nguess_mbps = ...")
     assert all(not cell.get("outputs") for cell in notebook.cells)
     assert notebook.cells[4].metadata == {"tags": ["nbval-ignore-output"]}

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from netlab.base.errors import NetlabError
 from netlab.commands import cli
 from netlab.course import catalogue, copies, progress_store
+from netlab.course.marks import strip_markdown
 
 Notebook = dict[str, Any]
 
@@ -86,6 +87,49 @@ def test_an_update_keeps_answers_and_own_cells_and_the_file_as_it_was(places: tu
     (before,) = mine.glob("01_udp_loss (*).ipynb")
     assert load(before) == sources(worked)
     assert list(copies.update(mine)) == []
+
+
+ASKED = "Why?\n*Your answer:* …"
+NOW = strip_markdown("Why so, in one sentence?\n<!-- BEGIN SOLUTION -->\nBecause.\n<!-- END SOLUTION -->")
+
+
+@pytest.mark.parametrize(
+    ("written", "updated"),
+    [
+        ("Why?\n*Your answer:* because.", NOW.replace("…", "because.")),
+        ("Why?\n*Your answer:* …\nBecause.\nMore.", f"{NOW}\nBecause.\nMore."),
+        ("Because, instead of the question.", "Because, instead of the question."),
+        (ASKED, NOW),
+    ],
+)
+@pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
+def test_an_answer_in_words_is_kept_below_the_question_and_the_instruction_as_they_are_now(
+    places: tuple[Path, Path], written: str, updated: str, kind: str
+) -> None:
+    """Also where a key in command mode has made its cell another one: it is text again."""
+
+    def words(source: str, kind: str = "markdown") -> Notebook:
+        return {"cells": [{"id": "why-words", "cell_type": kind, "source": source}], "metadata": {}}
+
+    came, mine = places
+    save(came / "01_udp_loss.ipynb", words(ASKED))
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", words(written, kind))
+    save(came / "01_udp_loss.ipynb", words(NOW))
+    list(copies.update(mine))
+    (cell,) = json.loads((mine / "01_udp_loss.ipynb").read_text())["cells"]
+    assert (cell["cell_type"], cell["source"]) == ("markdown", updated)
+
+
+@given(
+    st.lists(st.sampled_from(["Why?", "", "*Your answer:* …", "Because."])),
+    st.lists(st.sampled_from(["Why?", "", "More."])),
+)
+def test_no_line_that_a_student_wrote_is_lost_when_the_text_around_it_changes(
+    theirs: list[str], new: list[str]
+) -> None:
+    merged = copies.merged_text(ASKED, "\n".join(theirs), "\n".join(new)).split("\n")
+    assert merged.count("Because.") >= theirs.count("Because.")
 
 
 def test_what_has_no_place_any_more_is_told_to_be_in_the_old_file(places: tuple[Path, Path]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.course.marks import AuthoringError, strip_code, strip_markdown
+from netlab.course.marks import INSTRUCTION, PROMPT, AuthoringError, strip_code, strip_markdown
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,15 @@ def test_a_misplaced_mark_is_an_error_with_file_and_line(code: str, line: int, w
 def test_unbalanced_marks_in_markdown_are_errors_too(text: str, line: int) -> None:
     with pytest.raises(AuthoringError, match=rf"^file:{line}: "):
         strip_markdown(text, "file")
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\n\n\n"])
+def test_the_room_for_an_answer_is_a_paragraph_below_its_instruction(between: str) -> None:
+    solution = "<!-- BEGIN SOLUTION -->\nSECRET\n<!-- END SOLUTION -->\n"
+    assert strip_markdown(f"Why?{between}{solution}") == f"Why?\n\n{INSTRUCTION}\n\n{PROMPT}"
+    assert strip_markdown(solution) == f"{INSTRUCTION}\n\n{PROMPT}"
+    two = strip_markdown(f"One?\n{solution}Two?\n{solution}")
+    assert two == f"One?\n\n{INSTRUCTION}\n\n{PROMPT}\nTwo?\n\n{PROMPT}"
 
 
 PLAIN = st.sampled_from(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from netlab.course.marks import INSTRUCTION, PROMPT, strip_markdown
 from netlab.grading import helper, judging, marking, needs, submission
 from netlab.grading.helper import GaveUpError, Helper
 from netlab.grading.judging import Job
@@ -18,7 +19,7 @@ from netlab.grading.text import clean, one_line
 from tests.grading import classroom
 
 ASKED = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
-WHY = Wanted("why-words", "why-words", "", f"Why?\n\n{submission.PROMPT}")
+WHY = Wanted("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
 
 
 @pytest.fixture
@@ -153,6 +154,57 @@ def test_of_two_cells_with_the_same_question_the_last_one_counts() -> None:
     taken = take(WHY.stub, again, wanted=WHY)
     assert taken.source == "Because." and "2 cells have its id" in taken.notes[0]
     assert not take(WHY.stub, Cell("own", "markdown", "  "), wanted=WHY).attempted
+
+
+QUESTION = Wanted("why-words", "why-words", "", strip_markdown(
+    "### Exercise 4: explain it\n\nWhy?\n<!-- BEGIN SOLUTION -->\nBecause.\n<!-- END SOLUTION -->"
+))  # fmt: skip
+ANSWERED = QUESTION.stub.replace("…", "the queue\noverflows.")
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
+@pytest.mark.parametrize("name", [QUESTION.id, "1c90a2be", ""])
+@pytest.mark.parametrize("heading", ["### ", "# ", "###### "])
+def test_an_answer_in_words_is_found_in_a_cell_of_any_kind_with_and_without_its_id(
+    kind: str, name: str, heading: str
+) -> None:
+    """In command mode the letters of an answer are commands: `r` makes its cell raw, `y` code, a digit a heading."""
+    cells = (
+        Cell("first", "markdown", "# A chapter"),
+        Cell(name, kind, ANSWERED.replace("### ", heading)),
+        Cell("last", "code", "x = 1"),
+    )
+    master = {"first": "# A chapter", QUESTION.id: QUESTION.stub, "last": "x = 1"}
+    taken = submission.take(submission.Submission(cells), QUESTION, master)
+    assert taken.attempted and taken.source == "the queue\noverflows."
+    assert any("another id" in note for note in taken.notes) == (name != QUESTION.id)
+    assert any("of the kind" in note for note in taken.notes) == (kind != "markdown")
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
+def test_an_open_question_is_not_attempted_in_a_cell_of_any_kind(kind: str) -> None:
+    cells = (Cell("other", kind, QUESTION.stub),)
+    taken = submission.take(submission.Submission(cells), QUESTION, {QUESTION.id: QUESTION.stub})
+    assert (taken.source, taken.attempted) == ("", False)
+
+
+def test_words_in_a_code_cell_are_no_program_and_a_cell_that_was_handed_out_is_no_answer() -> None:
+    """Else a student could have an answer in code judged that stands in no code cell of theirs, or be given the question's."""
+    words = Cell(QUESTION.id, "code", f"{QUESTION.stub}\ngoodput_mbps = 3")
+    master = {QUESTION.id: QUESTION.stub, ASKED.id: ASKED.stub, "text": "Exercise 4: explain it\nas was said here"}
+    cells = (Cell(ASKED.id, "code", ASKED.stub), words, Cell("text", "markdown", master["text"]))
+    assert not submission.take(submission.Submission(cells), ASKED, master).attempted
+    without = tuple(cell for cell in cells if cell is not words)
+    assert submission.take(submission.Submission(without), QUESTION, master).source is None
+
+
+def test_an_answer_to_the_question_of_an_earlier_version_and_one_on_the_line_of_the_instruction_are_words_alone() -> (
+    None
+):
+    earlier = "### Exercise 4: explain it\n\nWhy?\n*Your answer:* because."
+    assert submission.words_of(earlier, QUESTION.stub) == "because."
+    beside = QUESTION.stub.replace(INSTRUCTION, f"{INSTRUCTION} Because.")
+    assert submission.words_of(beside, QUESTION.stub) == "Because."
 
 
 def test_a_heading_of_the_oldest_format_is_read_as_text(tmp_path: Path) -> None:
