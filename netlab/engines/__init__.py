@@ -10,7 +10,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 
-from netlab.base.errors import EngineError, KernelError, one_of
+from netlab.base.errors import EngineError, KernelError, NotHereError, one_of
 from netlab.base.progress_bar import shown_progress
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
@@ -53,7 +53,8 @@ def _named(wanted: str | Engine | None) -> str | Engine | None:
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
     """The engine of that name; None takes $NETLAB_ENGINE, else what suits this machine and the plans (see `decide`).
 
-    Raises EngineError when there is no such engine. Raises KernelError when it has no kernel.
+    Raises EngineError when there is no such engine. Raises KernelError when it has no kernel. Raises NotHereError when no
+    engine was named, and the only one that works here cannot do all of the plans.
     """
     name = decide(wanted, plans)
     if not isinstance(name, str):
@@ -70,6 +71,8 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
         return NativeEngine()
     if name == "pocket":
         _wait_for_the_pocket_kernel()
+        if not _named(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
+            raise NotHereError(f"{_library_refusal(plans)} Here the pocket engine does not work: {missing}")
         from netlab.engines.pocket import PocketEngine
 
         return PocketEngine()

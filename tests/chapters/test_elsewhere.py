@@ -74,6 +74,25 @@ def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monk
     assert ran == "library\n"
 
 
+@pytest.mark.library
+def test_without_a_pocket_kernel_commands_and_wifi_are_skipped_and_everything_else_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = 'made = nl.run(nl.topologies.dumbbell(1), [nl.Command("h1", "true")], duration_s=1)'
+    ping = (
+        'print(nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2).settings["engine"])'
+    )
+    monkeypatch.setenv("NETLAB_LIBRARY", str(LibraryEngine().kernel.path))
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    first, left_out, air, later, ran = said(monkeypatch, "", BEGIN, command, WIFI, "wireless.flows", ping)
+    assert "library engine in virtual time" in first and "'Not on this machine'" in first
+    assert left_out.startswith("Not on this machine. The library engine has no programs")
+    assert "There is no pocket kernel" in left_out and "netlab kernel build" in left_out
+    assert air.startswith("Not on this machine. The link h1-h2 has a medium")
+    assert later == "Not on this machine. wireless is what an earlier cell would have measured.\n"
+    assert ran == "library\n"
+
+
 def test_a_students_own_slip_stays_an_error() -> None:
     skips = Skips()
     skips.lost = {"wireless"}
