@@ -28,28 +28,29 @@ class Gate:
         self._forget_start_up = forget_start_up
         self.power_off = power_off
         self._device = os.open(DEVICE, os.O_RDWR)
-        self._buffer = b""
+        self._buffer = bytearray()
 
     def put(self, **message: Any) -> None:
         """Send a message."""
         made: Message = message  # type: ignore[assignment]
-        data = encode(made)
-        while data:
-            data = data[os.write(self._device, data) :]
+        left = memoryview(encode(made))
+        while left:
+            left = left[os.write(self._device, left) :]
 
     def get(self) -> Any:
         """The next message of the host's; nothing in this guest runs until it comes."""
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
         return json.loads(self._read(size))
 
-    def _read(self, size: int) -> bytes:
+    def _read(self, size: int) -> bytearray:
         while len(self._buffer) < size:
             got = os.read(self._device, 1 << 16)
             if not got:
                 # The process that started this guest is gone.
                 self.power_off()
             self._buffer += got
-        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        data = self._buffer[:size]
+        del self._buffer[:size]
         return data
 
     def new_seed(self, seed: int) -> None:

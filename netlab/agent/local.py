@@ -25,7 +25,7 @@ class LocalGate(Gate):
     """The gate as sockets in a folder; there are no draws to seed, and time goes on between requests."""
 
     def __init__(self, folder: str) -> None:
-        self._buffer = b""
+        self._buffer = bytearray()
         self._group = 0
         self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (GATE, URGENT))
         self._device = self._socket.fileno()

@@ -108,23 +108,24 @@ class Waiting:
         found: Message = json.loads(self._read(size, None))
         return found
 
-    def _read(self, size: int, deadline_s: float | None) -> bytes:
-        data = b""
-        while len(data) < size:
+    def _read(self, size: int, deadline_s: float | None) -> bytearray:
+        data = bytearray(size)
+        left = memoryview(data)
+        while left:
             left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
             self.gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
             try:
-                got = self.gate.recv(size - len(data))
+                got = self.gate.recv_into(left)
             except TimeoutError:
                 self._pin.look(self.process.pid)
-                if data or deadline_s is None or time.monotonic() < deadline_s:
+                if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
                     continue
                 raise NoAnswerError("The guest has not answered in time.") from None
             except OSError:
-                got = b""
+                got = 0
             if not got:
                 raise self._ended()
-            data += got
+            left = left[got:]
         return data
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:

@@ -38,7 +38,7 @@ class Ear:
     """The gate, as messages."""
 
     def __init__(self, gate: int) -> None:
-        self._gate, self._buffer = gate, b""
+        self._gate, self._buffer = gate, bytearray()
 
     def hear(self) -> bytes:
         """The next message."""
@@ -47,7 +47,8 @@ class Ear:
         size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
         while len(self._buffer) < size:
             self._more()
-        data, self._buffer = self._buffer[LENGTH.size : size], self._buffer[size:]
+        data = bytes(self._buffer[LENGTH.size : size])
+        del self._buffer[:size]
         return data
 
     def _more(self) -> None:
@@ -62,9 +63,9 @@ class Ear:
 
     def put(self, message: bytes) -> None:
         """Send a message."""
-        data = LENGTH.pack(len(message)) + message
-        while data:
-            data = data[os.write(self._gate, data) :]
+        left = memoryview(LENGTH.pack(len(message)) + message)
+        while left:
+            left = left[os.write(self._gate, left) :]
 
 
 def serve(ear: Ear, objects: Sequence[Any]) -> bytes:

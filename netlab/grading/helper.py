@@ -115,7 +115,7 @@ def helper() -> Helper:
 
 def _reply(source: int, until_s: float) -> bytes:
     """The next message; empty when it is not there in time, or is too long."""
-    data = b""
+    data = bytearray()
     size = MOST_REPLY_BYTES
     while len(data) < size:
         if stopping.is_set():
@@ -131,7 +131,7 @@ def _reply(source: int, until_s: float) -> bytes:
                 size = _HEAD_BYTES + int.from_bytes(data[:_HEAD_BYTES], "big")
                 if size > MOST_REPLY_BYTES:
                     return b""
-    return data[_HEAD_BYTES:]
+    return bytes(data[_HEAD_BYTES:])
 
 
 def _write(target: IO[bytes], content: Any) -> None:

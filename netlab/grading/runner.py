@@ -147,9 +147,9 @@ def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
         _serve(exercise, ear)
         return
     Laboratory.ear = ear
-    data = ANSWER + json.dumps(_outcome(exercise, ear)).encode() + b"\n"
-    while data:
-        data = data[os.write(writer, data) :]
+    left = memoryview(ANSWER + json.dumps(_outcome(exercise, ear)).encode() + b"\n")
+    while left:
+        left = left[os.write(writer, left) :]
 
 
 def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:

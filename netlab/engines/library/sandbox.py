@@ -127,9 +127,9 @@ class SandboxProgram:
                 start = at & 0xFFFFFFFF
                 if count:
                     self._answers.put(bytes(memory.read(store, start, start + count)))
-                return GO_ON
             except BaseException as error:  # noqa: BLE001 (the same)
                 return self._end(error)
+            return GO_ON
 
         def leave(status: int) -> None:
             self._ending = f"its status is {status}"
