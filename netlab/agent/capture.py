@@ -60,7 +60,7 @@ class Capture:
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (it is open as long as the capture)
         self._next = 0
         self._stop_reading, self._stop_writing = os.pipe()
-        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread = threading.Thread(target=self._read, name="A capture", daemon=True)
         self._thread.start()
 
     def _keep_only(self, outgoing: bool, snap_bytes: int) -> None:

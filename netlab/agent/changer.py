@@ -41,7 +41,9 @@ class Changer:
     def start(self, origin_s: float) -> None:
         """Make all others at their moments after `origin_s` (monotonic), in a thread."""
         self._origin_s = origin_s
-        threading.Thread(target=self._follow, args=(round(origin_s * NS_PER_S),), daemon=True).start()
+        threading.Thread(
+            target=self._follow, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
+        ).start()
 
     def check(self) -> None:
         """Raise RunError when a change could not be made."""

@@ -19,6 +19,7 @@ from netlab.agent import files
 from netlab.agent.artifacts import ArtifactStore
 from netlab.agent.capture import Capture
 from netlab.agent.changer import Changer
+from netlab.agent.failures import Failures
 from netlab.agent.flows import FIRST_PORT, Flow, make_flows
 from netlab.agent.flows.base import sleep_until
 from netlab.agent.gate import Gate, serve
@@ -59,6 +60,8 @@ class Lab:
         self._programs: Programs | None = None
         self._script: Script | None = None
         self._lock = threading.Lock()
+        self._failures = Failures()
+        self._failures.watch_threads()
         self._items: list[Item] = []
         self._flows: dict[str, Flow[Any]] = {}
         self._port = FIRST_PORT
@@ -117,7 +120,7 @@ class Lab:
         self._changer.start(self._origin_s)
         if programs:
             # Time passes also while a program is waited for.
-            threading.Thread(target=self._sample_until, args=(math.inf, None), daemon=True).start()
+            threading.Thread(target=self._sample_for_ever, name="Sampling", daemon=True).start()
         return {"origin_ns": self._origin_ns(), **self._moment()}
 
     def _origin_ns(self) -> int:
@@ -145,7 +148,16 @@ class Lab:
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
         self._sample_until(until_s, progress_s)
         sleep_until(self._origin_s + until_s)
+        self._failures.check()
         return self._moment()
+
+    def _sample_for_ever(self) -> None:
+        """Sample at each interval's end; one that fails is told, and the next ones are taken all the same."""
+        while True:
+            try:
+                self._sample_until(math.inf, None)
+            except Exception as error:  # noqa: BLE001 (whatever it is, the host must hear of it)
+                self._failures.note("Sampling", error)
 
     def _sample_until(self, until_s: float, progress_s: float | None) -> None:
         """Note what flows and queues show at the end of each interval until a moment."""
@@ -162,6 +174,9 @@ class Lab:
             if progress_s is not None and t_s - told_s >= progress_s:
                 told_s = t_s
                 self._gate.put(progress_s=t_s)
+            if until_s < math.inf:
+                # A run is not to go on to its end without a part of it.
+                self._failures.check()
 
     def _sample(self, t_s: float) -> None:
         for flow in self._flows.values():
@@ -201,12 +216,14 @@ class Lab:
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
         self._changer.check()
+        self._failures.check()
         for name in list(self._captures):
             self.stop_capture(name)
         self._finished = True
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
+        self._failures.check()
         with self._lock:
             now_s = time.monotonic()
             begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]

@@ -79,7 +79,7 @@ class Medium:
 
     def start(self) -> None:
         """Pass frames on, in a thread that ends with the process."""
-        threading.Thread(target=self._run, daemon=True).start()
+        threading.Thread(target=self._run, name="A shared medium", daemon=True).start()
 
     def _run(self) -> None:
         while True:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -47,6 +48,8 @@ class Flow(Generic[ItemType]):
         self.start_s = item["start_s"]
         self.end_s = whole_s if own_s is None else min(whole_s, self.start_s + own_s)
         self.errors: list[str] = []
+        self.failed = False
+        """True after an exception that netlab did not expect."""
         self._origin_s = 0.0
         self._threads: list[threading.Thread] = []
 
@@ -78,15 +81,29 @@ class Flow(Generic[ItemType]):
         """End now instead of at its end."""
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
+        thread = self._thread(target, *args)
+        self._threads.append(thread)
+        thread.start()
+
+    def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
+        """Return a thread, not started, whose exceptions are the flow's errors.
+
+        An exception that is no error of the network, but of netlab, stops the flow and ends the run (see `agent.failures`).
+        """
+
         def guarded() -> None:
             try:
                 target(*args)
             except (OSError, ThroughputError) as error:
                 self.errors.append(str(error))
+            except BaseException as error:
+                self.failed = True
+                self.errors.append(f"{type(error).__name__}: {error}")
+                with suppress(Exception):
+                    self.stop()
+                raise
 
-        thread = threading.Thread(target=guarded, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        return threading.Thread(target=guarded, name=self.label, daemon=True)
 
 
 def sleep_until(when_s: float) -> None:

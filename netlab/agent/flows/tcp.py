@@ -62,7 +62,7 @@ class TcpStream:
         self.sink: socket.socket | None = None
         self.sender: TcpSender | None = None
         self.receiver: TcpReceiver | None = None
-        self.receiving = threading.Thread(target=self._receive, daemon=True)
+        self.receiving = threading.Thread(target=self.receive, daemon=True)
         self.connect_s = 0.0
         self.last_info: StreamState = {}
         self._is_closed = False
@@ -75,7 +75,8 @@ class TcpStream:
         self.sender = TcpSender(self.source, end_s=end_s, num_bytes=self.num_bytes)
         self.sender.run()
 
-    def _receive(self) -> None:
+    def receive(self) -> None:
+        """Accept the connection and read until its end."""
         try:
             sink, _ = self.listener.accept()
         except OSError:
@@ -155,6 +156,7 @@ class TcpFlow(Flow["TcpItem"]):
     def launch(self, origin_s: float) -> None:
         self._origin_s = origin_s
         for number, stream in enumerate(self.streams):
+            stream.receiving = self._thread(stream.receive)
             stream.receiving.start()
             self._start(self._run, number, stream)
 

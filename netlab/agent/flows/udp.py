@@ -59,6 +59,8 @@ class UdpFlow(Flow["UdpItem"]):
 
     def _send(self) -> None:
         sleep_until(self._origin_s + self.start_s)
+        if self.failed:
+            return
         self.sender = UdpSender(
             self.source,
             self.address,
@@ -108,6 +110,8 @@ class UdpFlow(Flow["UdpItem"]):
     def stop(self) -> None:
         if self.sender is not None:
             self.sender.stop()
+        elif self.receiver is not None and self.failed:
+            self.receiver.stop()
 
     def totals(self) -> UdpTotals:
         if self.receiver is None or self.sender is None:

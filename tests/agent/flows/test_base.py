@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab.agent import flows
+from netlab.agent.failures import Failures
 from netlab.agent.flows.base import Flow
 from netlab.base.errors import RunError, ThroughputError
+from netlab.base.location import PACKAGE
+from netlab.engines.base import run_in
+from netlab.engines.guests import Guest
+from netlab.engines.paths import python_path
+from netlab.kernel import Kernel
 from tests.agent.flows.places import PORT, place
 
 
@@ -53,6 +62,72 @@ def test_what_fails_in_a_thread_is_the_flows_error(tmp_path: Path, error: Except
     for thread in flow._threads:
         thread.join()
     assert flow.totals() == {"flow": "h1-h2", "error": f"{error}; {error}"}
+
+
+@pytest.mark.parametrize("error", [TypeError("no number"), SystemError("broken"), KeyboardInterrupt()])
+def test_an_unexpected_error_in_a_thread_stops_the_flow_and_is_told_with_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    failures = Failures()
+    failures.watch_threads()
+    flow, stopped = Flow(item(), place(tmp_path)), []
+    monkeypatch.setattr(flow, "stop", lambda: stopped.append(True))
+
+    def fail() -> None:
+        raise error
+
+    flow._start(fail)
+    for thread in flow._threads:
+        thread.join()
+    assert stopped == [True] and flow.failed
+    assert flow.totals() == {"flow": "h1-h2", "error": f"{type(error).__name__}: {error}"}
+    with pytest.raises(RunError, match=f"h1-h2 failed in the guest: {type(error).__name__}") as caught:
+        failures.check()
+    assert "in fail\n    raise error" in str(caught.value)
+    failures.check()
+
+
+def test_an_error_that_comes_again_and_again_is_told_once() -> None:
+    failures = Failures()
+    for _ in range(3):
+        failures.note("Sampling", OSError("no such device"))
+    failures.note("Sampling", OSError("another"))
+    with pytest.raises(RunError) as caught:
+        failures.check()
+    assert str(caught.value).count("failed in the guest") == 2
+    failures.note("Sampling", OSError("another"))
+    failures.check()
+
+
+BREAKS = {
+    "sockets/udp.py": ("UdpSender.run", "h1-h2 udp failed in the guest: ZeroDivisionError"),
+    "sockets/tcp.py": ("TcpReceiver.run", "h1-h2 cubic failed in the guest: ZeroDivisionError"),
+    "agent/sampling.py": ("QueueReader.read", "ZeroDivisionError"),
+}
+
+
+@pytest.mark.pocket
+@pytest.mark.parametrize("module", BREAKS)
+def test_a_run_with_an_error_of_netlab_ends_with_its_cause(module: str, tmp_path: Path, pocket_kernel: Kernel) -> None:
+    broken, said = BREAKS[module]
+    copy, folder = tmp_path / "netlab", module.partition("/")[0]
+    (copy / folder).mkdir(parents=True)
+    for source, target in ((PACKAGE, copy), (PACKAGE / folder, copy / folder)):
+        for entry in source.iterdir():
+            if entry.name not in (folder, "__pycache__") and not (target / entry.name).exists():
+                (target / entry.name).symlink_to(entry)
+    source = (PACKAGE / module).read_text()
+    (tmp_path / "netlab" / module).unlink()
+    (tmp_path / "netlab" / module).write_text(f"{source}\n\ndef broken(*_given):\n    1 / 0\n\n\n{broken} = broken\n")
+    network = nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10)
+    scenario = nl.Scenario(network, [nl.Udp("h1", "h2", rate_mbps=1), nl.Tcp("h1", "h2")], duration_s=100)
+    with closing(Guest(pocket_kernel, packages=[str(tmp_path), *python_path()])) as guest:
+        guest.wait_until_ready()
+        with pytest.raises(RunError, match=said) as caught:
+            run_in(guest, scenario.plan(), None, None)
+        assert "1 / 0" in str(caught.value)
+        assert guest.request().tables(streams=0, queues=0)["now_s"] < 1
 
 
 def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
