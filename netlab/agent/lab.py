@@ -73,7 +73,7 @@ class Lab:
         self._queues: list[QueueSample] = []
 
     def request(self, name: str) -> Callable[..., Any]:
-        """What answers the request of this name.
+        """Return the function that answers the request of this name.
 
         Raises RunError when nothing does: it is none, or one of programs in a lab that was built without.
         """

@@ -191,7 +191,7 @@ def test_reds_words_are_ones_that_tc_can_count(
     words = inner(aqm="red", aqm_options=options, queue_packets=packets).split()
     low_bytes, high_bytes, burst = (int(words[words.index(word) + 1].rstrip("b")) for word in ("min", "max", "burst"))
     assert low_bytes < high_bytes or high_bytes - low_bytes < 15
-    # What tc computes from them: the smallest weight whose burst is long enough.
+    # The weight that tc computes from them: the smallest weight whose burst is long enough.
     need = burst + 1 - low_bytes / 1000
     assert need >= 1
     log = next(log for log in range(1, 32) if need <= (1 - (1 - 2**-log) ** burst) * 2**log)

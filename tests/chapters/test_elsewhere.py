@@ -36,7 +36,7 @@ TAHOE = 'old = nl.sweep([nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h
 
 
 def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]:
-    """What each cell prints; a cell that ends in an error raises."""
+    """Return the text that each cell prints; a cell that ends in an error raises."""
     monkeypatch.setenv("NETLAB_ENGINE", engine)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()

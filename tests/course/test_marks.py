@@ -1,4 +1,4 @@
-"""What is stripped of a marked cell, what is kept, what is refused."""
+"""Marked cells are stripped of solutions, and wrong marks are refused."""
 
 from __future__ import annotations
 

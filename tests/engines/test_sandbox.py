@@ -55,7 +55,7 @@ def busy_threads() -> Iterator[None]:
 
 
 def told(kernel: Path, request: bytes) -> tuple[bytes, str]:
-    """What a program answers to a request, until it ends or is stopped, and how it ended."""
+    """Return a program's answers to a request, until it ends or is stopped, and how it ended."""
     program, answers = SandboxProgram(kernel), bytearray()
     program.send(request)
     program.listen(lambda data: bool(answers.extend(data)) or (request == b"s" and bool(answers)), None)

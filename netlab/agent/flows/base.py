@@ -1,4 +1,4 @@
-"""What every kind of traffic does in the guest: it opens its sockets, starts, is looked at, ends and tells its totals."""
+"""The base of all kinds of traffic in the guest: a flow opens its sockets, starts, is sampled, ends and returns its totals."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ItemType = TypeVar("ItemType", bound=Item)
 
 @dataclass(frozen=True)
 class FlowContext:
-    """Where an item of traffic runs."""
+    """The place in which an item of traffic runs."""
 
     plan: AgentPlan
     network: Network
@@ -66,15 +66,15 @@ class Flow(Generic[ItemType]):
         """Let what is in flight arrive, at most until `until_s` (monotonic), then stop."""
 
     def intervals(self) -> list[DatagramInterval]:
-        """What arrived in each interval, where datagrams are counted."""
+        """Return the data that arrived in each interval, if datagrams are counted."""
         return []
 
     def totals(self) -> Totals:
-        """What is known at its end; a kind's own totals are in the type that extends this one."""
+        """Return the totals at the flow's end; a kind's own totals are in the type that extends this one."""
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
     def so_far(self) -> Totals:
-        """What would be known if it ended now."""
+        """Return the totals that the flow would have if it ended now."""
         return self.totals()
 
     def stop(self) -> None:

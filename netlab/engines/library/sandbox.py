@@ -40,7 +40,7 @@ BOUNDARY = """
     (call $exit (local.get 0))
     unreachable))
 """
-"""What the kernel's module imports. It ends the program by a trap where a function of this process asks for that.
+"""The imports of the kernel's module. They end the program by a trap when a function of this process asks for that.
 
 An exception would have to cross the module, and wasmtime keeps the last exception of all threads in one variable (LAST_EXCEPTION
 in wasmtime/_func.py), where programs that end at the same time overwrite each other's.

@@ -1,4 +1,4 @@
-"""What every flow does: it ends at its own time, and what goes wrong in a thread is told."""
+"""Every flow ends at its own time, and errors in its threads are reported."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ def test_a_run_with_an_error_of_netlab_ends_with_its_cause(module: str, tmp_path
         for entry in source.iterdir():
             if entry.name not in (folder, "__pycache__") and not (target / entry.name).exists():
                 (target / entry.name).symlink_to(entry)
-    source = (PACKAGE / module).read_text()
+    text = (PACKAGE / module).read_text()
     (tmp_path / "netlab" / module).unlink()
-    (tmp_path / "netlab" / module).write_text(f"{source}\n\ndef broken(*_given):\n    1 / 0\n\n\n{broken} = broken\n")
+    (tmp_path / "netlab" / module).write_text(f"{text}\n\ndef broken(*_given):\n    1 / 0\n\n\n{broken} = broken\n")
     network = nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10)
     scenario = nl.Scenario(network, [nl.Udp("h1", "h2", rate_mbps=1), nl.Tcp("h1", "h2")], duration_s=100)
     with closing(Guest(pocket_kernel, packages=[str(tmp_path), *python_path()])) as guest:
