@@ -1,9 +1,8 @@
 """What a chapter's page looks like besides its figures' own colours: a style sheet where a chapter opens, and printed tables."""
 
-import sys
-
 import pandas as pd
 
+from netlab.plots import page
 from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
 
 # No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (their product there is 18.9 at most), so
@@ -19,11 +18,8 @@ SHEET = f"""
 
 
 def show() -> None:
-    """Bring the style sheet into a notebook's page; do nothing anywhere else."""
-    display = sys.modules.get("IPython.display")
-    shell = sys.modules["IPython"].get_ipython() if display else None
-    if display and hasattr(shell, "kernel"):
-        display.display({"text/html": f"<style>{SHEET}</style>", "text/plain": ""}, raw=True)
+    """Bring the style sheet and the script of `netlab.plots.page` into a notebook's page; do nothing anywhere else."""
+    page.show(f"<style>{SHEET}</style>")
 
 
 def spaced(table: pd.DataFrame) -> pd.DataFrame:

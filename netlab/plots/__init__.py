@@ -5,9 +5,9 @@ from typing import Any
 from netlab.base.errors import unknown_name
 from netlab.plots.comparison import Comparison, faded
 from netlab.plots.drawing import topology
+from netlab.plots.notebook import page_html
 from netlab.plots.packets import in_flight, time_sequence, window_in_flight
 from netlab.plots.series import time_series
-from netlab.plots.theme import page_html
 
 __all__ = [
     "Comparison",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from netlab.course import page_style
-from netlab.plots import theme
+from netlab.plots import page, theme
 
 
 def test_on_a_dark_page_the_figures_own_grey_becomes_the_lighter_one() -> None:
@@ -26,7 +26,9 @@ def test_a_notebook_gets_the_sheet_and_reads_nothing(monkeypatch: pytest.MonkeyP
         sys.modules, "IPython.display", SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
     )
     page_style.show()
-    assert shown == [{"text/html": f"<style>{page_style.SHEET}</style>", "text/plain": ""}]
+    (bundle,) = shown
+    assert bundle["text/html"] == f"<style>{page_style.SHEET}</style><script>\n{page.SCRIPT}</script>"
+    assert bundle["text/plain"] == ""
 
 
 def test_a_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

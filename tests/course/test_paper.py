@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import plotly.graph_objects as go
 
+from netlab import plots
 from netlab.course import paper
-from netlab.plots import theme
 
 
 def written(path: Path, *cells: nbformat.NotebookNode) -> Path:
@@ -20,7 +20,7 @@ def written(path: Path, *cells: nbformat.NotebookNode) -> Path:
 
 def test_a_page_holds_plotly_once_and_loads_nothing(tmp_path: Path) -> None:
     figures = [go.Figure(go.Bar(x=["a"], y=[height])) for height in (4, 5)]
-    outputs = [nbformat.v4.new_output("display_data", {"text/html": theme.page_html(figure)}) for figure in figures]
+    outputs = [nbformat.v4.new_output("display_data", {"text/html": plots.page_html(figure)}) for figure in figures]
     cells = [nbformat.v4.new_code_cell("", outputs=[output]) for output in outputs]
     text = paper.page(written(tmp_path / "mine.ipynb", *cells))
     assert text.count('aria-label="Figure') == 2

@@ -16,10 +16,10 @@ import plotly.graph_objects as go
 import pytest
 
 import netlab as nl
+from netlab import plots
 from netlab.base import scratch
 from netlab.base.errors import NetlabError
 from netlab.course import copies, pdf_command
-from netlab.plots import theme
 from tests.browser import chromium
 from tests.waiting import wait_for
 
@@ -31,7 +31,7 @@ BLUE = (42, 132, 198)
 def notebook(tmp_path: Path) -> Path:
     figures = [go.Figure(go.Bar(x=["a", "b"], y=[3, height], marker={"color": "rgb(42,132,198)"})) for height in (4, 5)]
     outputs = [
-        nbformat.v4.new_output("display_data", {"text/html": theme.page_html(figure), "text/plain": "a figure"})
+        nbformat.v4.new_output("display_data", {"text/html": plots.page_html(figure), "text/plain": "a figure"})
         for figure in figures
     ]
     cells = [nbformat.v4.new_markdown_cell("# Losses"), nbformat.v4.new_code_cell(LONG_LINE, outputs=outputs)]

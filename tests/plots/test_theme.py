@@ -10,8 +10,8 @@ from netlab import plots
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.plots import theme
-from netlab.plots.theme import notebook_forms
+from netlab.plots import notebook, rounding, theme, words
+from netlab.plots.notebook import notebook_forms
 from tests.plots.samples import series_run, udp_comparison
 
 
@@ -75,7 +75,7 @@ def test_a_drawn_network_is_told_by_its_nodes_and_links() -> None:
         routers=["r1"],
         links=[Link("h1", "r1"), Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=100)],
     )
-    assert theme.in_words(plots.topology(network, title="A path")) == (
+    assert words.in_words(plots.topology(network, title="A path")) == (
         "Figure: A path. host: h1, h2. router: r1. Links: h1-r1; r1-h2 (5 Mbit/s, 10 ms, 100 packets)."
     )
 
@@ -85,20 +85,20 @@ def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
     absolute = plots.Comparison("x", "y", "t", residual="absolute").add(
         "measured", [1, 2], [0.5, 0.90002], [1, 2], [0.5, 0.9]
     )
-    assert "measured - theory: 2 points, at 0." in theme.in_words(relative.figure)
-    assert "measured - theory: 2 points, at 0." in theme.in_words(absolute.figure)
+    assert "measured - theory: 2 points, at 0." in words.in_words(relative.figure)
+    assert "measured - theory: 2 points, at 0." in words.in_words(absolute.figure)
 
 
 def test_series_that_a_notebook_keeps_as_base64_are_told_as_well() -> None:
     figure = go.Figure(go.Scatter(x=[1, 2, 3], y=np.array([3.0, 4.5, 6.0]), name="goodput"))
-    assert "goodput: 3 points, from 3 to 6" in theme.in_words(figure.to_dict())
+    assert "goodput: 3 points, from 3 to 6" in words.in_words(figure.to_dict())
 
 
 def test_a_legend_hangs_below_the_title_however_high_the_figure_is() -> None:
     figure = go.Figure(go.Scatter(y=[1, 2], name="measured"), layout={"template": "netlab", "height": 400})
-    untitled = theme.hung(figure.to_dict())["layout"]["legend"]
-    titled = theme.hung(figure.update_layout(title_text="Goodput").to_dict())["layout"]["legend"]
-    assert titled == {"yref": "container", "y": 1 - theme.BELOW_TITLE / 400, "yanchor": "top"}
+    untitled = notebook.hung(figure.to_dict())["layout"]["legend"]
+    titled = notebook.hung(figure.update_layout(title_text="Goodput").to_dict())["layout"]["legend"]
+    assert titled == {"yref": "container", "y": 1 - notebook.BELOW_TITLE / 400, "yanchor": "top"}
     assert untitled["y"] > titled["y"]
     assert notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]["legend"] == titled
 
@@ -111,4 +111,51 @@ def test_ten_thousand_is_written_out() -> None:
 
 def test_a_legend_that_a_student_placed_stays_there() -> None:
     figure = go.Figure(layout={"template": "netlab", "legend": {"x": 0.8, "y": 0.2}})
-    assert theme.hung(figure.to_dict()) == figure.to_dict()
+    assert notebook.hung(figure.to_dict()) == figure.to_dict()
+
+
+def test_equal_figures_have_equal_forms_whatever_the_last_bits_of_their_numbers_are() -> None:
+    def figure(noise: float) -> go.Figure:
+        return go.Figure(
+            go.Scatter(
+                x=np.array([0.1, 75.20596766239444]) * (1 + noise), y=[-0.0 if noise else 0.0, 3e-16 * noise, 4.5]
+            ),
+            layout={"template": "netlab", "xaxis_range": [-0.0, 80 * (1 + noise)]},
+        )
+
+    assert notebook_forms(figure(0.0)) == notebook_forms(figure(2e-16))
+    assert notebook_forms(figure(0.0)) != notebook_forms(figure(1e-6))
+
+
+def test_small_values_of_a_logarithmic_axis_keep_their_digits() -> None:
+    assert rounding.rounded([1e-6, 1.2345678901e-4, 1000.0]) == [1e-6, 1.23457e-4, 1000.0]
+
+
+def test_a_figures_accessible_name_says_what_stands_against_what_and_no_value() -> None:
+    figure = udp_comparison(published=([5], [4.69]), title="A slow link").figure
+    said = words.description(figure)
+    assert said == (
+        "A slow link. Figure of Goodput (Mbit/s) against Offered rate (Mbit/s), with measured, theory and published; "
+        "below, Residual (%)."
+    )
+    forms = notebook_forms(figure)
+    assert forms["application/vnd.plotly.v1+json"]["layout"]["meta"] == {"description": said}
+    assert f'<div role="img" aria-label="{said}">' in forms["text/html"]
+    assert "4.8" not in said and "from 1 to 4.8" in forms["text/plain"]
+
+
+def test_figures_of_other_kinds_and_a_students_own_have_an_accessible_name_too() -> None:
+    assert words.description(go.Figure(go.Pie(labels=["a"], values=[1]))) == "Figure of pie."
+    assert words.description(go.Figure()) == "Figure of series."
+    cases = plots.Comparison("", "y", cases=["h1-h9<br>L1", "h2"]).add("measured", [0, 1], [1, 2], [0, 1], [1, 2])
+    assert words.description(cases.figure) == (
+        "Figure of y against h1-h9 L1 and h2, with measured and theory; below, Residual (%)."
+    )
+    own = go.Figure(go.Scatter(y=[1], name="mine"), layout={"meta": ["a"], "title_text": "%{meta[0]}"})
+    assert notebook_forms(own)["application/vnd.plotly.v1+json"]["layout"]["meta"] == ["a"], "their texts may use it"
+
+
+def test_markers_at_nothing_are_whole() -> None:
+    figure = go.Figure([go.Scatter(x=[0], y=[0], mode="markers"), go.Bar(x=[1], y=[1])])
+    scatter, bar = notebook_forms(figure)["application/vnd.plotly.v1+json"]["data"]
+    assert scatter["cliponaxis"] is False and "cliponaxis" not in bar

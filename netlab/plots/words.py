@@ -1,0 +1,155 @@
+"""Figures in words, for readers who cannot see them."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+MAX_NAMES = 8
+"""A sentence with more names is not listened to."""
+
+
+def in_words(figure: go.Figure | dict[str, Any]) -> str:
+    """Describe a figure with its values: title, axes, each series with its range, or nodes and links.
+
+    >>> figure = go.Figure(go.Scatter(x=[1, 2], y=[3.0, 5.0], name="measured"))
+    >>> in_words(figure.update_layout(title_text="Goodput", xaxis_title_text="Rate (Mbit/s)"))
+    'Figure: Goodput. Across: Rate (Mbit/s). measured: 2 points, from 3 to 5.'
+    """
+    drawn = go.Figure(figure)
+    parts = [f"Figure: {drawn.layout.title.text or 'without a title'}"]
+    named = _named_nodes(drawn)
+    parts += _network_in_words(drawn, named) if named else _series_in_words(drawn)
+    return _plain(". ".join(parts)) + "."
+
+
+def description(figure: go.Figure | dict[str, Any]) -> str:
+    """Return a figure's accessible name: its title, and a sentence on its axes and series, without any value of the series.
+
+    >>> figure = go.Figure(go.Scatter(x=[1, 2], y=[3.0, 5.0], name="measured"))
+    >>> figure = figure.update_layout(title_text="Two rates", xaxis_title_text="Rate (Mbit/s)", yaxis_title_text="Goodput (Mbit/s)")
+    >>> description(figure)
+    'Two rates. Figure of Goodput (Mbit/s) against Rate (Mbit/s), with measured.'
+    """
+    drawn = go.Figure(figure)
+    named = _named_nodes(drawn)
+    drawing = f"Drawing of a network: {'; '.join(_network_in_words(drawn, named))}"
+    sentence = drawing if named else _axes_sentence(drawn)
+    title = drawn.layout.title.text
+    return _plain(f"{title}. {sentence}." if title else f"{sentence}.")
+
+
+def role(trace: Any) -> str | None:
+    """Return what a trace shows: measured, theory, published, residual, or earlier."""
+    return trace.meta.get("role") if isinstance(trace.meta, dict) else None
+
+
+def _plain(text: str) -> str:
+    """Remove Plotly's tags; a broken line becomes a space."""
+    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+
+
+def _named_nodes(drawn: go.Figure) -> list[Any]:
+    """Return the traces with the nodes of a drawn network; none for another figure."""
+    hidden = all(axis.visible is False for axis in drawn.select_xaxes())
+    if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
+        return []
+    return [trace for trace in drawn.data if trace.mode == "markers+text"]
+
+
+def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
+    """List the nodes of a drawn network by kind, then its links with their labels."""
+    place = {(x, y): node for trace in kinds for x, y, node in zip(trace.x, trace.y, trace.text, strict=True)}
+    beside = {(note.x, note.y): note.text.replace("<br>", ", ") for note in drawn.layout.annotations}
+    links = []
+    for trace in drawn.data:
+        if trace.mode == "lines":
+            (ax, bx), (ay, by) = trace.x, trace.y
+            text = next((beside[at] for at in beside if math.dist(at, ((ax + bx) / 2, (ay + by) / 2)) < 1e-6), "")
+            links.append(f"{place[ax, ay]}-{place[bx, by]}" + (f" ({text})" if text else ""))
+    nodes = [f"{trace.name}: {', '.join(trace.text)}" for trace in kinds]
+    return [*nodes, f"Links: {'; '.join(sorted(links))}"] if links else nodes
+
+
+def _axes_sentence(drawn: go.Figure) -> str:
+    """Say what stands against what, and name the series."""
+    strips = {f"y{trace.yaxis[1:] if trace.yaxis else ''}" for trace in drawn.data if role(trace) == "residual"}
+    up: list[str] = []
+    below: list[str] = []
+    for axis in drawn.select_yaxes():
+        if axis.title.text:
+            (below if axis.plotly_name.replace("axis", "") in strips else up).append(axis.title.text)
+    across = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
+    if not across:
+        labels = next((axis.ticktext for axis in drawn.select_xaxes() if axis.ticktext), None)
+        across = [_list(labels)] if labels else []
+    kinds = {trace.type for trace in drawn.data} - {"scatter", "scattergl"}
+    sentence = f"Figure of {_list(up) if up else _list(sorted(kinds)) or 'series'}"
+    if across:
+        sentence += f" {'against' if up else 'over'} {_list(across)}"
+    hidden = ("residual", "earlier")
+    series = [trace.name for trace in drawn.data if trace.name and role(trace) not in hidden]
+    if series:
+        sentence += f", with {_list(series)}"
+    if any(role(trace) == "earlier" for trace in drawn.data):
+        sentence += "; earlier runs are fainter"
+    return sentence + (f"; below, {_list(below)}" if below else "")
+
+
+def _list(texts: Iterable[str]) -> str:
+    """Join names with commas, each once, and count those that are too many.
+
+    >>> _list(["cwnd", "RTT", "cwnd", "queue"])
+    'cwnd, RTT and queue'
+    """
+    names = list(dict.fromkeys(_plain(str(text)) for text in texts))
+    if len(names) > MAX_NAMES:
+        return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def _series_in_words(drawn: go.Figure) -> list[str]:
+    titles = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
+    parts = [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
+    titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]
+    parts += [f"Up: {', '.join(dict.fromkeys(titles))}"] if titles else []
+    shown = [(trace, _heights(trace)) for trace in drawn.data if trace.name and role(trace) != "earlier"]
+    largest = max((abs(y) for trace, ys in shown if role(trace) != "residual" for y in ys), default=0.0)
+    for trace, ys in shown:
+        if not ys:
+            continue
+        axis = drawn.layout["yaxis" + (trace.yaxis or "y")[1:]]
+        if axis.type == "log":
+            low, high = f"{min(ys):.4g}", f"{max(ys):.4g}"
+        else:
+            # Nobody sees what a residual has beyond a hundredth of a per cent, or a thousandth of the measured values.
+            if role(trace) != "residual":
+                digits = _digits(max(map(abs, ys)), 4)
+            elif "%" in (axis.title.text or ""):
+                digits = 2
+            else:
+                digits = _digits(largest, 3)
+            low, high = (f"{round(y, digits) + 0.0:.4g}" for y in (min(ys), max(ys)))
+        points = f"{len(ys)} point{'s' if len(ys) > 1 else ''}"
+        parts.append(f"{trace.name}: {points}, {f'from {low} to {high}' if low != high else f'at {low}'}")
+    return parts
+
+
+def _digits(largest: float, significant: int) -> int:
+    """Return the decimal places that leave so many significant digits of a figure's largest value."""
+    return significant - 1 - math.floor(math.log10(largest)) if largest > 0 else significant
+
+
+def _heights(trace: Any) -> list[float]:
+    """Return the finite values that a trace shows upwards; arrays come from a notebook as base64."""
+    values = getattr(trace, "y", None)
+    if isinstance(values, dict):
+        values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    numbers = [y for y in (values if values is not None else ()) if isinstance(y, (int, float, np.number))]
+    return [float(y) for y in numbers if math.isfinite(y)]
