@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,17 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
-from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, role, theory_line, told
+from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, theory_line, told
+from netlab.plots.words import role
 
 Residual = Literal["percent", "absolute"]
 
 GROUPS_IN_A_ROW = 3  # of a legend, at the width of a laptop's output
+MAX_LEGEND_LINE_PX = 620  # a legend of more is set as columns
 SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
+MIN_STRIP_SHARE = 0.2  # of the strip on each side of 0
+STRIP_LINE = 11  # letters; a longer title of the strip would stand out above it
+EARLIER = "earlier runs"
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class _Series:
     published: tuple[Array, Array] | None
     details: list[str]
     half_widths: list[float] | None
+    theory_name: str
 
     def has_the_theory_of(self, other: _Series) -> bool:
         """Tell whether the two theories are the same curve."""
@@ -104,6 +111,7 @@ class Comparison:
         published: tuple[ArrayLike, ArrayLike] | None = None,
         details: Sequence[str] | None = None,
         half_widths: ArrayLike | None = None,
+        theory_name: str = "theory",
     ) -> Comparison:
         """Add a series.
 
@@ -124,6 +132,8 @@ class Comparison:
             A line for each measured point that its hover text adds.
         half_widths : array, optional
             Half the width of each measured point's interval, in y's unit; drawn as a bar.
+        theory_name : str
+            The theory's own name, such as "square root", where more than one exists; the residuals then have it too.
 
         Returns
         -------
@@ -152,7 +162,7 @@ class Comparison:
                 f"There must be a half width for each of the {len(x)} measured points, got {len(halves)}."
             )
         shown = None if published is None else _pair("published", *published)
-        self._series.append(_Series(name, x, y, line_x, line_y, at_x, shown, lines, halves))
+        self._series.append(_Series(name, x, y, line_x, line_y, at_x, shown, lines, halves, theory_name))
         self._figure = None
         return self
 
@@ -190,7 +200,7 @@ class Comparison:
         if y is not None:
             figure.update_yaxes(range=np.log10(y).tolist() if self._log_y else list(y), row=1, col=1)
         if residual is not None:
-            figure.update_yaxes(**_strip_scale(residual), row=2, col=1)
+            figure.update_yaxes(**_strip_scale(residual, residual), row=2, col=1)
         # What is shown now is not what the data span.
         return label_decades(figure, **{letter: span for letter, span in (("x", x), ("y", y)) if span is not None})
 
@@ -203,7 +213,7 @@ class Comparison:
     def _drawn(self) -> go.Figure:
         if not self._series:
             raise NetlabError("There is nothing to compare yet; add a series with .add(...).")
-        figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.76, 0.24], vertical_spacing=0.06)
+        figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.73, 0.27], vertical_spacing=0.06)
         figure.update_layout(template="netlab")
         for number, series in enumerate(self._series):
             self._draw_series(figure, number, series)
@@ -219,10 +229,15 @@ class Comparison:
             figure.update_yaxes(rangemode="tozero", row=1, col=1)
         if self._title:
             figure.update_layout(title_text=self._title)
-        # A series and its theory stand one above the other, so that no line break comes between them.
-        groups = Counter(trace.legendgroup for trace in figure.data if trace.showlegend is not False)
-        legend_rows = max(groups.values()) * math.ceil(len(groups) / GROUPS_IN_A_ROW)
-        figure.update_layout(legend={"traceorder": "grouped", "tracegroupgap": 4})
+        listed = [trace for trace in figure.data if trace.showlegend is not False]
+        if sum(50 + 7.5 * len(trace.name) for trace in listed) <= MAX_LEGEND_LINE_PX:
+            legend_rows = 1
+            figure.update_layout(legend={"traceorder": "normal"})
+        else:
+            # A series and its theory stand one above the other, so that no line break comes between them.
+            groups = Counter(trace.legendgroup for trace in listed)
+            legend_rows = max(groups.values()) * math.ceil(len(groups) / GROUPS_IN_A_ROW)
+            figure.update_layout(legend={"traceorder": "grouped", "tracegroupgap": 4})
         figure.update_layout(margin_t=62 + 22 * legend_rows, height=442 + 22 * legend_rows)
         self._scale_strip(figure)
         return label_decades(figure)
@@ -263,7 +278,7 @@ class Comparison:
         figure.add_scatter(
             x=series.x.tolist(),
             y=finite(gap),
-            name=f"{series.name} - theory",
+            name=f"{series.name} - {series.theory_name}",
             legendgroup=series.name,
             showlegend=False,
             **points(number, 7),
@@ -286,17 +301,27 @@ class Comparison:
             figure.add_scatter(
                 x=series.theory_x.tolist(),
                 y=series.theory_y.tolist(),
-                name="theory" if len(same) == len(self._series) else f"theory, {' and '.join(s.name for s in same)}",
+                name=self._theory_label(same),
                 legendgroup=series.name,
-                hovertemplate=hover("theory", self._x_label, self._y_label),
+                hovertemplate=hover(series.theory_name, self._x_label, self._y_label),
                 meta={"role": "theory"},
                 row=1,
                 col=1,
                 **{**theory_line(color=colour), **({} if self._cases is None else bars)},
             )
 
+    def _theory_label(self, same: list[_Series]) -> str:
+        """Return the legend's words for a theory that these series have in common."""
+        if len(same) == len(self._series):
+            return same[0].theory_name
+        return f"{same[0].theory_name}, {' and '.join(series.name for series in same)}"
+
     def _gap(self, series: _Series) -> Array:
-        return self._in_strip(series, series.y - series.theory_at_x)
+        # A difference of equal values is what their last bits make of it, which is another number on another processor.
+        largest = np.max(np.abs(series.y), initial=0.0, where=np.isfinite(series.y))
+        places = 12 - math.floor(math.log10(largest)) if largest > 0 else 12
+        gap = [round(value, places) if math.isfinite(value) else value for value in series.y - series.theory_at_x]
+        return self._in_strip(series, np.array(gap) + 0.0)  # 0.0 for -0.0
 
     def _half(self, series: _Series) -> Array:
         return np.abs(self._in_strip(series, np.asarray(series.half_widths or [0.0] * len(series.y))))
@@ -309,40 +334,63 @@ class Comparison:
         unit = " %" if self._residual == "percent" else ""
         return [
             f"<b>{series.name}</b><br>{self._x_label}: {_short(x)}<br>{self._y_label}: {_short(y)}"
-            f"<br>theory: {_short(expected)}<br>residual: {_signed(apart)}{unit}{detail}"
+            f"<br>{series.theory_name}: {_short(expected)}<br>residual: {_signed(apart)}{unit}{detail}"
             for x, y, expected, apart, detail in zip(
                 series.x, series.y, series.theory_at_x, gap, series.details, strict=True
             )
         ]
 
     def _scale_strip(self, figure: go.Figure) -> None:
-        gaps = np.concatenate([np.abs(self._gap(series)) + self._half(series) for series in self._series])
-        largest = max(gaps[np.isfinite(gaps)], default=0.0)
+        low = high = 0.0
+        for series in self._series:
+            gap, half = self._gap(series), self._half(series)
+            low = float(np.min(gap - half, initial=low, where=np.isfinite(gap)))
+            high = float(np.max(gap + half, initial=high, where=np.isfinite(gap)))
         if self._residual == "percent":
-            half = 1.25 * max(largest, SMALLEST_RESIDUAL_RANGE)
+            least = SMALLEST_RESIDUAL_RANGE
         else:
-            highest = max(np.abs(series.theory_y).max(initial=0.0) for series in self._series)
-            half = 1.25 * max(largest, 0.01 * highest) or 1.0
+            least = 0.01 * max(float(np.abs(series.theory_y).max(initial=0.0)) for series in self._series) or 0.8
+        least = max(least, MIN_STRIP_SHARE * max(-low, high))
+        scale = _strip_scale(1.25 * max(-low, least), 1.25 * max(high, least))
+        title = {"text": self._strip_title(), "font": {"size": 12}}
+        figure.update_yaxes(title=title, zerolinecolor=TEXT, **scale, row=2, col=1)
+
+    def _strip_title(self) -> str:
+        """Return the title of the strip's axis, broken so that it is no longer than the axis."""
+        names = {series.theory_name for series in self._series}
+        (name,) = names if len(names) == 1 else ("theory",)
         _, bracket, unit = self._y_label.rpartition(" (")
-        text = "Residual (%)" if self._residual == "percent" else f"Residual{'<br>(' + unit if bracket else ''}"
-        figure.update_yaxes(title_text=text, zerolinecolor=TEXT, **_strip_scale(half), row=2, col=1)
+        unit = "(%)" if self._residual == "percent" else f"({unit}" if bracket else ""
+        words = f"Residual {'' if name == 'theory' else f'to {name} '}{unit}"
+        return "<br>".join(textwrap.wrap(words, STRIP_LINE, break_long_words=False))
 
 
-def _strip_scale(half: float) -> dict[str, Any]:
-    tick = _round_below(0.9 * half)
-    return {"range": [-half, half], "tickvals": [-tick, 0, tick]}
+def _strip_scale(below: float, above: float) -> dict[str, Any]:
+    """Return range and ticks of a strip that reaches so far below and above 0."""
+    tick = _round_below(0.9 * max(below, above))
+    ticks = [-tick] * (below >= tick) + [0] + [tick] * (above >= tick)
+    return {"range": [-below, above], "tickvals": ticks}
 
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
-    """Copies of a figure's measured and theory traces as background for a newer one: the fainter, the more runs (1 or more) came since."""
+    """Return a figure's measured and theory traces as background for a newer one: the fainter, the more runs (1 or more) came since.
+
+    The first measured trace of the latest run (age 1) has the legend's entry for all of them.
+    """
     kept = []
+    listed = age == 1
     for trace in figure.data:
         part = role(trace)
         if part in ("measured", "theory", "residual"):
             quiet = type(trace)(trace.to_plotly_json())
+            entry = listed and part == "measured"
             quiet.update(
-                opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=False, meta={"role": "earlier"}
+                opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=entry, meta={"role": "earlier"}
             )
+            if entry:
+                # Of its own: a click on it must not hide the newest run.
+                quiet.update(name=EARLIER, legendgroup=EARLIER, legendrank=1002)
+                listed = False
             kept.append(quiet)
     return kept
 

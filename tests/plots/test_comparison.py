@@ -32,7 +32,7 @@ def test_axes_carry_units_and_the_strip_stands_beneath():
     figure = udp_comparison(title="UDP").figure
     assert figure.layout.yaxis.title.text == "Goodput (Mbit/s)"
     assert figure.layout.xaxis2.title.text == "Offered rate (Mbit/s)"
-    assert figure.layout.yaxis2.title.text == "Residual (%)"
+    assert figure.layout.yaxis2.title.text == "Residual<br>(%)"
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
 
 
@@ -80,11 +80,11 @@ def test_a_points_interval_is_a_bar_through_it_and_through_its_residual(residual
     assert figure.layout.yaxis2.range[1] > max(np.abs(residuals.y) + residuals.error_y.array)
 
 
-def test_faded_runs_grow_fainter_and_leave_the_legend():
+def test_faded_runs_grow_fainter_and_have_one_entry_of_the_legend():
     recent, old = plots.faded(udp_comparison().figure, 1), plots.faded(udp_comparison().figure, 4)
     assert len(recent) == 3
     assert all(a.opacity > b.opacity for a, b in zip(recent, old, strict=True))
-    assert not any(trace.showlegend for trace in recent)
+    assert [trace.name for trace in [*recent, *old] if trace.showlegend] == ["earlier runs"]
 
 
 def test_cases_have_names_and_theory_is_a_bar_at_each():
@@ -173,7 +173,43 @@ def test_a_series_and_its_theory_share_their_colour_and_a_group_of_the_legend():
     for measured, line in zip(role(figure, "measured"), role(figure, "theory"), strict=True):
         assert measured.marker.color == line.line.color
         assert measured.legendgroup == line.legendgroup
-    assert figure.layout.legend.traceorder == "grouped"
+
+
+def test_a_legend_that_fits_is_one_line_and_a_longer_one_has_each_theory_below_its_series():
+    assert udp_comparison(published=([5], [4.7])).figure.layout.legend.traceorder == "normal"
+    many = udp_comparison("a queue for each flow")
+    for name in ("one queue for all flows", "random early detection"):
+        add_udp(many, name, rate_mbps=4)
+    assert many.figure.layout.legend.traceorder == "grouped"
+
+
+def test_a_residual_names_its_theory_and_its_title_is_no_longer_than_its_axis():
+    comparison = plots.Comparison("x", "y (Mbit/s)").add(
+        "measured", [1], [2], [1, 2], [3, 3], theory_name="square root"
+    )
+    axis = comparison.figure.layout.yaxis2
+    assert axis.title.text == "Residual to<br>square root<br>(%)"
+    assert [trace.name for trace in comparison.figure.data] == ["measured", "square root", "measured - square root"]
+    axis_px = (axis.domain[1] - axis.domain[0]) * (
+        comparison.figure.layout.height - comparison.figure.layout.margin.t - 60
+    )
+    longest = max(map(len, axis.title.text.split("<br>")))
+    assert 0.58 * axis.title.font.size * longest <= axis_px
+
+
+@pytest.mark.parametrize(("measured", "below", "above"), [([1, 5], 80, 0), ([10, 25], 0, 150), ([5, 15], 50, 50)])
+def test_the_strip_reaches_as_far_as_its_residuals(measured, below, above):
+    comparison = plots.Comparison("x", "y").add("measured", [1, 2], measured, [1, 2], [10, 10])
+    low, high = comparison.figure.layout.yaxis2.range
+    assert -1.3 * below - 40 < low < -below and above < high < 1.3 * above + 40
+    if not above:
+        assert high < 0.3 * -low, "nothing is above"
+
+
+def test_a_residual_of_equal_values_is_nothing_whatever_their_last_bits_are():
+    comparison = plots.Comparison("x", "y").add("measured", [1, 2], [0.1 + 0.2, 0.3], [1, 2], [0.3, 0.1 + 0.2])
+    (strip,) = role(comparison.figure, "residual")
+    assert strip.y == (0.0, 0.0) and "residual: +0 %" in strip.hovertext[0] and "residual: +0 %" in strip.hovertext[1]
 
 
 def test_a_theory_that_series_share_is_drawn_once_so_that_none_hides_another():

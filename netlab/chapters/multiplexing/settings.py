@@ -238,7 +238,14 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
         table = by_draw(run, pairs)
         x, y = _at_places([table[pair] for pair in pairs])
         aside = BESIDE * (number - 1)
-        comparison.add(name, x + aside, y, np.arange(len(pairs)) + aside, best[theories[name]].to_numpy())
+        comparison.add(
+            name,
+            x + aside,
+            y,
+            np.arange(len(pairs)) + aside,
+            best[theories[name]].to_numpy(),
+            theory_name=theories[name],
+        )
     return comparison
 
 

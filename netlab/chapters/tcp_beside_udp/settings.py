@@ -230,15 +230,15 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
         table["measured"].to_numpy(),
         rates,
         lambda rate: 1000 * theory.mathis_mbps(theory.MSS_BYTES, LOSSY_MS, rate, c=theory.MATHIS_RANDOM_C),
+        theory_name="square root",
     )
     figure = comparison.figure
-    figure.for_each_trace(lambda trace: trace.update(name="square root"), selector={"name": "theory"})
     formulas: dict[str, Callable[..., Any]] = {"PFTK": theory.pftk_mbps, "waiting": theory.backoff_mbps}
-    for (name, formula), dash in zip(formulas.items(), ("dot", "longdashdot"), strict=True):
+    for number, (name, formula) in enumerate(formulas.items(), start=1):
         figure.add_scatter(
             x=rates.tolist(),
             y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, rates)).tolist(),
-            **line(color=COLOURS[0], dash=dash),
+            **line(number),
             **told("theory", name, "Loss rate", "Goodput (kbit/s)"),
             row=1,
             col=1,
