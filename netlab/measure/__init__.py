@@ -13,6 +13,7 @@ from netlab.measure.program import ProgramMeasure
 from netlab.measure.results import Run
 from netlab.measure.tcp import TcpMeasure
 from netlab.measure.udp import UdpMeasure
+from netlab.network.wiring import queue_names
 from netlab.protocol.plan import Counters, Plan
 
 MEASURES: dict[str, type[Measure[Any, Any]]] = {
@@ -60,7 +61,8 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
             tables.setdefault(name, []).extend(rows)
     # Sort rows by sampling time; rows of the same time stay in the order of flows.
     tables["stream_intervals"].sort(key=lambda row: row["t_s"])
-    tables["queues"] = [dict(row) for row in raw["queues"]]
+    names = queue_names([(way["interface"], way["src"], way["dst"]) for way in plan["directions"]])
+    tables["queues"] = [{**row, "link": names.get(row["interface"])} for row in raw["queues"]]
     if raw.get("stations"):
         tables["stations"] = [dict(row) for row in raw["stations"]]
     # A kind may have numbers of its own for its flows, and tables of its own.

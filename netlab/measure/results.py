@@ -41,7 +41,7 @@ STREAM_COLUMNS = (
     "rtt_min_ms", "rtt_max_ms", "first_s", "last_s",
 )  # fmt: skip
 STREAM_INTERVAL_COLUMNS = ("flow", "stream", *INTERVAL_COLUMNS[1:-1])
-QUEUE_COLUMNS = tuple(QueueSample.__annotations__)
+QUEUE_COLUMNS = ("t_s", "interface", "link", *tuple(QueueSample.__annotations__)[2:])
 PING_COLUMNS = ("flow", "t_s", "seq", "rtt_ms")
 COMMAND_COLUMNS = ("flow", "host", "command", "t_s", "exit_code", "stdout", "stderr")
 
@@ -79,7 +79,8 @@ class Run:
     streams, stream_intervals : pandas.DataFrame
         The same for each connection of flows with several.
     queues : pandas.DataFrame
-        A row per queue and interval; drops, marks and sent count from the start.
+        A row per queue and interval: `link` names the nodes from and to which the queue sends ("r1 to h2"), `interface` is Linux's
+        name for it; drops, marks and sent count from the start.
     pings, commands : pandas.DataFrame
         A row per echo request (`rtt_ms` is NaN when no reply came) and per command.
     settings : dict
@@ -234,7 +235,7 @@ def _failure(row: Mapping[Any, Any]) -> str:
 
 
 TEXT = frozenset((
-    "flow", "kind", "src", "dst", "congestion", "interface", "ca_state", "host", "command", "stdout", "stderr", "error",
+    "flow", "kind", "src", "dst", "congestion", "interface", "link", "ca_state", "host", "command", "stdout", "stderr", "error",
 ))  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -15,8 +15,12 @@ from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_WORDS = 6
-"""Of more changes the words would stand on each other."""
+MAX_LABELS = 6
+"""More changes have a thin line each and no label."""
+LABEL_PX, LABEL_FONT_PX = 17, 12
+NARROW_PLOT_PX = 520
+"""The width at which labels of changes still do not touch."""
+PX_AROUND_STRIPS = 130
 
 LABELS = {
     "goodput_mbps": "Goodput (Mbit/s)",
@@ -41,7 +45,7 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """A run over time: a strip per quantity with a line per flow, the backlog of the queues, a thin line at each change of a link.
+    """Draw a run over time: a strip per quantity with a line per flow, the backlog of the queues, a thin line at each change of a link.
 
     Parameters
     ----------
@@ -50,12 +54,12 @@ def time_series(
     quantities : str or sequence of str
         Columns of `run.intervals`; a column without any value is left out. Pings are points in the strip of "rtt_ms".
     interfaces : str or sequence of str, optional
-        Queues to draw, such as "r1-eth1"; those that ever held a packet when left out, none for an empty
-        sequence.
+        Queues to draw, by their links, such as "r1 to r2", or interfaces, such as "r1-eth1"; those that ever held a
+        packet when left out, none for an empty sequence.
     theory : mapping of quantity to float, optional
         Values drawn as dashed horizontal lines.
     title : str
-        What the figure shows.
+        The figure's title; the quantities when left out.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def time_series(
         most = queues.groupby("interface", sort=False)["backlog_packets"].max()
         interfaces = [str(interface) for interface in most.index[most > 0]]
     else:
-        _require_known(queues, interfaces)
+        interfaces = [_interface(queues, each) for each in interfaces]
     rows = [*shown, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
@@ -87,13 +91,15 @@ def time_series(
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
                 _add(figure, row, frame, quantity, str(flow), line(series))
-    for series, interface in enumerate(interfaces):
-        frame = queues[queues["interface"] == interface]
-        style = series + intervals["flow"].nunique()
-        _add(figure, len(rows), frame, "backlog_packets", f"queue {interface}", line(style))
+    series = intervals["flow"].nunique()
     if pings is not None and "rtt_ms" in rows:
-        for series, (flow, frame) in enumerate(pings.groupby("flow", sort=False), start=intervals["flow"].nunique()):
+        for flow, frame in pings.groupby("flow", sort=False):
             _add(figure, rows.index("rtt_ms") + 1, frame, "rtt_ms", str(flow), points(series, 5))
+            series += 1
+    for interface in interfaces:
+        frame = queues[queues["interface"] == interface]
+        _add(figure, len(rows), frame, "backlog_packets", f"queue {_link(frame, interface)}", line(series))
+        series += 1
     span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
     for quantity, value in (theory or {}).items():
         if quantity not in rows:
@@ -111,29 +117,87 @@ def time_series(
     for trace in figure.data:
         trace.showlegend = trace.name not in labelled
         labelled.add(trace.name)
-    _mark_changes(figure, run, span[1])
     for row, quantity in enumerate(rows, start=1):
         label = LABELS.get(quantity, quantity).replace(" (", "<br>(")
         figure.update_yaxes(title_text=label, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
-    figure.update_layout(template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x")
+    title = title or _title(rows)
+    figure.update_layout(template="netlab", height=PX_AROUND_STRIPS + 160 * len(rows), title_text=title, hovermode="x")
+    _mark_changes(figure, run, span)
     return figure
 
 
-def _mark_changes(figure: go.Figure, run: Any, until_s: float) -> None:
-    """A thin line at each moment at which a link changed, with what became of it in a few words."""
+def _title(rows: Sequence[str]) -> str:
+    """Return the quantities' names without their units.
+
+    >>> _title(["goodput_mbps", "rtt_ms", "backlog_packets"])
+    'Goodput, RTT and queue over time'
+    """
+    first, *others = (LABELS.get(quantity, quantity).partition(" (")[0] for quantity in rows)
+    names = [first, *(name if name.isupper() else name.lower() for name in others)]
+    return f"{' and '.join([', '.join(names[:-1]), names[-1]] if others else names)} over time"
+
+
+def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
+    """Draw a thin line at each moment at which a link changed, and above the strips what became of it in a few words."""
     changes, _ = change.read(getattr(run, "settings", {}).get("scenario", {}).get("changes", []))
     by_moment: dict[float, list[str]] = {}
     for item in changes:
-        if item.at_s <= until_s:
+        if item.at_s <= span[1]:
             by_moment.setdefault(float(item.at_s), []).append(item.words())
-    for at_s, words in by_moment.items():
-        figure.add_vline(x=at_s, line={"color": TEXT, "width": 1}, row="all", col=1)
-        if len(by_moment) <= MOST_WORDS:
-            figure.add_annotation(
-                x=at_s, y=1, yref="y domain", xanchor="right", yanchor="top", showarrow=False, textangle=-90,
-                text="<br>".join(words), font={"size": 11, "color": TEXT},
-            )  # fmt: skip
+    labelled = 0 < len(by_moment) <= MAX_LABELS
+    places = _label_places({at_s: "; ".join(words) for at_s, words in by_moment.items()}, span) if labelled else []
+    lines = 1 + max((place.line for place in places), default=-1)
+    strips_px = figure.layout.height - PX_AROUND_STRIPS
+    share = strips_px / (strips_px + lines * LABEL_PX)
+    for axis in figure.select_yaxes():
+        axis.domain = [end * share for end in axis.domain]
+    figure.update_layout(height=figure.layout.height + lines * LABEL_PX)
+    top = {place.at_s: share + (1 - share) * (place.line + 0.5) / lines for place in places}
+    for at_s in by_moment:
+        figure.add_shape(
+            type="line", x0=at_s, x1=at_s, y0=0, y1=top.get(at_s, share), xref="x", yref="paper",
+            line={"color": TEXT, "width": 1},
+        )  # fmt: skip
+    for place in places:
+        figure.add_annotation(
+            x=place.at_s, y=top[place.at_s], xref="x", yref="paper", xanchor=place.anchor, yanchor="middle",
+            xshift=3 if place.anchor == "left" else -3, showarrow=False, text=place.words,
+            font={"size": LABEL_FONT_PX, "color": TEXT},
+        )  # fmt: skip
+
+
+class _LabelPlace(NamedTuple):
+    at_s: float
+    words: str
+    line: int
+    """From 0, next to the strips, upwards."""
+    anchor: str
+
+
+def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_LabelPlace]:
+    """Find for each label a line above the strips in which it stands on no other label, nor on another label's thin line.
+
+    >>> [place.line for place in _label_places({1.0: "r1-h2: 2 Mbit/s", 2.0: "r1-h2: 5 Mbit/s", 8.0: "r1-h2: down"}, (0, 10))]
+    [1, 0, 0]
+    """
+    px_per_s = NARROW_PLOT_PX / ((span[1] - span[0]) or 1.0)
+    rightwards, leftwards = [], []
+    for at_s, words in sorted(labels.items()):
+        begin_px, width_px = (at_s - span[0]) * px_per_s, 0.58 * LABEL_FONT_PX * len(words) + 12
+        if begin_px + width_px <= NARROW_PLOT_PX:
+            rightwards.append((at_s, words, "left", begin_px, begin_px + width_px))
+        else:
+            leftwards.append((at_s, words, "right", begin_px - width_px, begin_px))
+    taken: list[tuple[int, float, float]] = []
+    found = []
+    # A label lies over the thin lines of those on its side, which end below it: so the outermost come first.
+    for at_s, words, anchor, left_px, right_px in [*rightwards[::-1], *leftwards]:
+        below = [line for line, start_px, end_px in taken if left_px < end_px and right_px > start_px]
+        line = 1 + max(below, default=-1)
+        taken.append((line, left_px, right_px))
+        found.append(_LabelPlace(at_s, words, line, anchor))
+    return sorted(found)
 
 
 def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], always: Sequence[str]) -> list[str]:
@@ -144,11 +208,19 @@ def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], 
     return [quantity for quantity in quantities if quantity in always or intervals[quantity].notna().any()]
 
 
-def _require_known(queues: pd.DataFrame, interfaces: Sequence[str]) -> None:
-    known = list(queues["interface"].unique())
-    for interface in interfaces:
-        if interface not in known:
-            raise NetlabError(f"The run has no queue at {interface!r}; it has {', '.join(known) or 'none'}.")
+def _link(frame: pd.DataFrame, interface: str) -> str:
+    """Return the name of a queue's link; the interface where a run of an older version does not have it."""
+    link = frame["link"].iloc[0] if "link" in frame and len(frame) else None
+    return str(link) if link else interface
+
+
+def _interface(queues: pd.DataFrame, name: str) -> str:
+    """Return the interface of a queue that is called by it or by its link."""
+    frames = dict(list(queues.groupby("interface", sort=False)))
+    names = {_link(frame, str(interface)): str(interface) for interface, frame in frames.items()}
+    if name not in frames and name not in names:
+        raise NetlabError(f"The run has no queue at {name!r}; it has {', '.join(names) or 'none'}.")
+    return names.get(name, name)
 
 
 def _add(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]) -> None:

@@ -12,8 +12,9 @@ from collections.abc import Collection, Sequence
 from netlab.plots.series import LABELS
 from netlab.plots.theme import COLOURS, GRID, TEXT
 
-WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 760, 62, 12, 120, 26, 20
-NAMES_IN_LINE = 4
+WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 760, 62, 12, 96, 24, 20
+LETTER, AROUND_NAME = 7, 50
+"""Pixels of a letter of a name, and of the line before it with the space behind it."""
 DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
 """Those of `theme.DASHES`."""
 MOST_MARKS, MARK = 12, 150
@@ -65,9 +66,10 @@ class Strips:
         """The picture at a moment, as an element of a page."""
         begin_s = max(0.0, now_s - self._window_s)
         scale = (WIDTH - LEFT - RIGHT) / self._window_s
-        lines = math.ceil(len(self._styles) / NAMES_IN_LINE)
+        places = self._name_places()
+        lines = 1 + max((line for _, line in places.values()), default=0)
         top = LINE * lines + 24
-        parts = [self._names()]
+        parts = [self._name(name, *place) for name, place in places.items()]
         for quantity, curves in self._curves.items():
             parts.append(self._strip(quantity, curves, top, begin_s))
             top += HEIGHT + GAP
@@ -90,14 +92,20 @@ class Strips:
             f'fill="none" font-family="system-ui,Helvetica,Arial,sans-serif">{"".join(parts)}</svg>'
         )
 
-    def _names(self) -> str:
-        parts = []
-        width = (WIDTH - LEFT) / NAMES_IN_LINE
-        for name, style in self._styles.items():
-            line, place = divmod(style, NAMES_IN_LINE)
-            x, y = LEFT + place * width, 14 + line * LINE
-            parts.append(f'<path d="M{x:.0f} {y - 4}h26" {_stroke(style)}/>{_text(x + 32, y, name, "start", 13)}')
-        return "".join(parts)
+    def _name_places(self) -> dict[str, tuple[int, int]]:
+        """Return for each name where it begins and in which line it is."""
+        places, x, line = {}, LEFT, 0
+        for name in self._styles:
+            width = AROUND_NAME + LETTER * len(name)
+            if x > LEFT and x + width > WIDTH:
+                x, line = LEFT, line + 1
+            places[name] = (x, line)
+            x += width
+        return places
+
+    def _name(self, name: str, x: int, line: int) -> str:
+        y = 14 + line * LINE
+        return f'<path d="M{x} {y - 4}h26" {_stroke(self._styles[name])}/>{_text(x + 32, y, name, "start", 13)}'
 
     def _strip(self, quantity: str, curves: dict[str, deque[str]], top: float, begin_s: float) -> str:
         highest = _nice(self._tops[quantity])

@@ -1,19 +1,22 @@
 """Sliders, choices and check boxes, of one look."""
 
+import html
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets
 
-LABELS = {"description_width": "16em"}
-"""The style of all controls with a label, so that they stand in line: room for the longest."""
+MAX_DECIMALS = 3
+LETTER_EM, AROUND_LABEL_EM = 0.5, 0.8
+MIN_SLIDER_EM, READOUT_EM, RANGE_EM = 6.0, 5.5, 5.0
+"""Widths at the font size of the controls; a name's letters are about half as wide as that."""
 
 
 def slider(
     label: str, value: float, low: float, high: float, step: float, unit: str = ""
 ) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
-    """A slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
+    """Return a slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
 
     It stands at `value` and goes from `low` to `high`; the unit is shown behind the label.
     """
@@ -25,7 +28,7 @@ def slider(
 def log_slider(
     label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
 ) -> ipywidgets.FloatLogSlider:
-    """A slider whose steps are ratios, for what covers several powers of ten; reports only where it comes to rest.
+    """Return a slider whose steps are ratios, for several powers of ten; it reports only where it comes to rest.
 
     `value`, `low` and `high` are above 0; there are so many steps between 1 and 10, between 10 and 100, and so on.
     """
@@ -45,23 +48,65 @@ def _look(label: str, unit: str) -> dict[str, Any]:
         "description": f"{label} ({unit})" if unit else label,
         "continuous_update": False,
         "tooltip": f"{label}: drag, use the arrow keys, or click the number and type",
-        "style": LABELS,
-        "layout": {"width": "100%", "max_width": "46em"},
     }
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
-    """A list of which one is chosen; it starts with `value`, by default the first."""
+    """Return a list of which one is chosen; it starts with `value`, by default the first."""
     return ipywidgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
         description=label,
         tooltip=f"{label}: choose one",
-        style=LABELS,
-        layout={"width": "29em"},
     )
 
 
 def toggle(label: str) -> ipywidgets.Checkbox:
-    """A check box, at first off."""
-    return ipywidgets.Checkbox(description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"})
+    """Return a check box, at first off."""
+    return ipywidgets.Checkbox(description=label)
+
+
+def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
+    """Arrange controls in as many columns as the page has room for, each slider with its range next to it.
+
+    All labels get the width of the longest, so that sliders, lists and check boxes begin on one line.
+    """
+    names = [control.description for control in controls if not isinstance(control, ipywidgets.Checkbox)]
+    label_em = LETTER_EM * max(map(len, names), default=0) + AROUND_LABEL_EM
+    rows = []
+    for control in controls:
+        control.style.description_width = f"{label_em:.1f}em"
+        control.layout.width, control.layout.max_width, control.layout.flex = "auto", "none", "1 1 auto"
+        row = ipywidgets.HBox([control], layout={"max_width": "46em", "overflow": "visible"})
+        ends = _ends(control)
+        if ends is not None:
+            row.children = (control, _range(*ends))
+        row.add_class("netlab-control")
+        rows.append(row)
+    column_em = label_em + MIN_SLIDER_EM + READOUT_EM + RANGE_EM
+    columns = f"repeat(auto-fit, minmax(min({column_em:.1f}em, 100%), 1fr))"
+    return ipywidgets.GridBox(rows, layout={"grid_template_columns": columns, "overflow": "visible"})
+
+
+def _ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
+    """Return the numbers from which to which a slider goes; None for another control."""
+    if isinstance(control, ipywidgets.FloatLogSlider):
+        return control.base**control.min, control.base**control.max
+    if isinstance(control, (ipywidgets.FloatSlider, ipywidgets.IntSlider)):
+        return control.min, control.max
+    if isinstance(control, ipywidgets.SelectionSlider):
+        return control.options[0], control.options[-1]
+    return None
+
+
+def _range(low: float, high: float) -> ipywidgets.HTML:
+    """Return the words for a slider's range.
+
+    The page's script (`netlab/plots/page.js`) reads its two numbers, and says in their place what was wrong with a typed one.
+    """
+    low_text, high_text = (html.escape(f"{round(end, MAX_DECIMALS):.10g}" if end else "0") for end in (low, high))
+    return ipywidgets.HTML(
+        f'<span class="netlab-range" role="status" data-low="{low_text}" data-high="{high_text}">'
+        f"{low_text} to {high_text}</span>",
+        layout={"flex": "0 1 auto", "min_width": f"{RANGE_EM}em", "margin": "2px 0 2px 4px"},
+    )

@@ -26,12 +26,15 @@ from netlab.base.units import rate_mbps
 from netlab.base.values import is_number, shown
 from netlab.engines.base import Engine
 from netlab.network.topology import Topology
+from netlab.network.wiring import queue_names
+from netlab.plots import page
+from netlab.plots.notebook import notebook_forms
 from netlab.plots.strips import Strips
-from netlab.plots.theme import notebook_forms
 from netlab.protocol.plan import StreamSample
 from netlab.protocol.requests import Tables
 from netlab.runs.scenario import Scenario, network_of
 from netlab.traffic import Command, Traffic
+from netlab.widgets.controls import in_columns
 from netlab.widgets.link_controls import Controls, Sliders, facing, link_sliders
 
 if TYPE_CHECKING:
@@ -170,9 +173,10 @@ class LivePanel:
             control.observe(
                 functools.partial(self._guarded, functools.partial(self._change, link, field)), names="value"
             )
-        self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML()
+        self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
         row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
-        self.box = ipywidgets.VBox([row, *controls.values(), self._alert, self._picture])
+        self._sliders = in_columns(list(controls.values()))
+        self.box = ipywidgets.VBox([row, self._sliders, self._alert, self._picture])
         self._begin(scenario.topology)
         _close_earlier(self)
 
@@ -182,6 +186,7 @@ class LivePanel:
         return plots.time_series(self.lab.run, QUANTITIES[:2])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        page.show_once()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}
         return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}
 
@@ -230,6 +235,8 @@ class LivePanel:
             self.beat,
             *self.buttons.values(),
             *self.controls.values(),
+            *(widget for row in self._sliders.children for widget in (*row.children, row)),
+            self._sliders,
             self._alert,
             self._picture,
             self.box,
@@ -258,6 +265,7 @@ class LivePanel:
         step_s, seed = self._interval_s, self._scenario.seed
         self.lab: Lab = Lab(topology, seed, step_s, None, WALL_LIMIT_S, self._engine)
         flows = [self.lab.start(item).label for item in self._scenario.traffic]
+        self._queue_names = queue_names([(hop.interface, hop.src, hop.dst) for hop in topology.hops()])
         self._strips = Strips(QUANTITIES, self._window_s, round(self._window_s / step_s) + 1, flows)
         self._seen = {"streams": 0, "queues": 0, "changes": 0}
         self._received: dict[tuple[str, int], int] = defaultdict(int)
@@ -331,6 +339,7 @@ class LivePanel:
     def _say(self, sentence: str) -> None:
         self.message = sentence
         self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
+        self._alert.layout.display = None if sentence else "none"
 
     def _hear_interrupts(self) -> None:
         """Between cells a notebook's kernel ignores interrupts; while the network plays they stop it."""
@@ -351,7 +360,7 @@ class LivePanel:
         self._take_streams(found["streams"])
         self._take_datagrams(found)
         for sample in found["queues"]:
-            name = f"queue {sample['interface']}"
+            name = f"queue {self._queue_names[sample['interface']]}"
             if sample["backlog_packets"] or name in self._strips.names:
                 self._strips.add("backlog_packets", name, sample["t_s"], sample["backlog_packets"])
         for change in self.lab.changes[self._seen["changes"] :]:

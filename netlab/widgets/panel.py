@@ -17,8 +17,10 @@ import plotly.graph_objects as go
 
 from netlab import plots
 from netlab.base.errors import NetlabError, RunCancelled
-from netlab.plots.theme import notebook_forms
+from netlab.plots import page
+from netlab.plots.notebook import notebook_forms
 from netlab.runs import experiment
+from netlab.widgets.controls import in_columns
 
 Settings = dict[str, Any]
 Scenario = Callable[..., Mapping[str, Any]]
@@ -26,6 +28,7 @@ Draw = Callable[[Any, Settings], go.Figure]
 
 EARLIER_RUNS = 5
 DEBOUNCE_S = 0.1
+MAX_FIGURE_PX = 390
 
 
 class Panel:
@@ -85,22 +88,15 @@ class Panel:
         self._bar = ipywidgets.FloatProgress(
             min=0,
             max=1,
-            description="running…",
-            layout={"width": "100%", "height": "16px", "visibility": "hidden", "margin": "0"},
+            tooltip="running",
+            layout={"width": "100%", "height": "12px", "visibility": "hidden", "margin": "0"},
         )
-        self._message = ipywidgets.HTML()
+        self._message = ipywidgets.HTML(layout={"display": "none"})
         for control in self.controls.values():
             control.observe(lambda _change: self._start(self._debounce_s), names="value")
         boxes = [control for control in self.controls.values() if isinstance(control, ipywidgets.Checkbox)]
-        self.box = ipywidgets.VBox(
-            [
-                ipywidgets.VBox([control for control in self.controls.values() if control not in boxes]),
-                *([ipywidgets.Box(boxes, layout={"flex_flow": "row wrap"})] if boxes else []),
-                self._bar,
-                self._message,
-                self._chart,
-            ]
-        )
+        others = [control for control in self.controls.values() if control not in boxes]
+        self.box = ipywidgets.VBox([in_columns([*others, *boxes]), self._bar, self._message, self._chart])
 
     @property
     def settings(self) -> Settings:
@@ -184,7 +180,12 @@ class Panel:
         with self._screen:
             if not cancel.is_set():
                 self._bar.layout.visibility = "hidden"
-                self._message.value = "⚠ " + html.escape(sentences).replace("\n", "<br>")
+                self._say("⚠ " + html.escape(sentences).replace("\n", "<br>"))
+
+    def _say(self, markup: str) -> None:
+        self._message.value = markup
+        # An empty line would move the figure down.
+        self._message.layout.display = None if markup else "none"
 
     def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
         with self._screen:
@@ -193,13 +194,18 @@ class Panel:
             behind = [trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded(figure, age)]
             self.runs = [*self.runs, result][-self._earlier - 1 :]
             self._drawn = [drawn, *self._drawn][: self._earlier]
-            self._message.value = ""
+            self._say("")
             self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
+            # With its controls it fits into the window of a laptop.
+            height_px = self.figure.layout.height or MAX_FIGURE_PX
+            self.figure.update_layout(height=min(height_px, MAX_FIGURE_PX))
             data = {"output_type": "display_data", "metadata": {}, "data": notebook_forms(self.figure)}
             self._chart.outputs = (data,)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        # From here, because a panel draws in a thread, whose output belongs to no cell.
+        page.show_once()
         if not self.runs:
             self.refresh()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}  # with the widget, where a kernel is behind the page

@@ -316,7 +316,7 @@ def test_queues_pass_through() -> None:
         "sent_packets": 1,
     }
     run = measured([nl.Ping("h1", "h2")], [{"echoes": []}], queues=[row])
-    assert run.queues.to_dict(orient="records") == [row]
+    assert run.queues.to_dict(orient="records") == [{**row, "link": "h1 to h2"}]
 
 
 def test_stations_pass_through_where_there_are_some() -> None:

@@ -254,9 +254,43 @@ def test_a_log_slider_covers_powers_of_ten():
     assert not control.continuous_update
 
 
-def test_check_boxes_stand_in_a_row_of_their_own_below_the_sliders() -> None:
-    controls = {"a": widgets.toggle("A"), "x": widgets.slider("x", 30, 0, 100, 1), "b": widgets.toggle("B")}
+def test_controls_stand_in_columns_with_check_boxes_last_and_aligned() -> None:
+    controls = {"a": widgets.toggle("A"), "long": widgets.slider("A long name", 30, 0, 100, 1, "ms")}
+    controls |= {"b": widgets.toggle("B"), "kind": widgets.choice("Kind", ["one", "other"])}
     panel = widgets.Panel(controls, dict, lambda result, settings: plots.topology, run=lambda **words: None)
-    sliders, boxes = panel.box.children[:2]
-    assert sliders.children == (controls["x"],)
-    assert boxes.children == (controls["a"], controls["b"])
+    rows = panel.box.children[0].children
+    assert [row.children[0] for row in rows] == [controls[name] for name in ("long", "kind", "a", "b")]
+    assert len({row.children[0].style.description_width for row in rows}) == 1, "all begin on one line"
+    assert all(row.children[0].indent for row in rows[2:])
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (widgets.slider("x", 3, 0, 100, 1), "0 to 100"),
+        (widgets.slider("x", 0.5, 0.0, 10.0, 0.1), "0 to 10"),
+        (widgets.log_slider("x", 2, 0.1, 20), "0.1 to 20"),
+        (ipywidgets.SelectionSlider(options=[6, 9, 54]), "6 to 54"),
+    ],
+)
+def test_a_sliders_range_stands_beside_it(control, words) -> None:
+    (row,) = widgets.in_columns([control]).children
+    assert f">{words}</span>" in row.children[1].value
+    low, high = words.split(" to ")
+    assert f'data-low="{low}" data-high="{high}"' in row.children[1].value, (
+        "the page's script judges typed numbers by it"
+    )
+
+
+def test_other_controls_have_no_range() -> None:
+    for control in (widgets.choice("x", ["a"]), widgets.toggle("x")):
+        (row,) = widgets.in_columns([control]).children
+        assert row.children == (control,)
+
+
+def test_nothing_but_a_line_for_progress_stands_between_controls_and_figure() -> None:
+    panel = make_panel()
+    panel.refresh()
+    _, bar, message, _ = panel.box.children
+    assert bar.layout.height == "12px" and message.layout.display == "none"
+    assert panel.figure.layout.height <= 390, "with its controls it fits into a window of 768 pixels"

@@ -10,7 +10,7 @@ from netlab import plots, theory
 from netlab.chapters.wifi.settings import air
 from netlab.network.media import OFDM_RATES_MBPS
 from netlab.traffic import Udp
-from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
@@ -61,8 +61,6 @@ def panel() -> PanelParts:
             value=54,
             description="Rate (Mbit/s)",
             continuous_update=False,
-            style=LABELS,
-            layout={"width": "100%", "max_width": "46em"},
         ),
         "two_senders": toggle("A second sender"),
         "rts": toggle("RTS/CTS at 11 Mbit/s"),
