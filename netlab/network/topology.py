@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,6 +77,14 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             f"Topology({len(self.hosts)} hosts, {len(self.routers)} routers, {len(self.switches)} switches, "
             f"{len(self.links)} links)"
         )
+
+    def _repr_mimebundle_(self, **_settings: Any) -> dict[str, Any]:
+        """Return the forms that a notebook shows: a drawing, and the text that a terminal prints."""
+        text = {"text/plain": repr(self)}
+        if not self.nodes:
+            return text
+        # By name, and only where a network is shown: `netlab.plots` is above this package, and the guest has no Plotly.
+        return {**importlib.import_module("netlab.plots.drawing").notebook_drawing(self), **text}
 
     def to_dict(self) -> dict[str, Any]:
         """The topology as a scenario file has it."""

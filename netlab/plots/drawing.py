@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import plotly.graph_objects as go
 
 from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
+from netlab.plots.notebook import notebook_forms
 from netlab.plots.theme import COLOURS, INK, TEXT, Array
 
 if TYPE_CHECKING:
@@ -17,15 +19,34 @@ if TYPE_CHECKING:
     from netlab.network.topology import Topology
 
 TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
+NARROW_WIDTH_PX = 480  # from the first node to the last in a window of 900 pixels
 PIXELS_PER_LINK = 115
 NODE_PX = 34
+MAX_NAME_INSIDE = 4
+"""A name of more letters stands above or below its node, and so do the others of its network."""
+NAME_PX = 13
+NAME_SIDES = {
+    "bottom center": -90,
+    "top center": 90,
+    "bottom right": -45,
+    "top right": 45,
+    "bottom left": -135,
+    "top left": 135,
+}
+"""Plotly's positions for a name, the first choice first, with their directions in degrees."""
+MIN_ROOM, MIN_CORNER_ROOM = 50, 40
+"""Degrees between a name's direction and the next link: a name in the middle reaches to both sides."""
+MIN_ROW = 3
+"""So many routers of a row are drawn straight."""
+ROW_LINK = 1.3
+"""Length of a row's links, which have labels, to that of the others."""
 CLEARLY = 0.01  # of a link: less is rounding
 
 
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """A drawing of a network with rate, delay and queue on its links.
+    """Draw a network with rate, delay and queue on its links.
 
     Hosts are circles, routers squares, switches diamonds. A link whose directions differ carries both.
 
@@ -34,7 +55,7 @@ def topology(
     network : Topology
         The network.
     title : str
-        What the figure shows.
+        The figure's title.
     link_names : mapping of two nodes to str, optional
         What links are called in the text, such as ``{("r1", "r2"): "L1"}``.
 
@@ -78,6 +99,7 @@ def topology(
             xshift=xshift,
             yshift=yshift,
         )
+    outside = any(len(node) > MAX_NAME_INSIDE for node in network.nodes)
     kinds = (("host", network.hosts), ("router", network.routers), ("switch", network.switches))
     for (kind, names), symbol, colour in zip(kinds, ("circle", "square", "diamond"), COLOURS, strict=False):
         if not names:
@@ -88,7 +110,8 @@ def topology(
             mode="markers+text",
             name=kind,
             text=names,
-            textfont={"color": INK, "size": 13},
+            textfont={"color": TEXT if outside else INK, "size": NAME_PX},
+            textposition=[_name_place(node, network, place) for node in names] if outside else None,
             hoverinfo="text",
             hovertext=[_node_text(network, node, kind) for node in names],
             marker={"symbol": symbol, "size": NODE_PX if symbol != "diamond" else 40, "color": colour},
@@ -98,12 +121,17 @@ def topology(
         template="netlab",
         title_text=title or None,
         height=height,
-        margin={"l": 20, "r": 20, "b": 20},
+        margin={"l": 40, "r": 40, "b": 40} if outside else {"l": 20, "r": 20, "b": 20},
         legend={"itemsizing": "trace", "itemclick": False, "itemdoubleclick": False},
     )
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     return figure
+
+
+def notebook_drawing(network: Topology) -> dict[str, Any]:
+    """Return the drawing of a network that is the value of a notebook's cell, in all forms of an output."""
+    return notebook_forms(topology(network))
 
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
@@ -128,9 +156,16 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         points = points / (lengths.mean() if len(lengths) else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
             points[:, 1] = 0  # a chain, which the steps straighten ever more slowly
+        else:
+            points = _straightened(
+                points, between, [names.index(node) for node in _row(network, near) if node in piece]
+            )
         points[:, 1] += below - points[:, 1].max()
         below = points[:, 1].min() - 1
-        place |= {node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)}
+        place |= {
+            node: (round(float(x), 4) + 0.0, round(float(y), 4) + 0.0)
+            for node, (x, y) in zip(names, points, strict=True)
+        }
     return place
 
 
@@ -169,20 +204,74 @@ def _spread(links_between: Array) -> Array:
     step of E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004.
     """
     count = len(links_between)
+    angles = np.arange(count) * 2 * np.pi / count
+    return _majorized(np.column_stack([np.cos(angles), np.sin(angles)]), links_between, [])
+
+
+def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array:
+    """Move the points by steps of `_spread`; those of a `row` stay on the horizontal through 0."""
+    count = len(links_between)
     apart = links_between + np.eye(count)
     pull = np.linalg.pinv(np.diag((apart**-2.0).sum(axis=1)) - apart**-2.0)
-    angles = np.arange(count) * 2 * np.pi / count
-    points = np.column_stack([np.cos(angles), np.sin(angles)])
     for _ in range(500):
         gaps = np.linalg.norm(points[:, None] - points, axis=2) + np.eye(count)
         push = 1 / (apart * np.maximum(gaps, 1e-9))
         np.fill_diagonal(push, 0)
         step = pull @ ((np.diag(push.sum(axis=1)) - push) @ points) - points
+        step[list(row), 1] = 0
         points = points + 1.9 * step  # beyond 2 the sum would grow
         if np.max(np.abs(step)) < 1e-7:
             break
     centred: Array = points - points.mean(axis=0)
     return centred
+
+
+def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the routers that stand in one row, each linked to the next and to no other router; none if there are not so many."""
+    routers = {node: [other for other in near[node] if other in network.routers] for node in network.routers}
+    ends = [node for node, others in routers.items() if len(set(others)) == 1]
+    longest: list[str] = []
+    for end in ends:
+        row = [end]
+        while onward := set(routers[row[-1]]) - set(row):
+            if len(onward) > 1:
+                break
+            row += onward
+        longest = max(longest, row, key=len) if not onward else longest
+    return longest if len(longest) >= MIN_ROW else []
+
+
+def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Array:
+    """Draw the points of a row along the horizontal, with longer links, and the others where they are then best placed."""
+    if not row:
+        return points
+    x, y = points[row[-1]] - points[row[0]]
+    angle = np.arctan2(y, x) if x > 0 else np.arctan2(-y, -x)
+    turned = points @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    turned = turned - turned[list(row)].mean(axis=0)
+    turned[list(row), 1] = 0
+    apart = np.where(links_between <= 1, links_between, np.inf)
+    for one, other in itertools.pairwise(row):
+        apart[one, other] = apart[other, one] = ROW_LINK
+    for middle in range(len(apart)):
+        apart = np.minimum(apart, apart[:, [middle]] + apart[[middle], :])
+    # With links of one length first: from there the others find better places.
+    return _majorized(_majorized(turned, links_between, row), apart, row)
+
+
+def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, float]]) -> str:
+    """Choose the side of a node at which no link leaves it: below, above, or at a corner."""
+    points = np.array(list(place.values()))
+    pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
+    others = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
+    ways = [(np.array(place[other]) - np.array(place[node])) * pixels for other in others]
+    room = {}
+    for side, angle in NAME_SIDES.items():
+        towards = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+        turns = [np.degrees(np.arccos(np.clip(way @ towards / np.linalg.norm(way), -1, 1))) for way in ways]
+        room[side] = min(turns, default=180.0)
+    enough = [side for side in NAME_SIDES if room[side] >= (MIN_ROOM if "center" in side else MIN_CORNER_ROOM)]
+    return enough[0] if enough else max(NAME_SIDES, key=lambda side: round(room[side]))
 
 
 def _beside(
@@ -196,7 +285,8 @@ def _beside(
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     half_box = np.array([4.0 * max(map(len, lines)), 9.0 * len(lines)])
     # A label wider than the line between its nodes, on a narrow page, would be hidden behind them.
-    clear_px = 6 if 2 * half_box[0] < 0.8 * np.linalg.norm(along) - NODE_PX else NODE_PX / 2
+    narrow_px = np.linalg.norm(along * (NARROW_WIDTH_PX / TYPICAL_WIDTH_PX, 1))
+    clear_px = 6 if 2 * half_box[0] < narrow_px - NODE_PX else NODE_PX / 2
     shift = normal * (clear_px + np.abs(normal) @ half_box)
     if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
         shift = -shift

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from netlab.base.errors import NetlabError
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.plots import drawing
+from netlab.plots import drawing, theme
 
 
 def test_a_topology_shows_rate_delay_and_queue_of_each_limited_link():
@@ -101,3 +103,54 @@ def test_a_drawing_is_the_same_however_its_points_came_to_lie(turn, mirror):
         found, wanted = drawing._turned(moved), drawing._turned(points)
         assert np.allclose(found, wanted, atol=1e-5)
         assert found[0, 0] < 0
+
+
+def places(figure):
+    return {
+        name: (x, y)
+        for trace in figure.data
+        if trace.text
+        for name, x, y in zip(trace.text, trace.x, trace.y, strict=True)
+    }
+
+
+def test_routers_in_a_row_are_drawn_straight_and_in_their_order():
+    place = places(plots.topology(topologies.portfolio()))
+    row = [place[f"r{number}"] for number in (1, 2, 3, 4)]
+    assert len({y for _, y in row}) == 1
+    assert [x for x, _ in row] == sorted(x for x, _ in row)
+    nearest = min(np.hypot(ax - bx, ay - by) for (ax, ay), (bx, by) in itertools.combinations(place.values(), 2))
+    assert nearest > 0.4, "no node hides another"
+
+
+def test_routers_in_a_ring_or_a_star_are_no_row():
+    ring = Topology(routers=["a", "b", "c"], links=[Link("a", "b"), Link("b", "c"), Link("c", "a")])
+    star = Topology(routers=["a", "b", "c", "d"], links=[Link("a", "b"), Link("a", "c"), Link("a", "d")])
+    for network in (ring, star):
+        assert len({y for _, y in places(plots.topology(network)).values()}) > 1
+
+
+@pytest.mark.parametrize("name", ["phone", "laptop_12"])
+def test_a_long_name_stands_beside_its_node_and_away_from_its_links(name):
+    network = Topology(hosts=["h1", name], routers=["r1"], links=[Link("h1", "r1"), Link("r1", name, rate_mbps=5)])
+    nodes = [trace for trace in plots.topology(network).data if trace.text]
+    assert {where for trace in nodes for where in trace.textposition} == {"bottom center"}, "links go left and right"
+    assert {trace.textfont.color for trace in nodes} == {theme.TEXT}
+    short = plots.topology(Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")]))
+    assert {trace.textposition for trace in short.data if trace.text} == {None}
+
+
+def test_a_long_name_finds_a_corner_where_links_leave_on_all_sides():
+    around = [f"client_{n}" for n in range(4)]
+    figure = plots.topology(Topology(hosts=around, routers=["r1"], links=[Link(each, "r1") for each in around]))
+    (router,) = [trace for trace in figure.data if trace.name == "router"]
+    assert router.textposition[0] in ("bottom right", "top right", "bottom left", "top left")
+
+
+def test_a_network_alone_in_a_cell_is_drawn_and_a_terminal_prints_its_text():
+    network = topologies.dumbbell(pairs=1)
+    forms = network._repr_mimebundle_()
+    assert forms["application/vnd.plotly.v1+json"]["data"]
+    assert 'role="img" aria-label="Drawing of a network: host: h1, h2' in forms["text/html"]
+    assert forms["text/plain"] == repr(network)
+    assert Topology()._repr_mimebundle_() == {"text/plain": repr(Topology())}, "nothing to draw"
