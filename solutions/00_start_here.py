@@ -77,7 +77,8 @@ chapter.check.rtt(rtt_ms)
 
 # %% id="flow"
 run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=10)
-print(f"goodput {run.flows['goodput_mbps'].iloc[0]:.1f} Mbit/s, round-trip time {run.flows['rtt_ms'].iloc[0]:.0f} ms")
+flow = run.flows.iloc[0]
+print(f"goodput {flow['goodput_mbps']:.1f} Mbit/s, round-trip time {flow['rtt_ms']:.0f} ms")
 
 # %% [markdown] id="panel-text"
 # A ping from `h1` to `h3` takes 50 ms when nobody else sends. The download made the time longer. Why? Packets wait in the queue. The chapters are about such questions.

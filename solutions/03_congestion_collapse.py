@@ -170,9 +170,8 @@ chapter.check.my_run(my_run)
 
 # %% id="graves"
 if my_run is not ...:
-    last = my_run.queues.groupby("interface").last()
-    counts = last.loc[["r1-eth2", "r2-eth1", "r2-eth2"], ["sent_packets", "drops"]]
-    counts.index = ["r1 to r2", "r2 to h4", "r2 to h3"]
+    last = my_run.queues.groupby("link").last()
+    counts = last.loc[["r1 to r2", "r2 to h4", "r2 to h3"], ["sent_packets", "drops"]]
     print(counts.to_string())
     dropped = counts.loc["r2 to h3", "drops"] / counts.loc["r1 to r2", "sent_packets"]
     print(f"crossed the shared link and were dropped behind it: {dropped:.0%}".replace("%", " %"))

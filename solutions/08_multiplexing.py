@@ -36,9 +36,15 @@ print(nl.preflight())
 my_rtt_ms = 75  # SOLUTION
 my_long_mbps = 5  # SOLUTION
 
-rtt_prediction = nl.checks.predict("mean RTT of h1-h4", my_rtt_ms, unit="ms", low=60, high=1000)
+rtt_prediction = nl.checks.predict(
+    "mean RTT of h1-h4", my_rtt_ms, unit="ms", low=60, high=1000
+)
 long_prediction = nl.checks.predict(
-    "goodput of the flow over three links", my_long_mbps, unit="Mbit/s", low=0, high=19.2
+    "goodput of the flow over three links",
+    my_long_mbps,
+    unit="Mbit/s",
+    low=0,
+    high=19.2,
 )
 
 # %% [markdown] id="network-text"
@@ -93,15 +99,25 @@ nl.plots.topology(
 # %% id="water"
 def fair_shares_mbps(capacities_mbps, routes):
     """Max-min fair rate of each flow in Mbit/s."""
-    left_mbps, shares_mbps = dict(capacities_mbps), {}  # what each link still has; the flows that have stopped
+    left_mbps = dict(capacities_mbps)  # what each link still has
+    shares_mbps = {}  # the flows that have stopped
     for _ in capacities_mbps:  # each round fills a link, if a flow over it still rises
         rising = {
-            link: [flow for flow, route in routes.items() if link in route and flow not in shares_mbps]
+            link: [
+                flow
+                for flow, route in routes.items()
+                if link in route and flow not in shares_mbps
+            ]
             for link in left_mbps
         }
-        # Which link fills next? Stop its rising flows: note their level, and take it from each link of their routes.
+        # Which link fills next? Stop its rising flows: note their level,
+        # and take it from each link of their routes.
         # BEGIN SOLUTION
-        levels_mbps = {link: left_mbps[link] / len(flows) for link, flows in rising.items() if flows}
+        levels_mbps = {
+            link: left_mbps[link] / len(flows)
+            for link, flows in rising.items()
+            if flows
+        }
         if levels_mbps:
             full = min(levels_mbps, key=levels_mbps.get)
             for flow in rising[full]:
@@ -173,12 +189,16 @@ my_table = nl.repeat(chapter.settings.transfer_and_ping(own.room_packets), seeds
 my_rows = my_table[my_table["kind"] == "ping"]
 my_interval = nl.interval(my_rows["rtt_max_ms"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="rtt_max_ms", title="The longest ping of each run")
+my_figure = my_rows.plot(
+    kind="scatter", x="seed", y="rtt_max_ms", title="The longest ping of each run"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Round trip (ms)")
 theory = 60 + 8 * 1514 * own.room_packets / 30_000
 my_figure.add_hline(y=theory, annotation_text="theory")
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+my_verdict = (
+    "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+)
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
@@ -210,7 +230,9 @@ chapter.check.room(largest_queue_packets)
 # 16 before L3. (netlab keeps the two apart.) If this is right, the same experiments with these *rooms* give the published waits. Nothing is fitted.
 
 # %% id="lab"
-lab_runs = chapter.settings.four_experiments(nl.topologies.portfolio(queue_packets=(34, 50, 16)))
+lab_runs = chapter.settings.four_experiments(
+    nl.topologies.portfolio(queue_packets=(34, 50, 16))
+)
 waits = chapter.settings.waits_table(runs, lab_runs)
 print("Round trips in ms, by ping")
 print(waits.round(1).to_string(index=False, col_space=6))
@@ -250,11 +272,16 @@ chapter.settings.crossing_figure(crossed, title="Six flows, three kinds of queue
 # %% id="crossing-table"
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
 crossing_table = chapter.settings.crossing_table(crossed).round(2)
-print(crossing_table.rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string(na_rep=""))
+print(
+    crossing_table.rename(
+        columns=lambda name: name[:2] if name.startswith("+-") else name
+    ).to_string(na_rep="")
+)
 print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
 print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False, col_space=5))
+by_draw = chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)
 long_prediction.compare(
-    chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)["h1-h9"].mean(),
+    by_draw["h1-h9"].mean(),
     theory=chapter.settings.allocations().loc["h1-h9", "square root"],
 )
 

@@ -62,7 +62,9 @@ my_b2_mbps = 1.0  # SOLUTION
 my_b3_kbps = 700  # SOLUTION
 
 b2_prediction = nl.checks.predict("TCP in B2", my_b2_mbps, unit="Mbit/s", low=0, high=5)
-b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000)
+b3_prediction = nl.checks.predict(
+    "TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000
+)
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -98,12 +100,16 @@ my_table = nl.repeat(chapter.settings.beside(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="TCP beside a video")
+my_figure = my_rows.plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="TCP beside a video"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of TCP (Mbit/s)")
 theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
 my_figure.add_hline(y=theory, annotation_text="theory")
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+my_verdict = (
+    "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+)
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
@@ -143,7 +149,8 @@ tcp = {
     for video in measured.index.get_level_values(0).unique()
 }
 print(
-    f"TCP in B2: {tcp[4][0]:.0f} +- {tcp[4][1]:.0f} kbit/s, in B3: {tcp[9][0]:.0f} +- {tcp[9][1]:.0f} kbit/s "
+    f"TCP in B2: {tcp[4][0]:.0f} +- {tcp[4][1]:.0f} kbit/s, "
+    f"in B3: {tcp[9][0]:.0f} +- {tcp[9][1]:.0f} kbit/s "
     "(mean and 95 % interval of 5 seeds)"
 )
 b2_prediction.compare(tcp[4][0] / 1000, theory=left(5, 5, 1000))
@@ -176,9 +183,12 @@ chapter.check.video(my_video_mbps)
 
 # %% id="video-run" tags=["folded"]
 if my_video_mbps is not ...:
-    run = nl.run(network, senders(my_video_mbps), duration_s=nl.lasting(60, 30), interval_s=1)
+    run = nl.run(
+        network, senders(my_video_mbps), duration_s=nl.lasting(60, 30), interval_s=1
+    )
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
-    print(f"TCP: {got_mbps:.2f} Mbit/s, so {own.update_mb} MB take {own.update_mb * 8 / got_mbps / 60:.1f} minutes")
+    minutes = own.update_mb * 8 / got_mbps / 60
+    print(f"TCP: {got_mbps:.2f} Mbit/s, so {own.update_mb} MB take {minutes:.1f} minutes")
 
 # %% [markdown] id="formula-text"
 # ## Part 2: a formula and its limits
@@ -202,7 +212,9 @@ if my_video_mbps is not ...:
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
 windows = nl.sweep(
     {
-        name: chapter.settings.beside(video, duration_s=nl.lasting(30, 20), interval_s=0.25)
+        name: chapter.settings.beside(
+            video, duration_s=nl.lasting(30, 20), interval_s=0.25
+        )
         for name, video in cases.items()
     }
 )
@@ -250,7 +262,8 @@ losses = chapter.settings.loss_table()
 wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
 print("Goodput of one connection in kbit/s; +- is half the 95 % interval of eight")
 print(chapter.settings.cliff_table(losses, wait).to_string())
-print(f"Mean wait at a loss rate of 0.45: {wait(260, 0.45) / 1000:.1f} s, of 0.49: {wait(260, 0.49) / 1000:.1f} s")
+waits_s = [wait(260, loss_rate) / 1000 for loss_rate in (0.45, 0.49)]
+print("Mean wait at a loss rate of 0.45: {:.1f} s, of 0.49: {:.1f} s".format(*waits_s))
 
 # %% [markdown] id="losses-why"
 # **Why do they differ?**
@@ -312,7 +325,11 @@ chapter.check.my_run(my_run)
 
 # %% id="my_run-table" tags=["folded"]
 if my_run is not ...:
-    print(chapter.settings.fair_table(my_run, own.my_video_mbps).to_string(index=False, col_space=8))
+    print(
+        chapter.settings.fair_table(my_run, own.my_video_mbps).to_string(
+            index=False, col_space=8
+        )
+    )
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -375,10 +392,21 @@ red_runs = nl.sweep(
 )
 seen = {
     case: settings.seen_losses([found[video, seed] for seed in range(1, 6)])
-    for case, found, video in (("B2", runs, 4), ("B3", runs, 9), ("B2, RED", red_runs, 4), ("B3, RED", red_runs, 9))
+    for case, found, video in (
+        ("B2", runs, 4),
+        ("B3", runs, 9),
+        ("B2, RED", red_runs, 4),
+        ("B3, RED", red_runs, 9),
+    )
 }
-print("Mean and 95 % interval of five seeds. The last four in kbit/s, with TCP's loss and RTT")
-print(pd.DataFrame(seen).T.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string())
+print("Mean and 95 % interval of five seeds.")
+print("The last four in kbit/s, with TCP's loss and RTT")
+print(
+    pd.DataFrame(seen)
+    .T.round(2)
+    .rename(columns=lambda name: name[:2] if name.startswith("+-") else name)
+    .to_string()
+)
 
 # %% [markdown] id="whose-why"
 # In B2 TCP loses [[more than twice as much as the video = seen["B2"]["TCP loses"] / seen["B2"]["video loses"] | 2.05 .. 2.8]]. A guess: TCP sends two segments back to back, and the second one finds the
@@ -403,15 +431,21 @@ print(pd.DataFrame(seen).T.round(2).rename(columns=lambda name: name[:2] if name
 
 # %% id="cable"
 my_cable_mbps = 1  # SOLUTION
-cable_prediction = nl.checks.predict("TCP beside UDP on a cable", my_cable_mbps, unit="Mbit/s", low=0, high=100)
+cable_prediction = nl.checks.predict(
+    "TCP beside UDP on a cable", my_cable_mbps, unit="Mbit/s", low=0, high=100
+)
 settings = chapter.settings
 cable_table = settings.crowd_table()
 print("Goodput in Mbit/s; packets dropped")
 print(cable_table.round(1).astype({"dropped": int}).to_string())
-cable_prediction.compare(cable_table.loc[("usual", 1), "TCP"], theory=settings.crowd_theory_mbps(1)[0])
+cable_prediction.compare(
+    cable_table.loc[("usual", 1), "TCP"], theory=settings.crowd_theory_mbps(1)[0]
+)
 
 # %% id="cable-figure" tags=["figure", "folded"]
-settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s")
+settings.crowd_figure(
+    cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s"
+)
 
 # %% [markdown] id="cable-why"
 # These are the report's two results: [[95 Mbit/s in all = bool(cable_table.loc["usual", "total"].between(94.5, 95.5).all())]], and TCP [[above each UDP flow = bool((cable_table.loc["usual", "TCP"] > 1.5 * cable_table.loc["usual", "each UDP"]).all())]]. No priority is needed for that. Packets leave a
@@ -430,7 +464,10 @@ settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host
 # The second part of task 8 lets the UDP flows end one after the other:
 
 # %% id="ending-figure" tags=["figure"]
-flows = [nl.Tcp("h1", "h2"), *[settings.iperf_udp(duration_s=end_s) for end_s in (2, 4, 6)]]
+flows = [
+    nl.Tcp("h1", "h2"),
+    *[settings.iperf_udp(duration_s=end_s) for end_s in (2, 4, 6)],
+]
 ending = nl.run(settings.cable(), flows, duration_s=8, interval_s=0.25)
 settings.ending_figure(ending, (2, 4, 6), "Three UDP flows end at 2, 4 and 6 s")
 
@@ -472,7 +509,11 @@ rows.append(
         95,
     )
 )
-print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).to_string(index=False, na_rep="-", float_format="%.0f"))
+print(
+    pd.DataFrame(
+        rows, columns=["", "theory", "here", "with RED", "published"]
+    ).to_string(index=False, na_rep="-", float_format="%.0f")
+)
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;

@@ -109,7 +109,7 @@ print(experiments.lab_table(lab).to_string(index=False))
 
 # %% id="lab-figure" tags=["figure"]
 long_run = lab["CUBIC, 1000 packets"]
-nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1-eth2"], title="Two CUBIC flows and 1000 places")
+nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1 to h3"], title="Two CUBIC flows and 1000 places")
 
 # %% id="lab-compare"
 late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"].mean()

@@ -36,8 +36,12 @@ print(nl.preflight())
 my_one_mbps = 0.08  # SOLUTION
 my_many_mbps = 1.9  # SOLUTION
 
-one_prediction = nl.checks.predict("one piece in flight", my_one_mbps, unit="Mbit/s", low=0, high=2)
-many_prediction = nl.checks.predict("32 pieces in flight", my_many_mbps, unit="Mbit/s", low=0, high=2)
+one_prediction = nl.checks.predict(
+    "one piece in flight", my_one_mbps, unit="Mbit/s", low=0, high=2
+)
+many_prediction = nl.checks.predict(
+    "32 pieces in flight", my_many_mbps, unit="Mbit/s", low=0, high=2
+)
 
 # %% [markdown] id="network-text"
 # ## Part 1: one piece at a time
@@ -132,8 +136,10 @@ chapter.check.stop_and_wait(my_wait)
 # $$G = \frac{8P}{T_0 + \sigma + \frac{p}{1-p}\,\tau}.$$
 
 # %% id="wait-run" tags=["folded"]
-wait = chapter.check.stop_and_wait.take(my_wait, experiments.STOP_AND_WAIT)  # yours, if it passes
-one = experiments.intervals(experiments.measured({"stop-and-wait": wait}, [1]))["stop-and-wait", 1]
+# Yours, if it passes.
+wait = chapter.check.stop_and_wait.take(my_wait, experiments.STOP_AND_WAIT)
+alone = experiments.measured({"stop-and-wait": wait}, [1])
+one = experiments.intervals(alone)["stop-and-wait", 1]
 one_prediction.compare(one.mean, theory=experiments.theory_mbps("go-back-N", 1.0))
 print(f"stop-and-wait: {one:.4f} Mbit/s in {experiments.SEEDS} runs")
 
@@ -172,7 +178,9 @@ class BackSender:
             piece = self.program.read(1000)
             if not piece:
                 break
-            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % 256]) + piece)
+            self.in_flight.append(
+                bytes([(self.oldest + len(self.in_flight)) % 256]) + piece
+            )
             self.program.send(self.in_flight[-1])
         self.program.set_timer(now_s + programs.TIMEOUT_S if self.in_flight else None)
         # END SOLUTION
@@ -257,14 +265,23 @@ chapter.check.selective_repeat(my_selective)
 
 # %% id="windows" tags=["figure"]
 back = chapter.check.go_back_n.take(my_back, experiments.GO_BACK_N)
-selective = chapter.check.selective_repeat.take(my_selective, experiments.SELECTIVE_REPEAT)
-found = experiments.measured({"go-back-N": back, "selective repeat": selective}, (1, 4, 16, 32))
+selective = chapter.check.selective_repeat.take(
+    my_selective, experiments.SELECTIVE_REPEAT
+)
+found = experiments.measured(
+    {"go-back-N": back, "selective repeat": selective}, (1, 4, 16, 32)
+)
 experiments.window_figure(found)
 
 # %% id="windows-compare" tags=["folded"]
 seen = experiments.intervals(found)
-many_prediction.compare(seen["selective repeat", 32].mean, theory=experiments.theory_mbps("selective repeat", 32.0))
-print(f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}")
+many_prediction.compare(
+    seen["selective repeat", 32].mean,
+    theory=experiments.theory_mbps("selective repeat", 32.0),
+)
+print(
+    f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}"
+)
 
 # %% [markdown] id="windows-why"
 # **Do they differ?** Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces theory gives it only [[a fifth more = float(experiments.theory_mbps("go-back-N", 32.0) / experiments.theory_mbps("go-back-N", 16.0)) | 1.18 .. 1.22]]: most of its time it waits after losses.
@@ -295,12 +312,16 @@ my_table = my_interval = my_figure = my_verdict = ...
 my_table = nl.repeat(chapter.settings.beside(own), seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="TCP on a path that loses")
+my_figure = my_table.plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="TCP on a path that loses"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 limit = own.rate_mbps * 1000 / 1042 * (1 - own.loss_percent / 100)
 my_figure.add_hline(y=limit, annotation_text="the limit")
-my_verdict = "above" if limit > mean + half else "below" if limit < mean - half else "inside"
+my_verdict = (
+    "above" if limit > mean + half else "below" if limit < mean - half else "inside"
+)
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
@@ -316,7 +337,9 @@ shared = experiments.together(selective)
 print(experiments.together_table(shared).to_string(index=False))
 beside_tcp = shared.groupby("beside").mean()
 sum_mbps = beside_tcp["tcp_mbps"] + beside_tcp["other_mbps"]
-print(f"Selective repeat sent each piece {beside_tcp['sent_for_each'].max():.1f} times.")
+print(
+    f"Selective repeat sent each piece {beside_tcp['sent_for_each'].max():.1f} times."
+)
 
 # %% [markdown] id="polite-words"
 # ### Exercise 5: whose transfer is better?

@@ -80,7 +80,7 @@ def scenario(flows, queue_packets, seed, spread=True):
 
 def utilization(run):
     """What the bottleneck sent after the warm-up, as a share of its rate."""
-    queue = run.queues[(run.queues.interface == "r1-eth0") & (run.queues.t_s >= WARM_UP_S)]
+    queue = run.queues[(run.queues.link == "r1 to sink") & (run.queues.t_s >= WARM_UP_S)]
     sent_bits = 8 * (queue.sent_bytes.iloc[-1] - queue.sent_bytes.iloc[0])
     return sent_bits / (queue.t_s.iloc[-1] - queue.t_s.iloc[0]) / (RATE_MBPS * 1e6)
 
@@ -147,7 +147,7 @@ figure
 room = round(rule[4])
 one_link = nl.topologies.dumbbell(pairs=1, rate_mbps=RATE_MBPS, delay_ms=RTT_MS / 2, queue_packets=room)
 alone = nl.run(one_link, [nl.Tcp("h1", "h2", congestion="reno")], duration_s=60)
-late = alone.queues[(alone.queues.interface == "r1-eth1") & (alone.queues.t_s >= WARM_UP_S)]
+late = alone.queues[(alone.queues.link == "r1 to r2") & (alone.queues.t_s >= WARM_UP_S)]
 alone_used = 8 * late.sent_bytes.diff().sum() / late.t_s.diff().sum() / (RATE_MBPS * 1e6)
 print(f"one flow, {room} places: {100 * alone_used:.1f} %; bound for 4 flows: {100 * bound[4][1]:.1f} %")
 
