@@ -39,8 +39,7 @@ def description(figure: go.Figure | dict[str, Any]) -> str:
     """
     drawn = go.Figure(figure)
     named = _named_nodes(drawn)
-    drawing = f"Drawing of a network: {'; '.join(_network_in_words(drawn, named))}"
-    sentence = drawing if named else _axes_sentence(drawn)
+    sentence = _drawing_sentence(drawn, named) if named else _axes_sentence(drawn)
     title = drawn.layout.title.text
     return _plain(f"{title}. {sentence}." if title else f"{sentence}.")
 
@@ -60,7 +59,10 @@ def _named_nodes(drawn: go.Figure) -> list[Any]:
     hidden = all(axis.visible is False for axis in drawn.select_xaxes())
     if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
         return []
-    return [trace for trace in drawn.data if trace.mode == "markers+text"]
+    nodes = [trace for trace in drawn.data if trace.mode == "markers+text"]
+    places = {place for trace in nodes for place in zip(trace.x, trace.y, strict=False)}
+    links = [set(zip(trace.x, trace.y, strict=False)) for trace in drawn.data if trace.mode == "lines"]
+    return nodes if all(ends <= places and len(ends) == 2 for ends in links) else []
 
 
 def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
@@ -75,6 +77,10 @@ def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
             links.append(f"{place[ax, ay]}-{place[bx, by]}" + (f" ({text})" if text else ""))
     nodes = [f"{trace.name}: {', '.join(trace.text)}" for trace in kinds]
     return [*nodes, f"Links: {'; '.join(sorted(links))}"] if links else nodes
+
+
+def _drawing_sentence(drawn: go.Figure, kinds: list[Any]) -> str:
+    return f"Drawing of a network: {'; '.join(_network_in_words(drawn, kinds))}"
 
 
 def _axes_sentence(drawn: go.Figure) -> str:

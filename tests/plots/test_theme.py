@@ -151,6 +151,10 @@ def test_figures_of_other_kinds_and_a_students_own_have_an_accessible_name_too()
     assert words.description(cases.figure) == (
         "Figure of y against h1-h9 L1 and h2, with measured and theory; below, Residual (%)."
     )
+    bare = go.Figure(
+        [go.Scatter(x=[1], y=[2], mode="markers+text", text=["a"]), go.Scatter(x=[1, 2, 3], y=[1, 2, 3], mode="lines")]
+    )
+    assert words.description(bare.update_xaxes(visible=False)) == "Figure of series.", "not a network, without an axis"
     own = go.Figure(go.Scatter(y=[1], name="mine"), layout={"meta": ["a"], "title_text": "%{meta[0]}"})
     assert notebook_forms(own)["application/vnd.plotly.v1+json"]["layout"]["meta"] == ["a"], "their texts may use it"
 

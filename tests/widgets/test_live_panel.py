@@ -81,7 +81,7 @@ def test_a_picture_says_in_words_what_it_shows(panel, clock):
     panel.controls[PAIR, "rate_mbps"].value = 2
     words = re.search('role="img" aria-label="([^"]*)"', picture(panel))[1]
     assert words.startswith("Figure: 2.0 s. Goodput (Mbit/s): h1")
-    assert "Queue (packets): queue r1-eth1 " in words
+    assert "Queue (packets): queue r1 to h2 " in words
     assert words.endswith("At 2 s r1-h2: 2 Mbit/s.")
 
 
@@ -244,7 +244,7 @@ def test_a_page_without_widgets_has_the_first_seconds_as_a_figure(panel):
     forms = panel._repr_mimebundle_()
     assert WIDGET_VIEW in forms
     drawn = forms["application/vnd.plotly.v1+json"]
-    assert {trace["name"] for trace in drawn["data"]} >= {"queue r1-eth1"}
+    assert {trace["name"] for trace in drawn["data"]} >= {"queue r1 to h2"}
     assert forms["text/plain"].startswith("LivePanel(Lab(")
 
 
