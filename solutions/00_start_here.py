@@ -17,7 +17,7 @@ import netlab as nl
 from netlab.chapters import start_here
 
 chapter = start_here.begin()
-print(nl.preflight())
+nl.preflight()
 
 # %% [markdown] id="network-text"
 # ## A network

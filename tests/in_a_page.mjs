@@ -37,6 +37,7 @@ const page = {
   ...listen,
   document: { ...listen, head: { append() {} }, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
   HTMLScriptElement: class { set src(_) {} },
+  location: new URL('http://page/notebooks/index.html'),
   matchMedia: () => ({ ...listen, matches: false }),
   fetch: () => new Promise(() => {}),
   setInterval: (call, ms) => setInterval(call, ms).unref(),

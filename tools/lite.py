@@ -45,6 +45,7 @@ LEFT_OUT = {
     "plotly": r"plotly/(labextension|package_data/(datasets|plotly\.min|widgetbundle))|plotly-[^/]*\.data/",
     "pytz": r"pytz/zoneinfo/(?!UTC)",
     "ipywidgets": r".*/tests/",
+    "netlab": r"netlab-[^/]*\.data/",
 }
 """Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
@@ -71,6 +72,8 @@ SETTINGS = {
         },
     },
 }
+EXTENSIONS = ROOT / "netlab" / "course" / "labextensions"
+"""netlab's own extension of JupyterLab."""
 PAGE = ROOT / "tools" / "page"
 """What each page has beside JupyterLite's: its script, what it does ahead, settings and the text for students."""
 COMPILED = """
@@ -261,6 +264,11 @@ def pack_scripts(output: Path) -> list[str]:
     return sorted(names)
 
 
+def first_chapter() -> str:
+    """The file's name of the chapter that opens where none was open."""
+    return min(path.name for path in catalogue.originals().glob("[0-9][0-9]_*.ipynb"))
+
+
 def add_script(output: Path, names: dict[str, str]) -> int:
     """Put the script into each page, with the list of what a kernel fetches at its start; returns the bytes of these.
 
@@ -275,7 +283,8 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     ahead = f"exec({(PAGE / 'ahead.py').read_text(encoding='utf-8')!r}, {{}})"
     (output / "static" / "netlab").mkdir()
     (output / "static" / "netlab" / "loading.js").write_text(
-        script("loading.js", FILES=files, AHEAD=ahead, SCRIPTS=pack_scripts(output)), encoding="utf-8"
+        script("loading.js", FILES=files, AHEAD=ahead, SCRIPTS=pack_scripts(output), FIRST=first_chapter()),
+        encoding="utf-8",
     )
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
     if not pages:
@@ -313,6 +322,7 @@ def main() -> int:
     shutil.copy(PAGE / "README.md", contents)
     subprocess.run(
         [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", output,
+         f"--FederatedExtensionAddon.extra_labextensions_path={EXTENSIONS}",
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
         check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
     )  # fmt: skip

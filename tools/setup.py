@@ -87,6 +87,7 @@ CLONE_ON_PATH = (
     "import pathlib, sys, sysconfig; "
     'pathlib.Path(sysconfig.get_path("purelib"), "netlab_clone.pth").write_text(sys.argv[1] + chr(10))'
 )
+EXTENSIONS = "share/jupyter/labextensions"
 SECONDS_PER_PACKAGE = 0.4
 SYSTEM_ONLY, LAB = "--system", "--lab"
 UNPACK = f"{sys.executable} -m netlab.kernel.command unpack FILE"
@@ -279,6 +280,9 @@ class Environment:
                 f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
                 # A Python started beside a clone named netlab would take the folder for the package; a path goes before it.
                 f"'{VENV}/bin/python' -c '{CLONE_ON_PATH}' '{ROOT}'",
+                # setuptools puts no data files into an editable installation.
+                f"mkdir -p '{VENV}/{EXTENSIONS}'",
+                f"ln -sfn '{ROOT}/netlab/course/labextensions/netlab' '{VENV}/{EXTENSIONS}/netlab'",
                 f"{python} check",
             ]
         )

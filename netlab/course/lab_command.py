@@ -11,6 +11,7 @@ from pathlib import Path
 from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
 
+EXTENSIONS = Path(__file__).with_name("labextensions")
 # No pop-up that asks about news, and no look at the network for them.
 _QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
@@ -40,6 +41,8 @@ def main(options: argparse.Namespace) -> int:
         f"--ServerApp.root_dir={where}",
         # Else a browser is given a page of the file system, and one outside (Windows beside WSL2) cannot open it.
         "--ServerApp.use_redirect_file=False",
+        # Also where netlab was installed in a way that put nothing into JupyterLab's own folder.
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
         f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
         *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
         *options.jupyter,

@@ -3,6 +3,7 @@
 The first two, and all that they import, are for Linux: they are imported where they are used.
 """
 
+import html
 import os
 import platform
 import sys
@@ -111,7 +112,29 @@ def _library_refusal(plans: Sequence[Plan]) -> str:
     return ""
 
 
-def preflight(wanted: str | Engine | None = None) -> str:
+class Readiness(str):
+    """What experiments run on here, in lines; a notebook whose cell ends with it shows what is different behind "more"."""
+
+    __slots__ = ("_ready",)
+    _ready: str
+
+    @classmethod
+    def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
+        """Join the line that says "Ready" and the lines about what is different here."""
+        made = cls("\n".join([ready, *different]))
+        made._ready = ready
+        return made
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        different = html.escape(self.removeprefix(self._ready).strip())
+        more = f"<details><summary>more</summary>{different}</details>" if different else ""
+        return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
+
+
+def preflight(wanted: str | Engine | None = None) -> Readiness:
     """Say in a sentence what experiments will run on here.
 
     Raises EngineError, KernelError when they cannot; the text names each thing that is missing and its remedy.
@@ -125,7 +148,7 @@ def preflight(wanted: str | Engine | None = None) -> str:
     if moment := behind.underway():
         ready += f" {being_built(moment)}"
     told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
-    return "\n".join([ready, *told, *([GOES_ON] if other else [])])
+    return Readiness.of(ready, [*told, *([GOES_ON] if other else [])])
 
 
 def being_built(moment: BuildProgress) -> str:

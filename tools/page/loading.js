@@ -4,6 +4,7 @@
   const FILES = []; // [name, bytes]
   const AHEAD = ""; // Python
   const SCRIPTS = []; // of JupyterLab, that have a packed copy beside them
+  const FIRST = ""; // chapter
   const place = new URL("../pyodide/", document.currentScript.src);
   const line = document.createElement("div");
   line.id = "netlab-loading";
@@ -27,9 +28,46 @@
     if (seconds) say.timer = setTimeout(() => (line.hidden = true), seconds * 1000);
   }
 
-  // JupyterLab 4.4 takes the arrow keys of a slider for its own, which move from cell to cell; 4.6 does not.
-  const unbind = (event) => event.target.closest?.(".noUi-handle")?.setAttribute("data-lm-suppress-shortcuts", "true");
-  addEventListener("keydown", unbind, true);
+  // JupyterLite opens what the address names, and takes the name away. It is put back, so that a reload opens the same chapter. An
+  // address without one opens what this tab had open, else what this browser had open, else the first chapter.
+  const OPEN = "netlab open";
+  const isLab = /\/lab\/(index\.html)?$/.test(location.pathname);
+  const stored = (store) => {
+    try {
+      return window[store];
+    } catch {
+      return null; // the browser forbids it
+    }
+  };
+  function nameInAddress(path) {
+    const address = new URL(location.href);
+    if (address.searchParams.get("path") === path) return;
+    address.searchParams.set("path", path);
+    history.replaceState(history.state, "", address);
+  }
+  let restored = null;
+  if (isLab && !new URL(location.href).searchParams.has("path")) {
+    restored = stored("sessionStorage")?.getItem(OPEN) ?? stored("localStorage")?.getItem(OPEN) ?? FIRST;
+    nameInAddress(restored);
+  }
+  function keepOpen() {
+    const { shell } = window.jupyterapp ?? {};
+    // Nothing is current as long as the page has no focus.
+    const widget = shell?.currentWidget ?? (shell && [...shell.widgets("main")].find((each) => each.isVisible));
+    const path = widget?.context?.path;
+    if (!isLab || !path) return;
+    restored = null;
+    nameInAddress(path);
+    for (const store of ["sessionStorage", "localStorage"]) if (stored(store)?.getItem(OPEN) !== path) stored(store)?.setItem(OPEN, path);
+  }
+  // What was open may have been deleted or renamed in another tab.
+  function openFirst() {
+    const { commands } = window.jupyterapp;
+    if (restored === FIRST) return;
+    restored = null;
+    for (const store of ["sessionStorage", "localStorage"]) stored(store)?.removeItem(OPEN);
+    commands.execute("docmanager:open", { path: FIRST });
+  }
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const mb = (bytes) => Math.round(bytes / 1e6);
@@ -68,10 +106,14 @@
   const status = () => contexts().map((it) => it.sessionContext?.session?.kernel?.status).filter(Boolean)[0];
 
   async function tellUntilReady() {
+    say("Python is fetched.");
+    for (let waited_s = 0; !contexts().length; waited_s += 0.5) {
+      if (waited_s === 15) say("Python is fetched. It starts when you open a chapter.", 15);
+      await wait(500);
+    }
     say("Starting Python ...");
     for (let waited_s = 0; waited_s < 300; waited_s += 0.5) {
       if (ready) return say("Python is ready. Your answers stay in this browser, but not in a private window. File > Download is for handing in.", 15);
-      if (waited_s > 15 && !status()) return say("Python is fetched.", 5); // no notebook is open
       await wait(500);
     }
     if (["idle", "busy"].includes(status())) return say("Python has started.", 5);
@@ -135,6 +177,7 @@
   const watched = new WeakSet();
   function watch() {
     offerDownload();
+    keepOpen();
     if (narrow.matches && !touched && contexts().length) window.jupyterapp.shell.collapseLeft();
     for (const context of contexts()) {
       goAhead(context.sessionContext?.session?.kernel);
@@ -171,7 +214,10 @@
       const { contents } = app.serviceManager;
       const get = contents.get.bind(contents);
       contents.get = async (...asked) => {
-        const file = await get(...asked);
+        const file = await get(...asked).catch((error) => {
+          if (restored && asked[0] === restored) openFirst();
+          throw error;
+        });
         if (file.type === "notebook" && file.content) joinLines(file.content);
         return file;
       };

@@ -1,0 +1,260 @@
+// What netlab adds to JupyterLab, Notebook 7 and JupyterLite in notebooks that import netlab. A prebuilt extension, written by hand: a
+// container of webpack's module federation has `init` and `get`, and this one shares no module, so nothing has to be built.
+(() => {
+  const VIEW = "application/vnd.jupyter.widget-view+json";
+  const IMPORTS = /^[ \t]*(import|from)[ \t]+netlab\b/m;
+  const ANSWER = /^\*Your answer:\*/m;
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  const panels = (app) => [...app.shell.widgets("main")].filter((panel) => panel.content?.model?.cells && panel.context);
+  const panelOf = (app, node) => panels(app).find((panel) => panel.content.node.contains(node));
+
+  // Asked at each key: an answer of "yes" is kept for as long as the notebook is open.
+  const chapters = new WeakSet();
+  function isChapter(notebook) {
+    if (chapters.has(notebook)) return true;
+    for (const cell of notebook.model?.cells ?? []) {
+      if (cell.type === "code" && IMPORTS.test(cell.sharedModel.getSource())) return chapters.add(notebook), true;
+    }
+    return false;
+  }
+  const chapterOf = (app, node) => {
+    const panel = panelOf(app, node);
+    return panel && isChapter(panel.content) ? panel : null;
+  };
+
+  // Writing. JupyterLab opens the text of a double-clicked cell and stays in command mode, where letters are commands: "My friend" made
+  // the cell raw and its text was gone.
+
+  async function edit(notebook) {
+    const cell = notebook.activeCell;
+    await cell.ready;
+    if (notebook.activeCell !== cell || cell.isDisposed) return;
+    notebook.mode = "edit";
+    for (let tries = 0; !cell.editor && tries < 50; tries++) await later(20); // a cell that was never in sight has none yet
+    const { editor } = cell;
+    if (!editor || notebook.activeCell !== cell) return;
+    const text = cell.model.sharedModel.getSource();
+    if (ANSWER.test(text)) {
+      // The ellipsis of an open answer is selected, so that the first letter takes its place.
+      const end = editor.getPositionAt(text.length);
+      editor.setSelection({ start: text.endsWith("…") ? editor.getPositionAt(text.length - 1) : end, end });
+    }
+    editor.focus();
+  }
+
+  let rendered = null;
+  function beforeDoubleClick({ target }) {
+    rendered = target.closest?.(".jp-MarkdownCell.jp-mod-rendered") ?? null;
+  }
+  function afterDoubleClick(app, event) {
+    const notebook = rendered && chapterOf(app, rendered)?.content;
+    if (notebook?.activeCell?.node === rendered && notebook.activeCell.rendered === false) edit(notebook);
+  }
+
+  // Commands that change or delete cells, or end the kernel; and those that insert cells, where somebody means to write.
+  const CHANGES = /^(notebook:(change|cut|delete|paste|merge|undo-cell|redo-cell|move-cell)|kernelmenu:(restart|interrupt))/;
+  const INSERTS = /^notebook:insert/;
+  function onLetter(app, event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.key.length !== 1) return;
+    if (event.target.matches?.(":read-write")) return;
+    const notebook = chapterOf(app, event.target)?.content;
+    const cell = notebook?.mode === "command" ? notebook.activeCell : null;
+    if (!cell || !cell.node.contains(event.target) && !notebook.node.contains(document.activeElement)) return;
+    const markdown = cell.model.type === "markdown";
+    if (markdown && !cell.rendered && cell.editor && event.key !== " ") {
+      // Its source is open, so the letter is meant for it.
+      notebook.mode = "edit";
+      cell.editor.focus();
+      event.stopImmediatePropagation();
+      return;
+    }
+    const key = app.commands.constructor.keystrokeForKeydownEvent(event);
+    const bound = app.commands.keyBindings.filter((binding) => binding.keys[0] === key).map((binding) => binding.command);
+    if (!bound.some((command) => CHANGES.test(command) || (markdown && INSERTS.test(command)))) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    tell(app);
+  }
+
+  let told_ms = -Infinity;
+  function tell(app) {
+    if (performance.now() - told_ms < 10_000 || !app.commands.hasCommand("apputils:notify")) return;
+    told_ms = performance.now();
+    const message = "To write, double-click the text or press Enter. In chapters no single letter changes or deletes a cell: the menu Edit does.";
+    app.commands.execute("apputils:notify", { message, type: "info", options: { autoClose: 8000 } });
+  }
+
+  // A button or a slider in an output gets its keys; the notebook would take Enter, the space bar and the arrow keys.
+  function leaveToWidget({ target }) {
+    if (target.matches?.(".jupyter-widgets button, .jupyter-widgets .noUi-handle")) target.setAttribute("data-lm-suppress-shortcuts", "true");
+  }
+
+  // The place of reading, by the file's path: the cell at the top of the window and how far it is scrolled, and the active cell.
+
+  const PLACE = "netlab place ";
+  const scroller = (notebook) => notebook.node.querySelector(".jp-WindowedPanel-outer") ?? notebook.node;
+  const topOf = (notebook, cell) => cell.node.getBoundingClientRect().top - scroller(notebook).getBoundingClientRect().top;
+  const coming = new WeakSet(); // notebooks that are being scrolled to their place
+
+  function keepPlace(panel) {
+    const notebook = panel.content;
+    if (panel.isDisposed || !notebook.isVisible || coming.has(notebook)) return;
+    const top = notebook.widgets.find((cell) => cell.node.isConnected && topOf(notebook, cell) + cell.node.offsetHeight > 0);
+    if (!top) return;
+    const place = { top: top.model.id, below: Math.round(topOf(notebook, top)), active: notebook.activeCell?.model.id };
+    localStorage.setItem(PLACE + panel.context.path, JSON.stringify(place));
+  }
+
+  const indexOf = (notebook, id) => notebook.widgets.findIndex((cell) => cell.model.id === id);
+  async function findPlace(panel) {
+    const notebook = panel.content;
+    coming.add(notebook);
+    await panel.context.ready;
+    await panel.revealed;
+    const place = JSON.parse(localStorage.getItem(PLACE + panel.context.path) ?? "null");
+    let touched = false;
+    const touch = (event) => (touched ||= event.isTrusted);
+    const events = ["wheel", "pointerdown", "keydown", "touchstart"];
+    events.forEach((event) => addEventListener(event, touch, true));
+    try {
+      if (!place || !isChapter(notebook) || location.hash) return;
+      const active = indexOf(notebook, place.active);
+      if (active > 0) notebook.activeCellIndex = active;
+      // Cells above get their heights as their figures are drawn: until that is over, the place is found again.
+      for (let still = 0, tries = 0; still < 15 && tries < 100 && !touched && !panel.isDisposed; tries++, await later(100)) {
+        const index = indexOf(notebook, place.top);
+        if (index < 0) break;
+        const cell = notebook.widgets[index];
+        if (!notebook.isVisible) continue;
+        if (!cell.node.isConnected) {
+          notebook.scrollToItem(index, "start").catch(() => {});
+          continue;
+        }
+        const off = topOf(notebook, cell) - place.below;
+        const before = scroller(notebook).scrollTop;
+        if (Math.abs(off) > 1) scroller(notebook).scrollTop += off;
+        still = Math.abs(scroller(notebook).scrollTop - before) > 1 ? 0 : still + 1;
+      }
+    } finally {
+      events.forEach((event) => removeEventListener(event, touch, true));
+      coming.delete(notebook);
+    }
+  }
+
+  const known = new WeakSet();
+  function watchPlace(panel) {
+    if (known.has(panel)) return;
+    known.add(panel);
+    let timer = 0;
+    const keep = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => keepPlace(panel), 300);
+    };
+    panel.content.node.addEventListener("scroll", keep, true);
+    panel.content.activeCellChanged.connect(keep);
+    findPlace(panel).catch(console.error);
+  }
+
+  // Panels and buttons whose kernel is gone. JupyterLab says "Loading widget..." or "Error displaying widget" there for ever.
+
+  const WAITS = new Set(["Loading widget...", "Error displaying widget: model not found", "Error displaying widget"]);
+  const GONE = "Python was started anew since this cell was run. Run this cell again (Shift+Enter), and those above it if it says NameError.";
+  const since = new WeakMap(); // when a node was first seen to wait
+
+  function views(notebook) {
+    const found = [];
+    for (const cell of notebook.widgets) {
+      if (cell.model.type !== "code" || !cell.node.isConnected) continue;
+      const nodes = [...cell.node.querySelectorAll(".jp-OutputArea-child")];
+      for (let n = 0; n < cell.model.outputs.length; n++) {
+        const view = cell.model.outputs.get(n).data?.[VIEW];
+        const node = nodes[n]?.querySelector(".jp-OutputArea-output");
+        if (view && node && WAITS.has(node.textContent)) found.push({ cell, node, id: view.model_id });
+      }
+    }
+    return found;
+  }
+
+  async function tellGone(panel) {
+    const now = performance.now();
+    const waiting = views(panel.content).filter(({ node }) => {
+      if (!since.has(node)) since.set(node, now);
+      return now - since.get(node) > 3000;
+    });
+    if (!waiting.length) return;
+    const kernel = panel.sessionContext?.session?.kernel;
+    let live = {};
+    if (kernel) {
+      if (kernel.status !== "idle") return; // it starts, or computes and cannot answer
+      const reply = await Promise.race([kernel.requestCommInfo({ target_name: "jupyter.widget" }), later(5000)]);
+      if (reply?.content.status !== "ok") return;
+      live = reply.content.comms;
+    }
+    for (const { node, id } of waiting) {
+      if (id in live || !WAITS.has(node.textContent)) continue;
+      node.textContent = GONE;
+      node.classList.add("netlab-gone");
+      node.setAttribute("role", "note");
+    }
+  }
+
+  // The list of files shows whole names; who has moved its edge once keeps that.
+
+  const SIDE_PX = 380;
+  const WIDENED = "netlab side bar";
+  function find(widget, id) {
+    if (widget.id === id) return widget;
+    for (const child of widget.layout ?? []) {
+      const found = find(child, id);
+      if (found) return found;
+    }
+    return null;
+  }
+  function widen(app) {
+    const split = app.shell.layout && find(app.shell, "jp-main-split-panel");
+    const width = split?.node.clientWidth ?? 0;
+    if (width < 3 * SIDE_PX || app.shell.leftCollapsed || !split.relativeSizes()[0]) return;
+    const sizes = split.relativeSizes();
+    const share = SIDE_PX / width;
+    if (sizes[0] < share) {
+      const [left, ...rest] = sizes;
+      split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
+    }
+    localStorage.setItem(WIDENED, "true");
+  }
+
+  const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }`;
+
+  function activate(app) {
+    const sheet = document.createElement("style");
+    sheet.textContent = style;
+    document.head.append(sheet);
+    addEventListener("dblclick", beforeDoubleClick, true);
+    document.addEventListener("dblclick", (event) => afterDoubleClick(app, event));
+    addEventListener("keydown", leaveToWidget, true);
+    addEventListener("keydown", (event) => onLetter(app, event), true);
+    addEventListener("pagehide", () => panels(app).forEach(keepPlace), true);
+    setInterval(() => {
+      panels(app).forEach(watchPlace);
+      if (!localStorage.getItem(WIDENED)) app.restored.then(() => widen(app)); // as soon as the list is there
+    }, 200);
+    let asking = false;
+    setInterval(async () => {
+      if (asking) return;
+      asking = true;
+      for (const panel of panels(app)) await tellGone(panel).catch(console.error);
+      asking = false;
+    }, 1000);
+  }
+
+  const plugin = {
+    id: "netlab:chapters",
+    description: "A double-click on text begins to write, letters change no cell, and a reload finds the place.",
+    autoStart: true,
+    activate,
+  };
+  const module = { __esModule: true, default: [plugin] };
+  globalThis._JUPYTERLAB ??= {};
+  globalThis._JUPYTERLAB.netlab = { init: () => {}, get: async () => () => module };
+})();

@@ -1,0 +1,92 @@
+"""JupyterLab and the page in a browser, with the chapters as students have them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from netlab.course import copies
+from tests.browser import bidi
+from tests.browser.bidi import Browser
+from tests.waiting import free_port, wait_for
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "build" / "lite"
+
+
+class Files(SimpleHTTPRequestHandler):
+    """A server of plain files that prints nothing."""
+
+    def log_message(self, *_words: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session", params=["chromium", "firefox"])
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """A browser for all tests: what one leaves in its storage the next finds, as in a student's."""
+    if why := bidi.MISSING[request.param]:
+        pytest.skip(why)
+    with bidi.opened(request.param) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def page() -> Iterator[str]:
+    """The address of the page that `make lite` has made, which ends in a slash."""
+    if not (PAGE / "index.html").is_file():
+        pytest.skip("make lite makes the page")
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(PAGE))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def chapters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A student's copies of the chapters."""
+    folder = tmp_path_factory.mktemp("chapters")
+    list(copies.update(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iterator[str]:
+    """The address of what `netlab lab` starts, which ends in a slash."""
+    home = tmp_path_factory.mktemp("home")
+    port = free_port()
+    options = ["--no-browser", f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="]
+    options += ["--LabApp.expose_app_in_browser=True"]
+    command = [sys.executable, "-m", "netlab.commands.cli", "lab", "--folder", str(chapters), "--", *options]
+    environment = {**os.environ, "HOME": str(home), "NETLAB_DATA": str(home / "data")}
+    for name in ("CONFIG", "DATA", "RUNTIME"):
+        environment[f"JUPYTER_{name}_DIR"] = str(home / name.lower())
+    log = home / "log"
+    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=ROOT) as server:
+        try:
+            assert wait_for(lambda: server.poll() is not None or "is running at" in log.read_text()), log.read_text()
+            assert server.poll() is None, log.read_text()
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def cells(browser: Browser) -> list[list[str]]:
+    """Id, kind and text of each cell of the notebook in sight, as the browser has them."""
+    told: list[list[str]] = browser.value(
+        "jupyterapp.shell.currentWidget.content.widgets.map(c => [c.model.id, c.model.type, c.model.sharedModel.getSource()])"
+    )
+    return told
+
+
+def as_json(value: object) -> str:
+    """A value as JavaScript."""
+    return json.dumps(value)

@@ -1,0 +1,98 @@
+"""Where a student was: the chapter and the place of reading come back, and what has lost its kernel says what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.bidi import Browser
+from tests.browser.conftest import as_json
+from tests.browser.test_writing import NOTEBOOK, show
+
+pytestmark = [pytest.mark.slow]
+
+FIRST, OTHER, FAR = "00_start_here.ipynb", "08_multiplexing.ipynb", "judge-words"
+NEAR_PIXELS = 4
+TOP = f"""(() => {{
+    const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
+    return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
+}})()"""
+
+
+def in_sight(browser: Browser, path: str) -> None:
+    """Wait until a chapter is on the page."""
+    browser.until(f"globalThis.jupyterapp?.shell.currentWidget?.context?.path === {as_json(path)}")
+    browser.until(f"!!document.querySelector('.jp-Notebook .jp-Cell') && {NOTEBOOK}.isVisible")
+
+
+def stays(browser: Browser, load: Callable[[], None]) -> None:
+    """Scroll far down, wait until the place is kept, load the page again, and find the same cell at the same height."""
+    show(browser, OTHER, FAR)
+    top = browser.value(TOP)
+    browser.until(f"localStorage.getItem('netlab place {OTHER}') !== null")
+    load()
+    in_sight(browser, OTHER)
+    browser.until(f"(top => top !== null && Math.abs(top - {top}) <= {NEAR_PIXELS})({TOP})")
+
+
+def test_the_page_opens_on_the_first_chapter_then_on_the_one_that_was_open(browser: Browser, page: str) -> None:
+    browser.go(f"{page}lab/index.html")
+    browser.value("localStorage.clear(), sessionStorage.clear()")
+    browser.go("about:blank")
+    browser.go(page)
+    in_sight(browser, FIRST)
+    assert browser.value("[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label)") == [FIRST]
+    browser.value(f"jupyterapp.commands.execute('docmanager:open', {{path: {as_json(OTHER)}}}).then(() => 1)")
+    browser.until(f"localStorage.getItem('netlab open') === {as_json(OTHER)}")
+    browser.until(f"new URL(location).searchParams.get('path') === {as_json(OTHER)}")
+    browser.go("about:blank")
+    browser.go(page)
+    in_sight(browser, OTHER)
+
+
+def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(browser: Browser, page: str) -> None:
+    browser.go(f"{page}lab/index.html")
+    browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
+    browser.go("about:blank")
+    browser.go(page)
+    in_sight(browser, FIRST)
+
+
+def test_a_reload_of_the_page_keeps_chapter_and_place(browser: Browser, page: str) -> None:
+    browser.go(f"{page}lab/index.html?path={OTHER}")
+    in_sight(browser, OTHER)
+    stays(browser, browser.reload)
+
+
+def test_a_reload_of_jupyterlab_keeps_chapter_and_place(browser: Browser, jupyterlab: str) -> None:
+    browser.go(f"{jupyterlab}lab/tree/{OTHER}")
+    in_sight(browser, OTHER)
+    stays(browser, browser.reload)
+
+
+@pytest.mark.parametrize("place", ["jupyterlab", "page"])
+def test_the_list_of_files_shows_whole_names(browser: Browser, place: str, request: pytest.FixtureRequest) -> None:
+    address = request.getfixturevalue(place)
+    browser.go(f"{address}lab/index.html" if place == "page" else f"{address}lab")
+    browser.until("document.querySelectorAll('.jp-DirListing-itemText').length > 10")
+    browser.until(
+        "[...document.querySelectorAll('.jp-DirListing-itemText')].every(name => name.scrollWidth <= name.clientWidth)"
+    )
+
+
+def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
+    browser: Browser, jupyterlab: str, chapters: Path
+) -> None:
+    view = {"model_id": "0" * 32, "version_major": 2, "version_minor": 0}
+    data = {"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}
+    cell = {"cell_type": "code", "id": "panel", "metadata": {}, "source": "import netlab", "execution_count": 1}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    book = {"cells": [{**cell, "outputs": [output]}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (chapters / "stale.ipynb").write_text(json.dumps(book))
+    browser.go(f"{jupyterlab}lab/tree/stale.ipynb")
+    in_sight(browser, "stale.ipynb")
+    browser.until("document.querySelector('.jp-OutputArea-output')?.textContent.includes('Run this cell again')")

@@ -1,0 +1,93 @@
+"""What is typed into a chapter stays text, in JupyterLab and in the page, in Chromium and in Firefox."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.bidi import Browser
+from tests.browser.conftest import as_json, cells
+
+pytestmark = [pytest.mark.slow]
+
+CHAPTER, ANSWER = "01_udp_loss.ipynb", "perfect-words"
+WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
+"""Most of its letters are commands where a notebook is in command mode."""
+NOTEBOOK = "jupyterapp.shell.currentWidget.content"
+
+
+@pytest.fixture(params=["jupyterlab", "page"])
+def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter, open, with its answer's cell in sight."""
+    address = request.getfixturevalue(request.param)
+    path = {"jupyterlab": f"lab/tree/{CHAPTER}", "page": f"lab/index.html?path={CHAPTER}"}[request.param]
+    browser.go("about:blank")
+    browser.go(f"{address}{path}")
+    show(browser, CHAPTER, ANSWER)
+    return browser
+
+
+def show(browser: Browser, path: str, cell: str) -> None:
+    """Wait until a chapter is in sight, and scroll to one of its cells, which gets the id `here`."""
+    browser.until(f"globalThis.jupyterapp?.shell.currentWidget?.context?.path === {as_json(path)}")
+    browser.until(f"{NOTEBOOK}.widgets.some(cell => cell.model.id === {as_json(cell)})")
+    browser.value(f"{NOTEBOOK}.activate()")
+    browser.until(f"""(async () => {{
+        const notebook = {NOTEBOOK};
+        const index = notebook.widgets.findIndex(cell => cell.model.id === {as_json(cell)});
+        await notebook.scrollToItem(index, 'center');
+        const {{ node }} = notebook.widgets[index];
+        node.id = 'here';
+        const box = node.getBoundingClientRect();
+        return node.isConnected && box.top > 0 && box.bottom < innerHeight && notebook.isVisible;
+    }})()""")
+
+
+def answer(browser: Browser) -> list[str]:
+    (found,) = (cell for cell in cells(browser) if cell[0] == ANSWER)
+    return found
+
+
+def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(chapter: Browser) -> None:
+    before = cells(chapter)
+    chapter.click("#here .jp-MarkdownOutput", times=2)
+    chapter.until(f"{NOTEBOOK}.mode === 'edit'")
+    chapter.type(WRITTEN)
+    chapter.press("Shift", "Enter")
+    chapter.until("document.getElementById('here').classList.contains('jp-mod-rendered')")
+    name, kind, text = answer(chapter)
+    assert (name, kind) == (ANSWER, "markdown")
+    assert text.count(WRITTEN) == 1 and text.endswith(WRITTEN), "where the ellipsis was"
+    assert [cell for cell in cells(chapter) if cell[0] != ANSWER] == [cell for cell in before if cell[0] != ANSWER]
+    assert WRITTEN in chapter.value("document.getElementById('here').textContent")
+
+
+def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapter: Browser) -> None:
+    before = cells(chapter)
+    chapter.click("#here .jp-MarkdownOutput")
+    chapter.until(f"{NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)} && {NOTEBOOK}.mode === 'command'")
+    chapter.type("ymrxddzabvc123")
+    assert cells(chapter) == before
+    assert chapter.until("[...document.querySelectorAll('.Toastify')].some(e => e.textContent.includes('press Enter'))")
+
+
+def test_a_letter_is_written_where_a_text_is_open_but_not_written_in(chapter: Browser) -> None:
+    """So JupyterLab leaves a cell after Escape, and after a double-click where it has no extension."""
+    chapter.click("#here .jp-MarkdownOutput", times=2)
+    chapter.until(f"{NOTEBOOK}.mode === 'edit'")
+    chapter.press("Escape")
+    chapter.until(f"{NOTEBOOK}.mode === 'command'")
+    chapter.type("xylo")
+    assert "xylo" in answer(chapter)[2]
+    assert answer(chapter)[1] == "markdown"
+
+
+def test_letters_are_commands_in_a_notebook_of_the_students_own(browser: Browser, jupyterlab: str) -> None:
+    browser.go(f"{jupyterlab}lab")
+    browser.until("!!globalThis.jupyterapp?.shell")
+    browser.value("jupyterapp.restored.then(() => true)")
+    browser.value("jupyterapp.commands.execute('notebook:create-new', {kernelName: 'python3'}).then(() => 1)")
+    browser.until("jupyterapp.shell.currentWidget?.content?.widgets?.length === 1")
+    browser.until(f"!!{NOTEBOOK}.activeCell && jupyterapp.shell.currentWidget.context.isReady")
+    browser.value(f"({NOTEBOOK}.mode = 'command', {NOTEBOOK}.activate())")
+    browser.type("m")
+    assert [kind for _, kind, _ in cells(browser)] == ["markdown"]
