@@ -9,7 +9,7 @@ from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
-from netlab.course import progress_store
+from netlab.course import cell_history, progress_store
 from netlab.course.checks import Check
 from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.widgets import Panel
@@ -81,6 +81,7 @@ def opener(package: str) -> Callable[..., OpenChapter]:
         )
         made = _named(check.Checks(own), topic)
         go_on()
+        cell_history.begin(topic)
         for each in made.values():
             each.on_pass = lambda key: progress_store.record(topic, key)
         return OpenChapter(topic, token, own, Exercises(**made), settings, panel)

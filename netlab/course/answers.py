@@ -3,6 +3,7 @@
 import dis
 import inspect
 import math
+import re
 import sysconfig
 import textwrap
 import traceback
@@ -67,11 +68,14 @@ def is_stub(answer: object) -> bool:
 def as_number(answer: object) -> tuple[float | None, str]:
     """Return the answer as a finite float, or None and the sentence that says why it is none."""
     if isinstance(answer, str):
-        return None, f"got the text {answer!r}; write the number without quotes and without its unit."
+        point = " Python takes a point, no comma." if re.search(r"\d,\d", answer) else ""
+        return None, f"got the text {answer!r}; write the number without quotes and without its unit.{point}"
     if isinstance(answer, (bool, np.bool_)):
         return None, f"got {answer}; a number is asked for, not a truth value."
     if callable(answer):
         return None, f"got {answer_in_words(answer)}; call it, so that its result is passed on."
+    if comma := _comma_problem(answer):
+        return None, comma
     try:
         array = np.asarray(answer, dtype=float)
     except (TypeError, ValueError):
@@ -82,6 +86,21 @@ def as_number(answer: object) -> tuple[float | None, str]:
     if not math.isfinite(number):
         return None, f"got {number}; was something divided by zero, or a number missing (NaN)?"
     return number, ""
+
+
+def _comma_problem(answer: object) -> str:
+    """Return what to say of whole numbers that a comma in a number made; "" for anything else."""
+    if not (isinstance(answer, tuple) and len(answer) > 1 and all(type(part) is int for part in answer)):
+        return ""
+    first, *others = answer
+    thousands = all(part == 0 or 100 <= part <= 999 for part in others)
+    whole = "".join([str(first), *(f"{part:03d}" for part in others)])
+    if len(answer) == 2 and others[0] >= 0:
+        more = f" Thousands are written without a comma: {whole}." if thousands else ""
+        return f"Python takes a point: {first}.{others[0]}. A comma makes two numbers.{more}"
+    if thousands:
+        return f"A comma makes {len(answer)} numbers. Thousands are written without commas: {whole}."
+    return ""
 
 
 def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import EllipsisType, SimpleNamespace
 from typing import Any, TypeVar
 
 from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab.course import cell_history
 from netlab.course.answers import (
     answer_in_words,
     arguments_in_words,
@@ -27,7 +28,7 @@ from netlab.course.answers import (
 )
 from netlab.course.diagnosis import clear, close, diagnose, direction, named_slip
 from netlab.course.hint_button import HintButton, offer
-from netlab.course.messages import GREY, show_text
+from netlab.course.messages import AMBER, GREY, show_text
 from netlab.course.prediction import predict
 
 __all__ = [
@@ -72,9 +73,11 @@ class Result:
         first, *more = self.sentences
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
-    def show(self) -> None:
+    def show(self, css_class: str = "") -> None:
         """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
-        show_text(str(self), {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY))
+        colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
+        # The page's style sheet knows a verdict by its classes.
+        show_text(str(self), colour, f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -134,15 +137,32 @@ class Check:
         # What a slip such as a forgotten bracket prints must hold no answer.
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
-    def __call__(self, answer: object) -> None:
-        """Show the verdict on `answer`; for a check cell."""
+    def __call__(self, answer: object, *more: object) -> None:
+        """Show the verdict on `answer`, unless its value is not the one that the page has; for a check cell.
+
+        `more` is the rest of a number that was written with a comma.
+        """
+        if more:
+            answer = (answer, *more)
+        doubts = cell_history.doubts_about(self.key)
+        if not doubts.reasons:
+            self._show_verdict(answer, doubts.remarks)
+            return
+        text = "\n  ".join([f"! {self.name}: not checked.", *doubts.reasons])
+        show_text(text, AMBER, "netlab-verdict netlab-unjudged")
+        self._offer_hint(wanted=False)
+
+    def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         result = self.judge(answer)
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
-        result.show()
+        replace(result, sentences=(*result.sentences, *remarks)).show("netlab-remarked" if remarks else "")
+        self._offer_hint(wanted=result.status is Status.FAILED)
+
+    def _offer_hint(self, *, wanted: bool) -> None:
         if self._button is not None:
             self._button.close()
-        self._button = offer(self) if result.status is Status.FAILED else None
+        self._button = offer(self) if wanted else None
 
     def take(self, answer: _T, instead: _T) -> _T:
         """Return `answer` if it is right, else `instead`, and say so: a mistake in one exercise does not spoil the next."""
@@ -214,7 +234,7 @@ class Number(Check):
     ✓ RTT: 20.1 ms is right (within 1 %).
     >>> rtt(0.02)
     ✗ RTT: got 0.02 ms.
-      It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?
+      It is a thousand times too small: seconds for milliseconds?
     """
 
     expected: float | Callable[[], float]
@@ -261,7 +281,7 @@ class Number(Check):
             within = "" if self.whole else f" (within {_tolerance_text(self)})"
             return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
         misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
-        return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions))
+        return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions, self.unit))
 
 
 @dataclass(kw_only=True, repr=False)
@@ -354,7 +374,7 @@ class Function(Check):
         if close(number, expected, self.tolerance):
             return None
         misconceptions = [(_wrong_number(trap, case), trap.sentence) for trap in self.misconceptions]
-        slip = named_slip(number, expected, self.tolerance, misconceptions)
+        slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
         sentences = [slip or direction(number, expected)]
         if not first and not slip:
             sentences.append(

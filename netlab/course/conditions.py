@@ -1,6 +1,6 @@
 """Checks of something that was built or measured, by conditions that it must fulfil."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -68,11 +68,21 @@ class Build(Check):
         missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
-        do = "does" if len(missing) == 1 else "do"
-        head = f"{len(missing)} of {len(self.conditions)} conditions {do} not hold yet."
         # Others may look at what the first one misses: a flow that was not sent has no payload.
         told = [condition for condition in missing if condition is missing[0] or condition.there(answer) is not None]
+        head = _count(len(told), len(missing), len(self.conditions))
         return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in told))
+
+
+def _count(told: int, missing: int, number: int) -> str:
+    """Say how many conditions fail: those that have a sentence each, and those that cannot be looked at before these hold."""
+    if number == 1:
+        return "the condition does not hold yet."
+    head = f"{told} of {number} conditions {'does' if told == 1 else 'do'} not hold yet."
+    if told == missing:
+        return head
+    when = "it does" if told == 1 else "these do"
+    return f"{head} ({missing - told} more can be looked at only when {when}.)"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -138,6 +148,7 @@ def share_slow_links(run: Run, settled_s: float) -> bool:
 
 
 _TOLD = {
+    "rate_mbps": (None, "at {:g} Mbit/s"),
     "payload_bytes": (None, "with {} bytes"),
     "congestion": (None, "with {}"),
     "streams": (1, "in {} streams"),
@@ -145,18 +156,26 @@ _TOLD = {
     "num_bytes": (None, "num_bytes={}"),
     "start_s": (0, "from {:g} s"),
     "duration_s": (None, "for {:g} s"),
+    "interval_s": (0.2, "every {:g} s"),
+    "count": (None, "count={}"),
 }
 """What is said of a flow where it is not as usual."""
 
 
 def sending(run: Any) -> str:
-    """What a run, or another with a `scenario`, sent, in a few words: "tcp h1 to h3 with cubic, ping h1 to h3 with 56 bytes"."""
+    """Return what a run, or another with a `scenario`, sent: "tcp h1 to h3 with cubic, udp h2 to h3 at 4 Mbit/s with 1000 bytes"."""
     items = []
     for item in sent(run):
         ends = f"{item['src']} to {item['dst']}" if "src" in item else f"on {item.get('host')}"
         more = [text.format(item[name]) for name, (usual, text) in _TOLD.items() if item.get(name, usual) != usual]
         items.append(" ".join([item["kind"], ends, *more]))
     return ", ".join(items)
+
+
+def link_in_words(link: Mapping[str, Any]) -> str:
+    """Return a link of a scenario file in words: "h1-h2 with rate_mbps=5, delay_ms=10"."""
+    fields = ", ".join(f"{name}={value}" for name, value in link.items() if name not in ("a", "b"))
+    return f"{link['a']}-{link['b']} with {fields or 'no field'}"
 
 
 def duration(run: Run) -> str:

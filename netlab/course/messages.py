@@ -7,6 +7,7 @@ from typing import Any
 from netlab.course.answers import WIDTH, filled
 
 GREY = "#757575"
+AMBER = "#b26a00"
 
 
 def display_module() -> Any:
@@ -15,16 +16,16 @@ def display_module() -> Any:
     return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
 
-def show_text(text: str, colour: str = "") -> None:
+def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
     """Show a text in a notebook, with a line of this colour on its left, or print it elsewhere."""
     display = display_module()
     if display is None:
         print(filled(text))
     else:
-        display.display({"text/plain": filled(text), "text/html": as_html(text, colour)}, raw=True)
+        display.display({"text/plain": filled(text), "text/html": as_html(text, colour, css_classes)}, raw=True)
 
 
-def as_html(text: str, colour: str = "") -> str:
+def as_html(text: str, colour: str = "", css_classes: str = "") -> str:
     """Return a text as HTML whose lines the page breaks, with a line of this colour on its left.
 
     >>> as_html("a < b")[-59:]
@@ -35,4 +36,5 @@ def as_html(text: str, colour: str = "") -> str:
     # A line that the page breaks goes on below its first word, not below its mark.
     hanging = '<span style="display: block; padding-left: 2ch; text-indent: -2ch">{}</span>'
     lines = "".join(hanging.format(html.escape(line)) for line in text.splitlines())
-    return f'<pre style="{style}">{lines}</pre>'
+    named = f' class="{css_classes}"' if css_classes else ""
+    return f'<pre{named} style="{style}">{lines}</pre>'

@@ -8,7 +8,14 @@ from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
 # No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (their product there is 18.9 at most), so
 # figures' text is another one on dark. Plotly writes its colours into each element: only `!important` is above that.
 _DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
+# A verdict below a cell that was changed since, or that failed since, is of a value that the page no longer has.
+_CHANGED = ".jp-CodeCell.jp-mod-dirty + .jp-CodeCell"
+_FAILED = '.jp-CodeCell:has([data-mime-type="application/vnd.jupyter.error"]) + .jp-CodeCell'
 SHEET = f"""
+{_CHANGED} pre.netlab-verdict::before {{ content: "The cell above was changed after it was run. Run it, then this check."; }}
+{_FAILED} pre.netlab-verdict:not(.netlab-unjudged)::before {{ content: "The last run of the cell above ended with an error."; }}
+pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
+:is({_CHANGED}, {_FAILED}) pre.netlab-passed:not(.netlab-remarked) > span {{ display: none !important; }}
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
 .jp-RenderedHTMLCommon :is(.dataframe td, th) {{ white-space: nowrap; }}

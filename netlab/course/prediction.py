@@ -43,7 +43,9 @@ class Prediction:
         show_text(f"{self.what}: {told}; {verdict}.")
 
 
-def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf, high: float = math.inf) -> Prediction:
+def predict(
+    what: str, value: object, *more: object, unit: str = "", low: float = -math.inf, high: float = math.inf
+) -> Prediction:
     """Keep a prediction until the measurement is there.
 
     Parameters
@@ -52,6 +54,8 @@ def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf,
         The number's name, as printed.
     value : float or Ellipsis
         The expected number; `...` while nothing is written down.
+    *more : float or str
+        The rest of a number that was written with a comma; also the unit.
     unit : str
         The number's unit.
     low, high : float
@@ -69,6 +73,10 @@ def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf,
     >>> limit.compare(4.0)
     goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
     """
+    if more and isinstance(more[-1], str) and not unit:
+        *more, unit = more  # type: ignore[assignment]
+    if more:
+        value = (value, *more)
     if is_stub(value):
         show_text(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
         return Prediction(what, None, unit)

@@ -16,6 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from netlab.course.answers import answer_in_words, with_unit
+from netlab.course.axis_titles import axis_title_problem
 from netlab.course.checks import Result, Status
 from netlab.course.conditions import Build, Condition, sending
 from netlab.plots import Comparison
@@ -24,6 +25,7 @@ from netlab.runs.scenario import Scenario
 
 VERDICTS = ("above", "inside", "below")
 FEWEST_SEEDS, MOST_SEEDS = 8, 30
+MAX_DIFFERENCES = 3
 _PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
 # A mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
@@ -101,9 +103,10 @@ class Repetition(Build):
     """Of the values; "" for a ratio."""
     slips: Mapping[str, Values] = field(default_factory=dict)
     """Values that are often taken in place of these, by the sentence that says so."""
+    axis: str
+    """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint."""
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
-    axis: str = "... (unit)"
-    """How the student draws the values, as code, and the title of the axis, for the last hint."""
+    """How the student draws the values, as code, for the last hint."""
 
     def __post_init__(self) -> None:
         if not self.conditions:
@@ -120,7 +123,7 @@ class Repetition(Build):
                 lambda found: repeats(found.table, self.scenario()),
                 "What is repeated must be what the exercise describes.",
                 f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
-                _what,
+                lambda found: _what(found, self.scenario()),
             ),
             Condition(
                 lambda found: (
@@ -153,10 +156,10 @@ class Repetition(Build):
                 ),
             ),
             Condition(
-                lambda found: any("(" in title or not self.unit for title in found.figure["titles"]),
-                "An axis must say what it shows, and in brackets its unit.",
-                'my_figure.update_yaxes(title_text="Goodput (Mbit/s)").',
-                lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
+                lambda found: any(not axis_title_problem(title, self.unit) for title in found.figure["titles"]),
+                "An axis must say what it shows" + (f", and its unit: {self.unit}." if self.unit else "."),
+                f'my_figure.update_yaxes(title_text="{self.axis}").',
+                self._titles,
             ),
             Condition(
                 lambda found: found.verdict in _verdicts(self._judged_by(found), self.expected(found.table)),
@@ -169,9 +172,9 @@ class Repetition(Build):
             ),
         ]
 
-    def __call__(self, answer: object) -> None:
+    def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Show the verdict on `answer`, and in a notebook its figure."""
-        super().__call__(answer)
+        super()._show_verdict(answer, remarks)
         figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
@@ -188,6 +191,13 @@ class Repetition(Build):
     def _judge(self, answer: object) -> Result:
         found = answer if isinstance(answer, Repeated) else _repeated(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _titles(self, found: Repeated) -> str:
+        """The titles of the figure's axes, the last one with what is wrong with it."""
+        titles = [title for title in found.figure["titles"] if title != "seed"]
+        if not titles:
+            return "no title of an axis"
+        return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
 
     def _draws(self, found: Repeated) -> bool:
         """Whether the figure shows the values, or those that the student took in their place: a mistake costs once."""
@@ -278,7 +288,56 @@ def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
     return same and bool(given["duration_s"] >= asked["duration_s"])
 
 
-def _what(found: Repeated) -> str:
+def _what(found: Repeated, asked: Scenario) -> str:
+    differing = list(differences(found.scenario, asked.to_dict()))
+    more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
+    return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
+
+
+def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield where a scenario differs from the one that was asked for; both are dicts as of a scenario file.
+
+    >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
+    >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
+    >>> given = {"topology": {"links": [{**link, "delay_ms": 1}]}, "traffic": [{"kind": "udp", "rate_mbps": 4}], "duration_s": 9}
+    >>> list(differences(given, asked))
+    ['link h1-h2: delay_ms=1, not asked for', 'traffic 1 (udp): rate_mbps=4, not 9', 'duration_s=9, less than 30']
+    """
+    there, wanted = given["topology"], asked["topology"]
+    for name in ("hosts", "routers", "switches"):
+        if there.get(name, []) != wanted.get(name, []):
+            yield f"{name} {', '.join(there.get(name, [])) or 'none'}, not {', '.join(wanted.get(name, [])) or 'none'}"
+    yield from _list_differences(
+        there.get("links", []), wanted.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
+    )
+    yield from _list_differences(
+        given.get("traffic", []), asked.get("traffic", []), "traffic", lambda item: f"({item['kind']})"
+    )
+    yield from _list_differences(given.get("changes", []), asked.get("changes", []), "change", lambda _item: "")
+    yield from _field_differences(given.get("sysctls", {}), asked.get("sysctls", {}), "sysctls")
+    if given["duration_s"] < asked["duration_s"]:
+        yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
+
+
+def _list_differences(
+    given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
+) -> Iterator[str]:
+    if len(given) != len(asked):
+        yield f"the number of its parts of the kind {kind}: {len(given)}, not {len(asked)}"
+    for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
+        where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
+        yield from _field_differences(item, wanted, where)
+
+
+def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
+    for field_name in dict.fromkeys((*given, *asked)):
+        seen, wanted = given.get(field_name), asked.get(field_name)
+        if seen != wanted:
+            should = "not asked for" if wanted is None else f"not {wanted}"
+            yield f"{where}: {field_name}={seen}, {should}"
+
+
+def _summary(found: Repeated) -> str:
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
     links = f"links of {rates} Mbit/s; " if rates else ""
     return f"{sending(found)}; {links}{found.scenario['duration_s']:g} s"

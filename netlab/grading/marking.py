@@ -9,7 +9,7 @@ from typing import Any
 from netlab.base.errors import NetlabError
 from netlab.course.answers import with_unit
 from netlab.course.checks import Check, Choice, Function, Number, Result, Status
-from netlab.course.conditions import Build
+from netlab.course.conditions import Build, Condition
 from netlab.grading import plain
 from netlab.grading.examiner import Exercise
 from netlab.grading.master import Edition
@@ -119,12 +119,16 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
             f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
         )
     whole = check.judge(answer)
+
+    def part(condition: Condition) -> Result:
+        if whole.status is not Status.FAILED:
+            return whole
+        alone = replace(check, conditions=[condition]).judge(answer)
+        # The sentences of all parts together are those of the check in the notebook, with their number.
+        return whole if alone.status is Status.FAILED else alone
+
     return [
-        (
-            condition.sentence,
-            share,
-            whole if whole.status is Status.PASSED else replace(check, conditions=[condition]).judge(answer),
-        )
+        (condition.sentence, share, part(condition))
         for condition, share in zip(check.conditions, exercise.shares, strict=True)
     ]
 

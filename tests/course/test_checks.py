@@ -19,7 +19,7 @@ from netlab.course.checks import Choice, Function, Misconception, Number, Status
 from netlab.course.conditions import Build, Condition
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.traffic import Tcp, Udp
+from netlab.traffic import Ping, Tcp, Udp
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:
@@ -362,9 +362,72 @@ def test_a_build_names_each_condition_that_fails() -> None:
     assert "The second must send 1 Mbit/s. Seen: 2. See its rate." in text
     assert "1 of 2 conditions does not hold yet." in said(build.judge([1, 2]))
     # Nothing is said of a second flow where there is none, unless it is all that can be said.
-    assert "The second must" not in said(build.judge([1]))
+    alone = said(build.judge([1]))
+    assert "1 of 2 conditions does not hold yet. (1 more can be looked at only when it does.)" in alone
+    assert "The second must" not in alone
     assert "The second must" in said(Build(name="one", kind=list, conditions=build.conditions[1:]).judge([1]))
     assert "expected a list, got 5" in said(build.judge(5))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((2, 19), "Python takes a point: 2.19. A comma makes two numbers."),
+        ((30, 5), "Python takes a point: 30.5."),
+        ((0, 7), "Python takes a point: 0.7."),
+        ((-3, 5), "Python takes a point: -3.5."),
+        (
+            (1, 500),
+            "Python takes a point: 1.500. A comma makes two numbers. Thousands are written without a comma: 1500.",
+        ),
+        ((1, 0), "Thousands are written without a comma: 1000."),
+        ((1, 500, 0), "A comma makes 3 numbers. Thousands are written without commas: 1500000."),
+        ((1, 2, 3), "expected one number, got 3 of them"),
+        ([2, 19], "expected one number, got 2 of them"),
+        ((2.5, 19), "expected one number, got 2 of them"),
+        ("2,19", "write the number without quotes and without its unit. Python takes a point, no comma."),
+        ("2.19 Mbit/s", "write the number without quotes and without its unit."),
+    ],
+)
+def test_a_comma_in_a_number_is_told(answer: object, words: str) -> None:
+    assert words in said(NUMBER.judge(answer))
+    assert words in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: answer))
+
+
+def test_a_comma_in_the_call_itself_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    NUMBER(4, 8)
+    checks.predict("goodput", 4, 8, unit="Mbit/s")
+    checks.predict("goodput", 4, 8, "Mbit/s")
+    checks.predict("goodput", 4, "Mbit/s")
+    told = " ".join(capsys.readouterr().out.split())
+    assert told == (
+        "✗ limit: Python takes a point: 4.8. A comma makes two numbers. "
+        "goodput: Python takes a point: 4.8. A comma makes two numbers. "
+        "goodput: Python takes a point: 4.8. A comma makes two numbers. "
+        "goodput: 4 Mbit/s, kept until the measurement is there."
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor", "words"),
+    [
+        ("ms", 1e-3, "a thousand times too small: seconds for milliseconds?"),
+        ("s", 1e3, "a thousand times too large: milliseconds for seconds?"),
+        ("Mbit/s", 1e3, "a thousand times too large: kilobits for megabits?"),
+        ("bytes", 1e-3, "a thousand times too small: kilobytes for bytes?"),
+        ("packets", 1e3, "kilobits for megabits, or milliseconds for seconds, in what it is computed from?"),
+    ],
+)
+def test_a_factor_of_a_thousand_is_said_in_the_units_of_the_answer(unit: str, factor: float, words: str) -> None:
+    check = Number(name="x", expected=60.16, unit=unit, tolerance=0.01)
+    assert words in said(check.judge(60.16 * factor))
+
+
+def test_what_was_sent_is_said_with_the_rates_that_decide() -> None:
+    run = SimpleNamespace(
+        scenario={"traffic": [Udp("h2", "h3", rate_mbps=4).to_dict(), Ping("h1", "h3", count=5).to_dict()]}
+    )
+    assert conditions.sending(run) == "udp h2 to h3 at 4 Mbit/s with 1000 bytes, ping h1 to h3 with 56 bytes count=5"
 
 
 def test_zero_has_no_wrong_sign() -> None:

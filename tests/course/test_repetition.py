@@ -12,6 +12,8 @@ import plotly.graph_objects as go
 import pytest
 
 import netlab as nl
+from netlab.chapters import tcp_beside_udp
+from netlab.course.axis_titles import axis_title_problem
 from netlab.course.checks import Status
 from netlab.course.repetition import VERDICTS, Repetition, drawn
 from netlab.grading import plain
@@ -82,7 +84,8 @@ def figure(values: Any, half: float | None = None, title: str = "Goodput (Mbit/s
 def work(check: Repetition, found: pd.DataFrame | None = None) -> list[Any]:
     found = table(check) if found is None else found
     values = check.values(found)
-    return [found, nl.interval(values), figure(values, nl.interval(values).half_width), right_verdict(check, found)]
+    drawn = figure(values, nl.interval(values).half_width, check.axis)
+    return [found, nl.interval(values), drawn, right_verdict(check, found)]
 
 
 @pytest.mark.parametrize("check", [*CHECKS, *checks("anna"), *checks("ben")])
@@ -136,17 +139,77 @@ def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
     answer = work(check)
     values, half = check.values(answer[0]), answer[1].half_width
     nameless = figure(values, half, title="y" if check.unit else "")
+    other = figure(values, half, title="Loss (bytes)")
+    axis = check.axis
     for shown, words in (
         (figure(values.iloc[:3], half), "must show each of your values"),
         (figure(values), "must show your interval"),
-        (nameless, "in brackets its unit"),
+        (nameless, f'update_yaxes(title_text="{axis}")'),
+        (other, f"its unit is bytes, and the values {f'are in {check.unit}' if check.unit else 'have none'}"),
         (go.Figure(), "traces of no numbers"),
     ):
         assert words in said(check, [*answer[:2], shown, answer[3]])
     low, high = sum(answer[1]), answer[1].mean - half
-    passes(check, [*answer[:2], figure(values).add_scatter(x=[0, 9, 9, 0], y=[low, low, high, high]), answer[3]])
-    bars = figure(values).add_scatter(x=[0], y=[values.mean()], error_y={"array": [half]})
+    passes(
+        check,
+        [*answer[:2], figure(values, title=axis).add_scatter(x=[0, 9, 9, 0], y=[low, low, high, high]), answer[3]],
+    )
+    bars = figure(values, title=axis).add_scatter(x=[0], y=[values.mean()], error_y={"array": [half]})
     passes(check, [*answer[:2], bars, answer[3]])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("words", ["{} ({})", "{} [{}]", "{} in {}", "{} / {}", "{}, {}", "<b>{}</b> ({})"])
+def test_units_are_taken_as_people_write_them(check: Repetition, words: str) -> None:
+    answer = work(check)
+    if not check.unit:
+        words = "{}"
+    quantity = check.axis.removesuffix(f" ({check.unit})")
+    title = words.format(quantity, check.unit)
+    passes(check, [*answer[:2], figure(check.values(answer[0]), answer[1].half_width, title), answer[3]])
+
+
+@pytest.mark.parametrize(
+    ("title", "unit", "problem"),
+    [
+        ("Goodput (Mbps)", "Mbit/s", ""),
+        ("Goodput (Mb/s)", "Mbit/s", ""),
+        ("Goodput (mbit/sec)", "Mbit/s", ""),
+        ("Goodput, megabits per second", "Mbit/s", ""),
+        ("Goodput (Mbit s⁻¹)", "Mbit/s", ""),
+        (r"$\text{Goodput} / \mathrm{Mbit/s}$", "Mbit/s", ""),
+        ("h1 (Mbit/s)", "Mbit/s", ""),
+        ("Longest RTT in milliseconds", "ms", ""),
+        ("Late pages in per cent", "%", ""),
+        ("Goodput near / far", "", ""),
+        ("near / far (-)", "", ""),
+        ("Goodput (MB/s)", "Mbit/s", "its unit is missing"),
+        ("Goodput (kbit/s)", "Mbit/s", "its unit is kbit/s, and the values are in Mbit/s"),
+        ("goodput_mbps", "Mbit/s", "its unit is missing"),
+        ("rtt_max_ms", "ms", "its unit is missing"),
+        ("Goodput (Mbit/s)", "ms", "its unit is Mbit/s, and the values are in ms"),
+        ("Goodput (ms)", "ms", "the values are not a goodput"),
+        ("Delay (Mbit/s)", "Mbit/s", "the values are not a delay"),
+        ("Delay (s)", "ms", "its unit is s, and the values are in ms"),
+        ("[ms]", "ms", "it gives a unit only"),
+        ("in ms", "ms", "it gives a unit only"),
+        ("Ratio (Mbit/s)", "", "its unit is Mbit/s, and the values have none"),
+        ("seed", "", "it is empty"),
+        ("", "", "it is empty"),
+    ],
+)
+def test_the_title_of_an_axis_has_the_values_quantity_and_unit(title: str, unit: str, problem: str) -> None:
+    assert axis_title_problem(title, unit) == problem
+
+
+def test_another_scenario_is_told_by_what_differs() -> None:
+    check = tcp_beside_udp.begin().check.repeated
+    asked = check.scenario()
+    (first, *others) = asked.traffic
+    slower = replace(asked, traffic=[replace(first, rate_mbps=0.25), *others], duration_s=asked.duration_s / 2)
+    told = said(check, work(check, table(check, scenario=slower)))
+    assert "It differs in traffic 1 (udp): rate_mbps=0.25, not 1" in told
+    assert f"duration_s={asked.duration_s / 2:g}, less than {asked.duration_s:g}" in told
 
 
 @pytest.mark.parametrize("check", CHECKS)

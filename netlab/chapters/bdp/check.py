@@ -101,6 +101,7 @@ def _repeated(own: StudentValues) -> Repetition:
         ),
         plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
         axis="Goodput (Mbit/s)",
+        compared="8 W / T_0",
         hints=[
             'my_table[my_table["kind"] == "tcp"] are the rows of the transfer, one for each seed.',
             'nl.interval(my_rows["goodput_mbps"]) is the interval. Theory: 8 * window in kB / round-trip time in ms.',

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
 from netlab.course.checks import Function, Number, slips
-from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, link_in_words, sending, sent, slow_links
 from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import Repetition
 
@@ -98,7 +98,7 @@ class Checks:
                     ),
                     "The slow link must have the rate, the delay and the queue that the text asks for.",
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
-                    lambda run: slow_links(run)[0],
+                    lambda run: link_in_words(slow_links(run)[0]),
                 ),
                 lasts(SHORTEST_S, "A tooth takes some seconds, and you need several: duration_s=..."),
                 Condition(
@@ -154,6 +154,8 @@ class Checks:
                 )
             ),
             unit="Mbit/s",
+            axis="Goodput (Mbit/s)",
+            compared="the formula's goodput",
             right="Your runs cannot tell from chance what is smaller than half of your interval. How many seeds would halve its width?",
             hints=[
                 'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',

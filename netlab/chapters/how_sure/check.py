@@ -272,13 +272,15 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: found.runs() <= BUDGET_RUNS and all(len(each) > 1 for each in found.losses().values()),
                 f"All tables together may have {BUDGET_RUNS} runs, and each must have two or more.",
                 "Where is another run worth most?",
-                lambda found: f"{found.runs()} runs",
+                lambda found: (
+                    f"{found.runs()} runs ({', '.join(f'{queue}: {len(each)}' for queue, each in found.losses().items())})"
+                ),
             ),
             Condition(
                 lambda found: len(found.differences()) >= FEWEST_PAIRS,
                 f"Your choice and the next best must have {FEWEST_PAIRS} seeds in common, or more.",
                 "seeds=8 means the seeds 1 to 8; a list of seeds is taken, too.",
-                lambda found: f"{len(found.differences())} seeds",
+                lambda found: f"{len(found.differences())} seeds in common with {found.differences().name}",
             ),
             Condition(
                 lambda found: _agrees(found.interval, found.right()),
@@ -290,7 +292,9 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: float(found.differences().mean()) > 0,
                 "The queue of your choice must lose less than both others in your runs.",
                 "Compare the means of the seeds that the tables have in common.",
-                lambda found: f"{found.choice!r}",
+                lambda found: (
+                    f"{found.choice!r}, and on average {found.differences().mean():+.2g} for {found.differences().name} minus that"
+                ),
             ),
             Condition(
                 lambda found: found.right().mean > found.right().half_width,

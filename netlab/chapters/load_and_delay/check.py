@@ -120,6 +120,7 @@ class Checks:
             values=lambda table: table.set_index("seed")["delay_ms"],
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered(table)),
             unit="ms",
+            axis="Mean delay (ms)",
             right=(
                 "To halve the interval, the runs must last four times as long. At a load of 95 % they must last five times as long "
                 "for the same per cent."

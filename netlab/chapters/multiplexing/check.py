@@ -76,6 +76,20 @@ def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str
     return shares[flow]
 
 
+def _never_subtracted_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    rising = set(routes)
+    while True:
+        shares = {
+            link: capacities_mbps[link] / sum(link in routes[other] for other in rising)
+            for other in rising
+            for link in routes[other]
+        }
+        fullest = min(shares, key=lambda link: (shares[link], link))
+        if fullest in routes[flow]:
+            return shares[fullest]
+        rising -= {other for other in rising if fullest in routes[other]}
+
+
 _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
     # The exercise's worked number comes first.
     ({"A": 12, "B": 6}, {"long": ["A", "B"], "a": ["A"], "b": ["B"], "c": ["B"]}),
@@ -119,6 +133,8 @@ class Checks:
                 _narrowest_first_mbps,
                 "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
                 "room per flow.",
+                _never_subtracted_mbps,
+                "The flows that stopped keep their part: was it subtracted from every link on their routes?",
                 lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
                 "This is what the flow gets when it is alone. Who shares its links?",
                 lambda capacities_mbps, routes, flow: (
@@ -145,6 +161,8 @@ class Checks:
                 EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)
             ),
             unit="ms",
+            axis="Round trip (ms)",
+            compared="T_full",
             right=(
                 "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "
                 "more above met a second queue: the one before L1, at the end of slow start.)"

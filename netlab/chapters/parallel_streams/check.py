@@ -7,7 +7,7 @@ from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
 from netlab.course.checks import Number, slips
-from netlab.course.conditions import Condition, Measurement, duration, sending
+from netlab.course.conditions import Condition, Measurement, duration, link_in_words, sending
 from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import Repetition
 from netlab.measure.results import Run
@@ -43,6 +43,10 @@ class Checks:
             window = _flow(run)["window_bytes"]
             return math.inf if window is None else float(theory.window_limit_mbps(float(window), own.run_delay_ms))
 
+        def window_in_words(run: Run) -> str:
+            window = _flow(run)["window_bytes"]
+            return f"window_bytes={window}" + (f", which allows {window_mbps(run):.4g} Mbit/s" if window else "")
+
         self.my_run = Measurement(
             name="one connection that fills the link",
             conditions=[
@@ -50,7 +54,7 @@ class Checks:
                     lambda run: _of_own_path(run, own),
                     f"There must be one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
                     "settings.wan(delay_ms, rate_mbps=...) makes it. The way back has no delay: give delay_ms the whole round trip.",
-                    lambda run: run.scenario["topology"]["links"],
+                    lambda run: "; ".join(map(link_in_words, run.scenario["topology"]["links"])),
                 ),
                 Condition(
                     lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
@@ -68,13 +72,13 @@ class Checks:
                     lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
                     "By theory its window must allow what the link allows.",
                     "How many bytes must be in flight, so that a window for each round trip fills the link?",
-                    lambda run: f"window_bytes={_flow(run)['window_bytes']}",
+                    window_in_words,
                 ),
                 Condition(
                     lambda run: window_mbps(run) <= _SPARE * limit_mbps,
                     "Its window must be no more than a tenth larger than needed.",
                     "What is more than a busy link has in flight waits in the queue.",
-                    lambda run: f"window_bytes={_flow(run)['window_bytes']}",
+                    window_in_words,
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
@@ -129,6 +133,8 @@ class Checks:
             values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
             expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
             unit="Mbit/s",
+            axis="Goodput of h2 (Mbit/s)",
+            compared="the rule's value",
             right="The link is full, so what h1's connections gain, h2 loses.",
             hints=[
                 'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',

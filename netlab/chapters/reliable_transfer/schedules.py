@@ -51,7 +51,7 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         return ""
     if len(delivered) < pieces:
         rest = "the sender sent on without end" if found["sends_on"] else "nothing was sent any more"
-        return f"only {len(delivered)} of {pieces} pieces were delivered, then {rest}."
+        return f"only {len(delivered)} of {pieces} pieces {'was' if len(delivered) == 1 else 'were'} delivered, then {rest}."
     if not found["ends"]:
         what = "one end sends" if found["sends_on"] else "a timer runs"
         return f"all pieces were delivered, but {what} on for ever: when is it done?"

@@ -132,4 +132,5 @@ class Checks:
             ],
             plot='my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps")',
             axis="Goodput of both (Mbit/s)",
+            compared="Bianchi's number",
         )

@@ -220,7 +220,7 @@ class LeavesTheTimer(WaitSender):
 @pytest.mark.parametrize(
     ("sender", "receiver", "schedule", "found"),
     [
-        (NoTimer, WaitReceiver, "data 2 lost", "only 1 of 5 pieces were delivered, then nothing was sent any more"),
+        (NoTimer, WaitReceiver, "data 2 lost", "only 1 of 5 pieces was delivered, then nothing was sent any more"),
         (WaitSender, DeliversTwice, "ack 2 lost", "piece 2 was delivered twice"),
         (WaitSender, AnswersNewOnly, "ack 2 lost", "the sender sent on without end"),
         (AnyAck, WaitReceiver, "data 4 lost; data 3, ack 1 arriving twice", "only"),
