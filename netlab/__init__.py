@@ -80,7 +80,11 @@ def __getattr__(name: str) -> Any:
         for kind in importlib.import_module("netlab.traffic").KINDS.values():
             if kind.__name__ == name:
                 return kind
-    raise importlib.import_module("netlab.base.errors").unknown_name("netlab", name, __all__)
+    errors = importlib.import_module("netlab.base.errors")
+    if name in ("Flow", "Traffic", "Stream"):
+        kinds = ", ".join(kind.__name__ for kind in importlib.import_module("netlab.traffic").KINDS.values())
+        raise AttributeError(f"module 'netlab' has no attribute {name!r}; the kinds of traffic are {kinds}")
+    raise errors.unknown_name("netlab", name, __all__)
 
 
 def __dir__() -> list[str]:

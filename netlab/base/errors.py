@@ -1,13 +1,29 @@
 """Errors with messages that a student can act on."""
 
-from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar
+from collections.abc import Mapping, Sequence
 
 from netlab.base.values import shown
 
 SHORTEST_GUESS = 3
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("bw", "bandwidth", "rate", "speed", "capacity", "mbps"), ("rate_mbps",)),
+    **dict.fromkeys(("delay", "latency"), ("delay_ms",)),
+    "jitter": ("jitter_ms",),
+    **dict.fromkeys(("loss", "plr"), ("loss_rate",)),
+    **dict.fromkeys(("max_queue_size", "queue", "queue_size", "qlen", "buffer", "limit"), ("queue_packets",)),
+    **dict.fromkeys(("qdisc", "queue_type", "scheduler", "discipline", "enable_red"), ("aqm",)),
+    **dict.fromkeys(("cc", "cca", "algorithm", "congestion_control"), ("congestion",)),
+    **dict.fromkeys(("size", "bytes", "packet_size", "length"), ("payload_bytes", "num_bytes")),
+    **dict.fromkeys(("connections", "parallel"), ("streams",)),
+    **dict.fromkeys(("rwnd", "win", "window"), ("window_bytes",)),
+    **dict.fromkeys(("time", "when"), ("at_s", "duration_s")),
+    **dict.fromkeys(("source", "client", "sender"), ("src",)),
+    **dict.fromkeys(("destination", "dest", "server", "target"), ("dst",)),
+    **dict.fromkeys(("runs", "repetitions", "times"), ("seeds",)),
+    "node1": ("a",),
+    "node2": ("b",),
+}
+"""What a field is called in Mininet and elsewhere, and its names here."""
 
 
 class _Short(BaseException):
@@ -53,32 +69,6 @@ class ScenarioError(NetlabError):
         super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
 
 
-def told_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let a function answer arguments that it has not with those that it has, where Python has but a TypeError."""
-    import functools
-    import inspect
-
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def checked(*given: _P.args, **named: _P.kwargs) -> _T:
-        allowed = list(signature.parameters)
-        problems = [
-            f"{function.__name__}: unknown argument: {one_of(name, allowed)}" for name in named if name not in allowed
-        ]
-        try:
-            signature.bind(*given, **{name: value for name, value in named.items() if name in allowed})
-        except TypeError as error:
-            problems.append(
-                f"{function.__name__}: {error}; it takes ({', '.join(allowed)}), and the flows in one list: [..., ...]"
-            )
-        if problems:
-            raise ScenarioError(problems)
-        return function(*given, **named)
-
-    return checked
-
-
 class KernelError(NetlabError):
     """The pocket kernel is missing, broken or cannot be built here."""
 
@@ -109,7 +99,10 @@ def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
     """
-    return AttributeError(f"module {module!r} has no attribute {name!r}{_guess(name, known)}")
+    guess = _guess(name, known)
+    if not guess and name[:1].isupper() and (classes := [each for each in known if each[:1].isupper()]):
+        guess = f"; its classes are {', '.join(classes)}"
+    return AttributeError(f"module {module!r} has no attribute {name!r}{guess}")
 
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
@@ -126,12 +119,26 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
     return f"got {shown(value)}; allowed: {', '.join(words) or 'none'}{_guess(value, words)}"
 
 
-def _guess(value: object, words: Sequence[str]) -> str:
+def guessed(value: object, words: Sequence[str]) -> str:
+    """Return the allowed word that was meant by another one; "" when none is near.
+
+    >>> guessed("goodput", ["flow", "goodput_mbps"]), guessed("bw", ["rate_mbps"]), guessed("h9", ["h1", "h2"])
+    ('goodput_mbps', 'rate_mbps', '')
+    """
     import difflib
 
     # Names as short as h1 and h2 are all near to each other.
     long = {word.lower(): word for word in words if len(word) >= SHORTEST_GUESS}
     word = value.lower() if isinstance(value, str) else ""
+    if not word:
+        return ""
+    elsewhere = [name for name in _OTHER_NAMES.get(word, ()) if name in words]
     # cwnd_segments and rtt_ms are often asked for without their units.
-    nearest = difflib.get_close_matches(word, long, n=1) or [name for name in long if name.startswith(f"{word}_")]
-    return f"; did you mean {long[nearest[0]]}?" if word and nearest else ""
+    without_unit = [name for name in long if name.startswith(f"{word}_")]
+    nearest = elsewhere or without_unit or difflib.get_close_matches(word, long, n=1)
+    return long.get(nearest[0], nearest[0]) if nearest else ""
+
+
+def _guess(value: object, words: Sequence[str]) -> str:
+    found = guessed(value, words)
+    return f"; did you mean {found}?" if found else ""

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from netlab.base.arguments import got, got_flag
 from netlab.base.errors import one_of
-from netlab.base.values import is_integer, is_number, shown
+from netlab.base.values import is_integer, is_number
 
 MOST_COUNTED = 2**63 - 1
 """The most bytes or packets that a kernel can be asked for."""
@@ -16,7 +17,7 @@ class Flag:
     """True or false."""
 
     def problem(self, name: str, value: object) -> str | None:
-        return None if isinstance(value, bool) else f"{name} must be true or false, got {shown(value)}"
+        return None if isinstance(value, bool) else f"{name} must be True or False, {got_flag(name, value)}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Range:
         allowed = f"from {_digits(self.low)} to {_digits(self.high)}"
         if self.high >= MOST_COUNTED and not (too_large and isinstance(value, int)):
             allowed = f"{'above' if self.above else 'of at least'} {_digits(self.low)}"
-        return f"{name} must be a {'whole ' * self.whole}number {allowed}, got {shown(value)}"
+        return f"{name} must be a {'whole ' * self.whole}number {allowed}, {got(name, value)}"
 
 
 Rule = Flag | Choice | Range

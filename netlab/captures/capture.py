@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from netlab.base.errors import ScenarioError, one_of
+from netlab.base.arguments import explain_bad_construction, unknown_fields
+from netlab.base.errors import ScenarioError
 from netlab.base.rules import Range, broken
 from netlab.base.values import read_list, shown
 from netlab.captures.filters import parse_filter
@@ -18,6 +19,7 @@ SNAP_BYTES = Range(54, 65_535, whole=True)
 """From Ethernet, IPv4 and TCP headers without options on."""
 
 
+@explain_bad_construction('nl.Capture("r1", "h2")')
 @dataclass(frozen=True)
 class Capture:
     """Write down the packets of a link while a run goes on.
@@ -76,7 +78,7 @@ def read(given: object) -> tuple[list[Capture], list[str]]:
     known = tuple(entry.name for entry in fields(Capture))
 
     def unknown(words: Mapping[str, object], where: str) -> list[str]:
-        return [f"{where}: unknown field: {one_of(word, known)}" for word in words if word not in known]
+        return unknown_fields(where, words, known)
 
     return read_list(given, "captures", Capture, ("a", "b"), unknown)
 

@@ -281,7 +281,9 @@ class Number(Check):
             within = "" if self.whole else f" (within {_tolerance_text(self)})"
             return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
         misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
-        return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions, self.unit))
+        return self._result(
+            Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions, self.unit)
+        )
 
 
 @dataclass(kw_only=True, repr=False)

@@ -23,6 +23,7 @@ import pandas as pd
 from netlab import captures, engines, measure
 from netlab.agent.files import CAPTURES
 from netlab.base import scratch
+from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import RunError, ScenarioError, one_of
 from netlab.base.values import is_number, shown
 from netlab.base.version import VERSION
@@ -46,6 +47,7 @@ STEP_S = 0.5
 LONGEST_ADVANCE_S = 86_400.0
 
 
+@explain_bad_arguments("nl.live(network)")
 def live(
     network: Topology | Scenario | Mapping[str, Any],
     seed: int = 1,

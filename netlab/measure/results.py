@@ -20,6 +20,7 @@ import pandas as pd
 from netlab import captures
 from netlab.base.errors import NetlabError
 from netlab.measure.artifacts import Artifacts, beside
+from netlab.measure.tables import COLUMNS_OF, Table
 from netlab.protocol.plan import QueueSample
 
 # `run.pings.plot(...)` draws with Plotly, which is there; a student who has chosen another way of drawing keeps it.
@@ -54,6 +55,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "pings": PING_COLUMNS,
     "commands": COMMAND_COLUMNS,
 }
+COLUMNS_OF.update(TABLES)
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,8 +136,8 @@ class Run:
                 table["capture"] = name
                 found.append(table)
         if len(found) > 1:
-            return pd.concat(found, ignore_index=True)
-        return found[0] if found else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
+            return Table(pd.concat(found, ignore_index=True))
+        return Table(found[0]) if found else Table(columns=[*captures.PACKET_COLUMNS, "capture"])
 
     def __repr__(self) -> str:
         first = (
@@ -239,7 +241,7 @@ TEXT = frozenset((
 ))  # fmt: skip
 
 
-def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> pd.DataFrame:
+def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> Table:
     """A table with these columns, and those of the records' `others` if wanted; what is missing is NaN (None in text)."""
     if not records:
         # Most runs have neither pings nor commands, and a copy takes a twentieth of what making a table takes.
@@ -250,12 +252,12 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
         name: _column([record.get(name) for record in records], name in TEXT, name in more)
         for name in (*columns, *more)
     }
-    return pd.DataFrame(made, index=range(len(records)))
+    return Table(made, index=range(len(records)))
 
 
 @functools.cache
-def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame({name: _column([], name in TEXT, False) for name in columns}, index=range(0))
+def _empty(columns: tuple[str, ...]) -> Table:
+    return Table({name: _column([], name in TEXT, False) for name in columns}, index=range(0))
 
 
 def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] | npt.NDArray[Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from netlab.base.arguments import explain_bad_construction, got, got_flag
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, shown
 from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, overridden, takes_link_fields
@@ -15,6 +16,7 @@ FIXED_FIELDS = ("medium", "medium_options")
 """A shared medium is built into its link."""
 
 
+@explain_bad_construction('nl.Change(at_s=10, link=("r1", "h2"), rate_mbps=2)')
 class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
     """A link gets other properties at a moment of the run; those not named stay as they are.
 
@@ -95,7 +97,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         """Every mistake in it that shows without its network."""
         found = []
         if not (is_number(self.at_s) and self.at_s >= 0):
-            found.append(f"{where}: at_s must be a time in s from the run's start on, got {shown(self.at_s)}")
+            found.append(f"{where}: at_s must be a time in s from the run's start on, {got('at_s', self.at_s)}")
         elif is_number(duration_s) and self.at_s >= duration_s:
             found.append(f"{where}: at_s={self.at_s:g} is not within the run, which ends at {duration_s:g} s")
         if not _is_pair(self.link):
@@ -103,9 +105,9 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
                 f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {shown(self.link)}"
             )
         if not (is_integer(self.number) and self.number >= 1):
-            found.append(f"{where}: number must be a whole number from 1 on, got {shown(self.number)}")
+            found.append(f"{where}: number must be a whole number from 1 on, {got('number', self.number)}")
         if self.up is not None and not isinstance(self.up, bool):
-            found.append(f"{where}: up must be true or false, got {shown(self.up)}")
+            found.append(f"{where}: up must be True or False, {got_flag('up', self.up)}")
         if self.up is None and not self.direction and not self.reverse:
             found.append(f"{where} changes nothing; name a field of the link such as rate_mbps=2, or up=False")
         fixed = [name for name in dict.fromkeys((*self.direction, *self.reverse)) if name in FIXED_FIELDS]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar, cast
 
+from netlab.base.arguments import explain_bad_arguments, explain_bad_construction, got, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.rules import Choice, Flag, Range, broken
@@ -141,13 +142,13 @@ class LinkShape:
             value = getattr(self, name)
             if not (is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS)):
                 allowed = f"0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}"
-                yield f"{name} must be {allowed}, got {shown(value)}"
+                yield f"{name} must be {allowed}, {got(name, value)}"
         for name in ("loss_rate", "duplicate_rate"):
             value = getattr(self, name)
             if not _is_share(value):
-                percent = value if is_number(value) and 1 < value <= 100 else 2 if "%" in str(value) else None
+                percent = value if is_number(value) and 1 < value <= 100 else None
                 hint = f"; for {percent:g} % write {percent / 100:g}" if percent else ""
-                yield f"{name} must be in [0, 1], got {shown(value)}{hint}"
+                yield f"{name} must be in [0, 1], {got(name, value)}{hint}"
         yield from self._queue_problems()
         yield from media.problems(self.medium, self.medium_options)
         if self.medium is not None:
@@ -197,7 +198,7 @@ class LinkShape:
             if value is None:
                 continue
             if not (is_integer(value) and low <= value <= high):
-                yield f"{name} must be a whole number from {low}{why} to {high}, got {shown(value)}"
+                yield f"{name} must be a whole number from {low}{why} to {high}, {got(name, value)}"
             if self.medium is None and self.rate_mbps is None:
                 yield f"{name}={shown(value)} needs a rate_mbps: without a rate there is nothing to queue for"
         if self.queue_packets is not None and self.queue_bytes is not None:
@@ -236,12 +237,7 @@ def field_problems(where: str, direction: Iterable[object], reverse: object) -> 
     if not isinstance(reverse, (Mapping, type(None))):
         return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
     both = ((where, direction), (f"{where}, reverse", reverse or {}))
-    return [
-        f"{place}: unknown field: {one_of(name, SHAPE_FIELDS)}"
-        for place, names in both
-        for name in names
-        if name not in SHAPE_FIELDS
-    ]
+    return [sentence for place, names in both for sentence in unknown_fields(place, names, SHAPE_FIELDS)]
 
 
 def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,6 +249,7 @@ def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
     return words
 
 
+@explain_bad_construction('nl.Link("h1", "h2", rate_mbps=5, delay_ms=10)')
 class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """A link between nodes `a` and `b`, the same both ways unless `reverse` overrides fields from `b` towards `a`.
 
@@ -309,15 +306,15 @@ def takes_link_fields(function: _C) -> _C:
         if item.name not in names
     ]
     taken = signature.replace(parameters=[*own, *more])
+    example = f"nl.topologies.{function.__name__}({', '.join(f'{item.name}=...' for item in own[:2])})"
+    explained = explain_bad_arguments(example)(function)
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
-        wrong = [name for name in named if name not in {*taken.parameters, "reverse"}]
-        if wrong:
-            raise ScenarioError(
-                [f"{function.__name__}: unknown field: {one_of(n, [*taken.parameters])}" for n in wrong]
-            )
-        return function(*arguments, **named)
+        others = {name: value for name, value in named.items() if name != "reverse"}
+        if wrong := unknown_fields(function.__name__, others, list(taken.parameters)):
+            raise ScenarioError(wrong)
+        return explained(*arguments, **named)
 
     called: Any = function if inspect.isclass(function) else checked
     called.__signature__ = taken

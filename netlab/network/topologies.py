@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import ScenarioError, unknown_name
 from netlab.base.values import is_integer, plain, shown
 from netlab.network.link import Link, LinkShape, takes_link_fields
@@ -137,6 +138,7 @@ def portfolio(
     )
 
 
+@explain_bad_arguments("nl.topologies.chain(rates_mbps=[10, 5], delays_ms=[5, 10])")
 def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
     """Hosts h1 and h2 at the ends of a chain of links with the given rates (Mbit/s) and one-way delays (ms)."""
     if len(rates_mbps) != len(delays_ms) or not rates_mbps:
@@ -154,6 +156,7 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
     return Topology(hosts=["h1", "h2"], routers=routers, links=links)
 
 
+@explain_bad_arguments("nl.topologies.slow_middle(queue_bytes=64_000)")
 def slow_middle(queue_bytes: int = 64_000) -> Topology:
     """Hosts h1 and h2 behind links of 5 Mbit/s and 10 ms; between their routers 1 Mbit/s and 20 ms (`ece6110`).
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netlab.base.arguments import explain_bad_construction, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import shown
 from netlab.network.link import SHAPE_FIELDS, Link, field_problems
@@ -22,6 +23,7 @@ TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
 """Names that the kernel or the agent gives to devices and settings of a node's own namespace."""
 
 
+@explain_bad_construction('nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])')
 class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     """A network: nodes by kind and the links between them.
 
@@ -145,7 +147,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:
         """As much of a topology as a scenario file makes, and a sentence for each that makes none."""
         allowed = ("hosts", "routers", "switches", "links")
-        problems = [f"topology: unknown field: {one_of(name, allowed)}" for name in document if name not in allowed]
+        problems = unknown_fields("topology", document, allowed)
         names = {kind: _read_names(kind, document.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
         given_links = document.get("links", [])
         if not isinstance(given_links, (list, tuple)):
@@ -314,7 +316,15 @@ def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
     sound = [str(name) for name in names if isinstance(name, str)]
     if isinstance(given, str) or len(sound) < len(names):
-        problems.append(f"topology: {kind} must be a list of names, got {shown(given)}")
+        links = any(isinstance(name, Link) for name in names)
+        remedy = (
+            f"; {kind}=[{shown(given)}]"
+            if isinstance(given, str)
+            else "; links have a name: links=[...]"
+            if links
+            else ""
+        )
+        problems.append(f"topology: {kind} must be a list of names, got {shown(given)}{remedy}")
     return sound
 
 

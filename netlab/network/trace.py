@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
 from netlab.base.values import is_number, plain, shown
@@ -32,6 +33,7 @@ LISTED = 5
 SHIPPED = Path(__file__).parent / "traces"
 
 
+@explain_bad_construction("nl.Trace([(0, 5), (10, 2)])")
 class Trace:
     """A rate that changes at given moments and begins again at its end.
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from netlab import captures as capture_files
 from netlab import engines, measure
-from netlab.base.errors import Interrupted, told_arguments
+from netlab.base.arguments import explain_bad_arguments
+from netlab.base.errors import Interrupted
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.captures import Capture
@@ -22,7 +23,7 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Traffic
 
 
-@told_arguments
+@explain_bad_arguments('nl.run(network, [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2")], duration_s=10)')
 def run(
     topology: Topology | Scenario | Mapping[str, Any],
     traffic: Sequence[Traffic] | None = None,

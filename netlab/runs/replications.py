@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from netlab.base.errors import NetlabError, ScenarioError, told_arguments
+from netlab.base.arguments import explain_bad_arguments
+from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
 from netlab.measure.results import Run
@@ -40,6 +42,7 @@ class Interval(NamedTuple):
         return f"{self.mean:{number}} ± {self.half_width:{number}}" if number else str(self)
 
 
+@explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
 def interval(values: Any) -> Interval:
     """Return the mean of several independent values, and half the width of its 95 % interval.
 
@@ -73,24 +76,43 @@ def interval(values: Any) -> Interval:
     >>> round(half, 3)
     2.484
     """
+    given = _numbers(values)
+    half = student_t(len(given)) * np.std(given, ddof=1) / np.sqrt(len(given))
+    return Interval(float(np.mean(given)), float(half))
+
+
+def _numbers(values: Any) -> npt.NDArray[np.float64]:
+    """The values of `interval`, or a NetlabError that says what is wrong with them."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.")
+    listed = list(values)
+    texts = [value for value in listed if isinstance(value, (str, bytes))]
+    if texts:
+        raise NetlabError(f"interval() takes numbers, and {shown(texts[0])} is a text: write numbers without quotes.")
     try:
-        given = np.asarray(list(values), dtype=float)
+        given = np.asarray(listed, dtype=float)
     except (TypeError, ValueError):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.") from None
     if given.ndim != 1 or len(given) < 2:
         raise NetlabError(
             f"An interval needs two values or more, got {given.size}: one value says nothing of how far others lie from it."
         )
-    if not np.isfinite(given).all():
+    missing = int(np.isnan(given).sum())
+    if missing:
+        column = getattr(values, "name", None)
+        rows = 'my_table[my_table["kind"] == "ping"]' + (f'["{column}"]' if isinstance(column, str) else "")
         raise NetlabError(
-            f"{(~np.isfinite(given)).sum()} of {len(given)} values are missing (NaN) or infinite. Say what they mean before you "
-            "leave them out: values.dropna()."
+            f"{missing} of {len(given)} values are missing (NaN). Are these rows of several kinds (tcp, udp, ping)? Only some "
+            f"kinds have each column: select the rows first, such as {rows}. If all are of one kind, say what a missing value "
+            "means before you leave it out."
         )
-    half = student_t(len(given)) * np.std(given, ddof=1) / np.sqrt(len(given))
-    return Interval(float(np.mean(given)), float(half))
+    if not np.isfinite(given).all():
+        infinite = int((~np.isfinite(given)).sum())
+        raise NetlabError(f"{infinite} of {len(given)} values are infinite: was something divided by zero?")
+    return given
 
 
-@told_arguments
+@explain_bad_arguments('nl.repeat(network, [nl.Tcp("h1", "h2")], duration_s=10, seeds=10)')
 def repeat(
     network: Topology | Scenario | Mapping[str, Any],
     traffic: Sequence[Traffic] | None = None,

@@ -15,6 +15,7 @@ from typing import Any, cast
 from netlab import captures as capture_files
 from netlab import traffic
 from netlab.agent.shaping import OFFLOAD_ABOVE_MBPS
+from netlab.base.arguments import explain_bad_construction, got, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
@@ -50,6 +51,7 @@ TCP_SYSCTLS = {
 }
 
 
+@explain_bad_construction('nl.Scenario(network, [nl.Tcp("h1", "h2")], duration_s=10)')
 @dataclass(frozen=True)
 class Scenario:
     """Everything that decides what a run measures.
@@ -113,11 +115,7 @@ class Scenario:
             raise ScenarioError(
                 ['this is a topology, which netlab live builds; a scenario is {"topology": ..., "traffic": [...]}']
             )
-        problems = [
-            f"scenario: unknown field: {one_of(name, SCENARIO_FIELDS)}"
-            for name in document
-            if name not in SCENARIO_FIELDS
-        ]
+        problems = unknown_fields("scenario", document, SCENARIO_FIELDS)
         problems += [f"scenario: {name} is missing" for name in ("topology", "traffic") if name not in document]
         topology: Topology | None = None
         unread: list[str] = []
@@ -244,9 +242,13 @@ class Scenario:
     def _settings_problems(self) -> list[str]:
         found = []
         if not (is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
-            found.append(f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, got {shown(self.duration_s)}")
+            found.append(
+                f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, {got('duration_s', self.duration_s)}"
+            )
         if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
-            found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}")
+            found.append(
+                f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, {got('interval_s', self.interval_s)}"
+            )
         if not found and self.interval_s > self.duration_s:
             found.append(
                 f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one"
@@ -257,7 +259,7 @@ class Scenario:
                 f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
             )
         if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
-            found.append(f"seed must be a whole number from 0 to 2**64 - 1, got {shown(self.seed)}")
+            found.append(f"seed must be a whole number from 0 to 2**64 - 1, {got('seed', self.seed)}")
         if not isinstance(self.sysctls, Mapping):
             return [*found, f"sysctls must be a mapping of names to values, got {shown(self.sysctls)}"]
         for name, value in self.sysctls.items():

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
+from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import Interrupted, NetlabError, ScenarioError
 from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
@@ -87,6 +88,7 @@ def sweep(
 ) -> list[Run]: ...
 
 
+@explain_bad_arguments("nl.sweep([scenario, other_scenario])")
 def sweep(
     scenarios: Mapping[Any, Given] | Iterable[Given],
     *,

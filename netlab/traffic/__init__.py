@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
+from netlab.base.arguments import unknown_fields
 from netlab.base.errors import one_of
 from netlab.base.values import shown
 from netlab.traffic.base import Flow, Traffic
@@ -62,9 +63,7 @@ def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
     allowed = [field.name for field in fields(cls)]
     known = {name: value for name, value in given.items() if name in allowed}
     missing = [name for name in cls.required if name not in known]
-    problems = [
-        f"{where}: unknown field: {one_of(name, allowed)}" for name in given if name != "kind" and name not in allowed
-    ]
+    problems = unknown_fields(where, {name: value for name, value in given.items() if name != "kind"}, allowed)
     problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(cls.required)}" for name in missing]
     if missing:
         # The fields that are there are checked all the same, beside stand-ins for the others.

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
-from netlab.base.errors import ScenarioError, one_of
+from netlab.base.arguments import unknown_fields
+from netlab.base.errors import ScenarioError
 from netlab.base.rules import Range, Rule, broken
 from netlab.base.values import plain
 from netlab.protocol.plan import Item
@@ -28,9 +29,9 @@ class Traffic:
     """The rule of each field that can be checked on its own."""
 
     def __new__(cls, *_given: Any, **named: Any) -> Traffic:
-        """Refuse a field that the kind has not with those that it has; Python's own error names none."""
+        """Refuse a field that the kind does not have."""
         allowed = [field.name for field in fields(cast("Any", cls))]
-        unknown = [f"{cls.kind}: unknown field: {one_of(name, allowed)}" for name in named if name not in allowed]
+        unknown = unknown_fields(cls.kind, named, allowed)
         if unknown:
             raise ScenarioError(unknown)
         return super().__new__(cls)

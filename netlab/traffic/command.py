@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.values import shown
 from netlab.protocol.plan import Item, Totals
 from netlab.traffic.base import Traffic
@@ -29,6 +30,7 @@ class CommandTotals(Totals):
     t_s: float
 
 
+@explain_bad_construction('nl.Command("h1", "tc -s qdisc show")')
 @dataclass(frozen=True)
 class Command(Traffic):
     """A shell command that runs in a host, e.g. ``tc -s qdisc`` or ``ip route``; its output is in ``run.commands``.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import MOST_COUNTED, Range, Rule
 from netlab.protocol.plan import FlowItem, Totals
 from netlab.traffic.base import Flow
@@ -35,6 +36,7 @@ class PingTotals(Totals):
     echoes: list[Echo]
 
 
+@explain_bad_construction('nl.Ping("h1", "h2")')
 @dataclass(frozen=True)
 class Ping(Flow):
     """ICMP echo requests from `src` to `dst`.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import MOST_COUNTED, Range, broken
 from netlab.protocol.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
@@ -39,6 +40,7 @@ class ProgramTotals(Totals):
     last_s: float | None
 
 
+@explain_bad_construction('nl.Program("h1", "h2", sender=MySender, receiver=MyReceiver)')
 @dataclass(frozen=True)
 class Program(Flow):
     """Two programs of your own, one at each end, that send each other datagrams; in the library kernel (docs/build.md).

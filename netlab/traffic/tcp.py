@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from netlab.base.errors import one_of
+from netlab.base.arguments import explain_bad_construction
+from netlab.base.errors import guessed, one_of
 from netlab.base.headers import MSS_BYTES
 from netlab.base.rules import MOST_COUNTED, Range, broken
 from netlab.base.values import is_integer, shown
@@ -55,6 +56,7 @@ class TcpTotals(Totals):
     streams: list[StreamTotals]
 
 
+@explain_bad_construction('nl.Tcp("h1", "h2")')
 @dataclass(frozen=True)
 class Tcp(Flow):
     """Bulk data over TCP from `src` to `dst`, as fast as the congestion control lets it.
@@ -128,7 +130,8 @@ class Tcp(Flow):
             yield f"congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
         elif not isinstance(given, str) or given not in CONGESTION_CONTROLS:
             own = [] if isinstance(given, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
-            yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}"
+            quotes = f"; a class goes without quotes: congestion={given}" if _is_like_a_class(given) else ""
+            yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}{quotes}"
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         yield from broken({"streams": Range(1, MOST_STREAMS, whole=True)}, self)
         yield from broken({"num_bytes": Range(fewest_bytes, MOST_COUNTED, whole=True, optional=True)}, self)
@@ -151,6 +154,15 @@ class Tcp(Flow):
             f"no link between {self.src} and {self.dst} has a rate_mbps, so TCP would never "
             "pause; give one link a rate, or the flow a num_bytes"
         )
+
+
+def _is_like_a_class(given: object) -> bool:
+    return (
+        isinstance(given, str)
+        and given.isidentifier()
+        and given[0].isupper()
+        and not guessed(given, list(CONGESTION_CONTROLS))
+    )
 
 
 def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import Choice, Range, Rule
 from netlab.protocol.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
@@ -60,6 +61,7 @@ class UdpTotals(Totals, total=False):
     timely_last_s: float | None
 
 
+@explain_bad_construction('nl.Udp("h1", "h2", rate_mbps=1)')
 @dataclass(frozen=True)
 class Udp(Flow):
     """Datagrams from `src` to `dst` at a constant rate, whatever the network does with them.

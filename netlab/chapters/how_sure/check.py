@@ -293,7 +293,7 @@ def _decision(own: StudentValues) -> Decision:
                 "The queue of your choice must lose less than both others in your runs.",
                 "Compare the means of the seeds that the tables have in common.",
                 lambda found: (
-                    f"{found.choice!r}, and on average {found.differences().mean():+.2g} for {found.differences().name} minus that"
+                    f"{found.choice!r}; {found.differences().name} loses {-found.differences().mean():.2g} less on average"
                 ),
             ),
             Condition(

@@ -65,7 +65,7 @@ def test_there_are_numbers_for_a_thousand_students() -> None:
         (run("sleep 1"), "with a delay of 400 ms"),
         (
             run(src="h2", dst="h1"),
-            "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1 with 1470 bytes",
+            "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1 at",
         ),
         (run(payload_bytes=1000), "in datagrams of 1470 bytes"),
         (run(received=100), "5000 datagrams or more must arrive. Seen: 100 arrived."),

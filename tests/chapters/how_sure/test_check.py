@@ -81,12 +81,12 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
     decide = chapter.check.decision
     cases: list[tuple[list[Any], str]] = [
         ([swapped, right, "A"], "Seen: A is another scenario, B is another scenario."),
-        ([many, paired(many), "B"], "40 runs, and each must have two or more. Seen: 42 runs."),
+        ([many, paired(many), "B"], "40 runs, and each must have two or more. Seen: 42 runs (A: 14, B: 14, C: 14)."),
         ([found, (right[0], apart), "B"], "this is the two half widths put together"),
         ([found, (-right[0], right[1]), "B"], "the other way round"),
         ([found, (100 * right[0], 100 * right[1]), "B"], "in per cent; loss rates are fractions here"),
         ([found, interval(losses["B"]), "B"], "the interval of the loss rates of B, not of a difference"),
-        ([found, right, "C"], "must lose less than both others in your runs. Seen: 'C'."),
+        ([found, right, "C"], "must lose less than both others in your runs. Seen: 'C'; B loses "),
         ([close, (0.001, 0.0), "B"], "The interval must not hold 0"),
         ([others, right, "B"], "must have 5 seeds in common"),
     ]

@@ -1,0 +1,202 @@
+"""Errors for wrong arguments: unknown, missing and unnamed ones, and values of another type than a field takes.
+
+Python's own TypeError counts arguments and names none of those that are allowed.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from netlab.base.errors import ScenarioError, guessed, one_of
+from netlab.base.values import is_number, shown
+
+if TYPE_CHECKING:
+    import inspect
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_C = TypeVar("_C", bound=type)
+
+_QUANTITY = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%][A-Za-zµ%/]*)?\s*")
+_FACTORS: Mapping[str, Mapping[str, float]] = {
+    "mbps": {
+        **dict.fromkeys(("bit", "bit/s", "bps", "b/s"), 1e-6),
+        **dict.fromkeys(("k", "kbit", "kbit/s", "kbps", "kb/s"), 1e-3),
+        **dict.fromkeys(("m", "mbit", "mbit/s", "mbps", "mb/s"), 1.0),
+        **dict.fromkeys(("g", "gbit", "gbit/s", "gbps", "gb/s"), 1e3),
+    },
+    "ms": {"us": 1e-3, "µs": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "sec": 1e3},
+    "s": {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0},
+    "bytes": {"b": 1, "byte": 1, "bytes": 1, "k": 1e3, "kb": 1e3, "mb": 1e6, "kib": 2**10, "mib": 2**20},
+    "packets": {"p": 1, "pkt": 1, "pkts": 1, "packet": 1, "packets": 1},
+    "rate": {"%": 0.01, "percent": 0.01},
+}
+"""What a unit in a text is in the unit of a field, by the last word of the field's name."""
+_TRUTHS = {
+    **dict.fromkeys(("true", "yes", "on", "up", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "down", "0"), False),
+}
+_PERCENT_ELSEWHERE = ("loss", "plr")
+"""Names of a loss rate that count per cent in Mininet and in `tc`."""
+
+
+def got(name: str, value: object) -> str:
+    """Say what was given for a number, and how it is written where that is plain: the end of a message.
+
+    >>> got("rate_mbps", "5"), got("delay_ms", "0.1 s")
+    ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")
+    >>> got("rate_mbps", (2, 19)), got("seed", -1)
+    ('got (2, 19); a comma makes two numbers, write a point: rate_mbps=2.19', 'got -1')
+    """
+    return f"got {shown(value)}{_number_remedy(name, value)}"
+
+
+def got_flag(name: str, value: object) -> str:
+    """Say what was given in place of True or False, and how that is written where it is plain.
+
+    >>> got_flag("up", "no"), got_flag("up", 3)
+    ("got 'no'; write up=False", 'got 3')
+    """
+    truth = _TRUTHS.get(str(value).strip().lower())
+    return f"got {shown(value)}" + ("" if truth is None else f"; write {name}={truth}")
+
+
+def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kind: str = "field") -> str:
+    """Say that a field is unknown, which there are, and how it is written here where it has another name elsewhere.
+
+    >>> unknown_field("bw", ["rate_mbps", "delay_ms"], 5)
+    "unknown field: got 'bw'; allowed: rate_mbps, delay_ms; did you mean rate_mbps=5?"
+    >>> unknown_field("delay", ["rate_mbps", "delay_ms"], "10ms")
+    "unknown field: got 'delay'; allowed: rate_mbps, delay_ms; did you mean delay_ms=10?"
+    """
+    meant = guessed(name, allowed)
+    number = _as_field(meant, value) if meant else None
+    if number is None:
+        return f"unknown {kind}: {one_of(name, allowed)}"
+    if name in _PERCENT_ELSEWHERE and meant.endswith("_rate") and is_number(value):
+        number /= 100
+    return f"unknown {kind}: {one_of(name, allowed).rpartition('; did you mean ')[0]}; did you mean {meant}={number:g}?"
+
+
+def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], kind: str = "field") -> list[str]:
+    """Return a sentence for each field that is not allowed; of a mapping also with its value."""
+    values = given if isinstance(given, Mapping) else {}
+    return [
+        f"{where}: {unknown_field(name, allowed, values.get(name, ...), kind)}" for name in given if name not in allowed
+    ]
+
+
+def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Decorate a function: a call that does not fit its signature raises ScenarioError, with a right call as an example."""
+
+    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        @functools.wraps(function)
+        def explained(*given: _P.args, **named: _P.kwargs) -> _T:
+            try:
+                return function(*given, **named)
+            except TypeError as error:
+                _raise_explained(error, function.__name__, function, given, named, example)
+                raise
+
+        return explained
+
+    return decorate
+
+
+def explain_bad_construction(example: str) -> Callable[[_C], _C]:
+    """Decorate a class as `explain_bad_arguments` does a function."""
+
+    def decorate(cls: _C) -> _C:
+        construct = cast("Any", cls).__init__
+
+        @functools.wraps(construct)
+        def explained(self: Any, *given: Any, **named: Any) -> None:
+            try:
+                construct(self, *given, **named)
+            except TypeError as error:
+                # A class with a signature of its own takes fields that its `__init__` gathers.
+                called = cls if hasattr(cls, "__signature__") else functools.partial(construct, self)
+                _raise_explained(error, cls.__name__, called, given, named, example)
+                raise
+
+        cast("Any", cls).__init__ = explained
+        return cls
+
+    return decorate
+
+
+def _raise_explained(
+    error: TypeError,
+    name: str,
+    function: Callable[..., object],
+    given: tuple[object, ...],
+    named: Mapping[str, object],
+    example: str,
+) -> None:
+    """Raise ScenarioError when it is the call itself that failed, and not what was called."""
+    if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+        return
+    # It takes long to import, and the guest imports rules, which import this.
+    import inspect
+
+    raise ScenarioError(_argument_problems(name, inspect.signature(function), given, named, example)) from None
+
+
+def _argument_problems(
+    name: str, signature: inspect.Signature, given: Sequence[object], named: Mapping[str, object], example: str
+) -> list[str]:
+    parameters = signature.parameters.values()
+    unnamed = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
+    problems = []
+    if not any(item.kind is item.VAR_KEYWORD for item in parameters):
+        problems += unknown_fields(name, named, list(signature.parameters), "argument")
+    if len(given) > len(unnamed):
+        takes = f"{len(unnamed)} values without a name ({', '.join(unnamed)})" if unnamed else "no value without a name"
+        which = "name the others" if unnamed else "name each"
+        problems.append(f"{name} takes {takes}, got {len(given)}: {', '.join(map(shown, given))}; {which}: {example}")
+    else:
+        problems += [f"{name}: {twice} is given twice; keep one" for twice in unnamed[: len(given)] if twice in named]
+        required = [
+            item.name
+            for item in parameters
+            if item.default is item.empty and item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+        ]
+        missing = [each for each in required if each not in named and each not in unnamed[: len(given)]]
+        if missing:
+            are = "is" if len(missing) == 1 else "are"
+            problems.append(f"{name}: {' and '.join(missing)} {are} missing: {example}")
+    return problems or [f"{name}: it cannot be called so; write {example}"]
+
+
+def _number_remedy(name: str, value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        if name == "rate_mbps" and value and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
+            return f"; a rate that changes is a trace: rate_mbps=nl.Trace({shown(value)})"
+        if isinstance(value, tuple) and len(value) == 2 and all(type(part) is int for part in value) and value[1] >= 0:
+            return f"; a comma makes two numbers, write a point: {name}={value[0]}.{value[1]}"
+        return ""
+    if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:
+        return ""
+    number = _as_field(name, value)
+    if number is None:
+        return "; write the number alone, without quotes and without a unit"
+    if found[2] == "%":
+        return f"; write a fraction: {name}={number:g}"
+    return f"; {'the unit is in the name' if found[2] else 'write it without quotes'}: {name}={number:g}"
+
+
+def _as_field(name: str, value: object) -> float | None:
+    """Return a number, or a text with a unit, in the unit of a field; None where that is not plain."""
+    if is_number(value):
+        return float(cast("float", value))
+    if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:
+        return None
+    number = float(found[1].replace(",", "."))
+    if not found[2]:
+        return number if math.isfinite(number) else None
+    factor = _FACTORS.get(name.rpartition("_")[2], {}).get(found[2].lower())
+    return None if factor is None or not math.isfinite(number * factor) else number * factor

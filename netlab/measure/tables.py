@@ -1,0 +1,122 @@
+"""The tables of a run: pandas data frames that name the column which was meant by a wrong name."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from netlab.base.errors import NetlabError, guessed
+
+_LocIndexer: Any = type(pd.DataFrame().loc)
+_TAKING_NAMES = ("drop", "groupby", "pivot", "pivot_table", "set_index", "sort_values")
+"""Methods of a data frame that take names of columns, and raise KeyError with nothing but the name."""
+COLUMNS_OF: dict[str, tuple[str, ...]] = {}
+"""The columns of each table of a run; `netlab.measure.results` fills it in."""
+
+
+class ColumnError(NetlabError, KeyError):
+    """A table does not have a column of this name."""
+
+    def __str__(self) -> str:
+        # KeyError would quote the sentence.
+        return str(self.args[0])
+
+
+class _UnknownAttributeError(AttributeError):
+    """The error of `table.name`; most are raised by `hasattr` and never read, so its text is made when it is."""
+
+    def __init__(self, name: str, columns: list[str]) -> None:
+        super().__init__(name)
+        self._columns = columns
+
+    def __str__(self) -> str:
+        return f"a table has no column and no attribute {self.args[0]!r}{_suggestion(self.args[0], self._columns)}"
+
+
+class _Loc(_LocIndexer):  # type: ignore[misc]
+    """The `loc` of a table."""
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            if isinstance(key, tuple) and len(key) == 2:
+                _raise_for_unknown(self.obj, key[1])
+            raise
+
+
+class Table(pd.DataFrame):
+    """A data frame of which a wrong column's name raises ColumnError, a KeyError that says which columns there are.
+
+    >>> Table({"flow": ["h1-h2"], "goodput_mbps": [4.8]})["goodput"]
+    Traceback (most recent call last):
+    netlab.measure.tables.ColumnError: there is no column 'goodput'; did you mean 'goodput_mbps'?
+    """
+
+    @property
+    def _constructor(self) -> Callable[..., Table]:
+        return Table
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            _raise_for_unknown(self, key)
+            raise
+
+    if not TYPE_CHECKING:
+
+        @property
+        def loc(self) -> Any:  # noqa: D102 (pandas' own)
+            return _Loc("loc", self)
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name.startswith("_"):
+                    raise
+                columns = object.__getattribute__(self, "columns")
+                raise _UnknownAttributeError(name, [column for column in columns if isinstance(column, str)]) from None
+
+
+def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
+    """Raise ColumnError for the first of these names, one or several, that is not a column."""
+    columns = [column for column in table.columns if isinstance(column, str)]
+    for name in names if isinstance(names, (list, tuple)) else [names]:
+        if isinstance(name, str) and name not in columns:
+            raise ColumnError(f"there is no column {name!r}{_suggestion(name, columns)}") from None
+
+
+def _suggestion(name: str, columns: list[str]) -> str:
+    if meant := guessed(name, columns):
+        return f"; did you mean {meant!r}?"
+    others = [table for table, names in COLUMNS_OF.items() if name in names or guessed(name, names)]
+    if others:
+        there = name if name in COLUMNS_OF[others[0]] else guessed(name, COLUMNS_OF[others[0]])
+        return f"; run.{others[0]} has {there!r}"
+    return f"; there are: {', '.join(columns) or 'none'}"
+
+
+def _explaining(name: str) -> Any:
+    method = getattr(pd.DataFrame, name)
+
+    @functools.wraps(method)
+    def explaining(self: Table, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except KeyError as error:
+            # Of several names pandas says which are missing: "['goodput'] not found in axis".
+            said = str(error.args[0]) if error.args else ""
+            _raise_for_unknown(self, [said] if said.isidentifier() else re.findall(r"'(\w+)'", said))
+            raise
+
+    return explaining
+
+
+for _name in _TAKING_NAMES:
+    setattr(Table, _name, _explaining(_name))
