@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from netlab.base.arguments import got
 from netlab.base.rules import MOST_COUNTED, Choice, Flag, Range, Rule
 
 COUNT = Range(1, MOST_COUNTED, whole=True, optional=True)
@@ -22,12 +23,14 @@ COUNT = Range(1, MOST_COUNTED, whole=True, optional=True)
         (Range(0, above=True), [1e-300, 5], [0, 0.0, -1], "a number above 0"),
         (COUNT, [None, 1, MOST_COUNTED], [0, 1.0, "1"], "a whole number of at least 1"),
         (COUNT, [], [MOST_COUNTED + 1, 2**64], f"a whole number from 1 to {MOST_COUNTED}"),
-        (Flag(), [True, False], [0, 1, None], "true or false"),
+        (Flag(), [True, False], ["maybe", 7, None], "True or False"),
     ],
 )  # fmt: skip
 def test_a_rule_holds_to_its_ends_and_says_them(rule: Rule, fits: list[Any], beyond: list[Any], allowed: str) -> None:
     assert [rule.problem("x", value) for value in fits] == [None] * len(fits)
-    assert [rule.problem("x", value) for value in beyond] == [f"x must be {allowed}, got {value!r}" for value in beyond]
+    assert [rule.problem("x", value) for value in beyond] == [
+        f"x must be {allowed}, {got('x', value)}" for value in beyond
+    ]
 
 
 def test_a_choice_names_the_nearest_word() -> None:

@@ -101,7 +101,7 @@ def test_every_mistake_is_told_at_once():
         "changes 3: link: got 'r1-h9'; allowed: h1-r1, r1-h2",
         "changes 4: link h1-r1: loss_rate must be in [0, 1], got 3; for 3 % write 0.03",
         "changes 5: link must name the two nodes",
-        "changes 5: up must be true or false, got 'no'",
+        "changes 5: up must be True or False, got 'no'; write up=False",
         "changes 6 changes nothing",
         "changes 7: medium cannot change while the network runs",
         "changes 8: link r1-h2: rate_mbps: trace, step 1 must begin at 0 s",

@@ -73,7 +73,7 @@ def test_a_full_frame_waits_for_half_the_window_in_the_mean() -> None:
         ("802.11g", {"protection": "yes"}, "none, cts, rts"),
         ("802.11g", {"protection_rate_mbps": 54}, "6, 12, 24, 1, 2, 5.5, 11"),
         ("802.11g", {"protect_above_bytes": -1}, "0 or more"),
-        ("802.11g", {"short_slot": 1}, "true or false"),
+        ("802.11g", {"short_slot": 1}, "True or False, got 1; write short_slot=True"),
         ("802.11g", {"error_rate": 1}, "[0, 1)"),
         ("802.11g", [], "mapping"),
     ],

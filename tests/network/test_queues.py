@@ -85,7 +85,7 @@ def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, v
         ("dualpi2", {"target_ms": 5000}, {}, "aqm_options: target_ms must be a number from 0.001 to 4000, got 5000"),
         ("dualpi2", {"coupling": 0}, {}, "aqm_options: coupling must be a whole number from 1 to 255, got 0"),
         ("dualpi2", {"coupling": 1.5}, {}, "aqm_options: coupling must be a whole number from 1 to 255, got 1.5"),
-        ("dualpi2", {"any_ecn": 1}, {}, "aqm_options: any_ecn must be true or false, got 1"),
+        ("dualpi2", {"any_ecn": 1}, {}, "aqm_options: any_ecn must be True or False, got 1; write any_ecn=True"),
         (
             "dualpi2",
             {"ecn": True},

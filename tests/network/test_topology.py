@@ -88,7 +88,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
     [
         (
             {"rate_mbps": "5"},
-            "rate_mbps must be a number from 0.001 to 100000, got '5'; leave it out for an unlimited link",
+            (
+                "rate_mbps must be a number from 0.001 to 100000, got '5'; write it without quotes: rate_mbps=5; "
+                "leave it out for an unlimited link"
+            ),
         ),
         (
             {"rate_mbps": 0},
@@ -111,9 +114,12 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"delay_ms": 1e-7}, "delay_ms must be 0 or a number from 0.001 to 250000, got 1e-07"),
         ({"delay_ms": [10]}, "delay_ms must be 0 or a number from 0.001 to 250000, got [10]"),
         ({"loss_rate": 2.0}, "loss_rate must be in [0, 1], got 2.0; for 2 % write 0.02"),
-        ({"loss_rate": "5%"}, "loss_rate must be in [0, 1], got '5%'; for 2 % write 0.02"),
+        ({"loss_rate": "5%"}, "loss_rate must be in [0, 1], got '5%'; write a fraction: loss_rate=0.05"),
         ({"loss_rate": math.inf}, "loss_rate must be in [0, 1], got inf"),
-        ({"duplicate_rate": "1"}, "duplicate_rate must be in [0, 1], got '1'"),
+        (
+            {"duplicate_rate": "1"},
+            "duplicate_rate must be in [0, 1], got '1'; write it without quotes: duplicate_rate=1",
+        ),
         ({"rate_mbps": 1, "queue_packets": 2.5}, "queue_packets must be a whole number from 1 to 1000000, got 2.5"),
         ({"rate_mbps": 1, "queue_packets": False}, "queue_packets must be a whole number from 1 to 1000000, got False"),
         (
@@ -130,7 +136,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
             {"delay_ms": 1, "jitter_ms": 2},
             "jitter_ms must not exceed delay_ms (1), got 2; a packet cannot arrive before it was sent",
         ),
-        ({"reorder": 1}, "reorder must be true or false, got 1"),
+        ({"reorder": 1}, "reorder must be True or False, got 1; write reorder=True"),
         ({"segmentation_offload": 1}, "segmentation_offload must be true, false or null, got 1"),
         ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet"),
         (
@@ -144,7 +150,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ),
         (
             {"rate_mbps": 1, "aqm": "red", "aqm_options": {"ecn": "yes"}},
-            "aqm_options: ecn must be true or false, got 'yes'",
+            "aqm_options: ecn must be True or False, got 'yes'; write ecn=True",
         ),
         (
             {"rate_mbps": 1, "aqm": "red", "aqm_options": {"probability": 1.5}},
@@ -254,7 +260,7 @@ def test_no_words_make_a_traceback(words: Any) -> None:
             "link h1-h2: reverse must be an object of a link's fields, got 5",
         ),
         ({"hosts": HOSTS, "links": {}}, "topology: links must be a list, got {}"),
-        ({"hosts": "h1"}, "topology: hosts must be a list of names, got 'h1'"),
+        ({"hosts": "h1"}, "topology: hosts must be a list of names, got 'h1'; hosts=['h1']"),
         ({"hosts": ["h1"], "routers": [1]}, "topology: routers must be a list of names, got [1]"),
         (
             {"hosts": ["h1"], "node": []},
@@ -332,7 +338,10 @@ def test_a_nonsense_link_is_told_at_once_with_all_other_mistakes() -> None:
         "link 2 must be an object with a and b, got 'r1-h1'",
         "node h1 is named twice; every node needs a name of its own",
         "link r1-h2: there is no node 'h2'; nodes are h1, h1, r1",
-        "link r1-h2: rate_mbps must be a number from 0.001 to 100000, got '10'; leave it out for an unlimited link",
+        (
+            "link r1-h2: rate_mbps must be a number from 0.001 to 100000, got '10'; write it without quotes: rate_mbps=10; "
+            "leave it out for an unlimited link"
+        ),
         "link r1-h2: delay_ms must be 0 or a number from 0.001 to 250000, got -1",
     ]
 

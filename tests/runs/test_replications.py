@@ -117,7 +117,13 @@ def test_an_interval_takes_a_column_and_reads_well() -> None:
         ([], "two values or more, got 0"),
         ([1.0], "two values or more, got 1"),
         ([1.0, float("nan"), 2.0], "1 of 3 values are missing"),
-        (["a", "b"], "a list or a column of numbers"),
+        (["3", "4"], "takes numbers, and '3' is a text: write numbers without quotes"),
+        ("34", "a list or a column of numbers"),
+        ([1.0, float("inf")], "1 of 2 values are infinite"),
+        (
+            pd.Series([1.0, None], name="rtt_max_ms"),
+            r'such as my_table\[my_table\["kind"\] == "ping"\]\["rtt_max_ms"\]',
+        ),
         (5, "a list or a column of numbers"),
     ],
 )

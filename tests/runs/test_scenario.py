@@ -218,7 +218,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
             {"kind": "tcp", "src": "h1", "dst": "h2", "cc": "reno"},
             (
                 "traffic 1: unknown field: got 'cc'; allowed: src, dst, start_s, duration_s, num_bytes, congestion, "
-                "streams, window_bytes, mss_bytes, initial_window_segments"
+                "streams, window_bytes, mss_bytes, initial_window_segments; did you mean congestion?"
             ),
         ),
         (
@@ -263,7 +263,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ),
         (
             {"kind": "udp", "src": "h1", "dst": "h2", "rate_mbps": "1"},
-            "traffic 1 (udp): rate_mbps must be a number from 0.000001 to 100000, got '1'",
+            "traffic 1 (udp): rate_mbps must be a number from 0.000001 to 100000, got '1'; write it without quotes: rate_mbps=1",
         ),
         (
             {"kind": "udp", "src": "h1", "dst": "h2", "rate_mbps": 1e-300},
@@ -311,7 +311,10 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
     ("changes", "sentence"),
     [
         ({"duration_s": 0}, "duration_s must be above 0 and at most 86400, got 0"),
-        ({"duration_s": "10"}, "duration_s must be above 0 and at most 86400, got '10'"),
+        (
+            {"duration_s": "10"},
+            "duration_s must be above 0 and at most 86400, got '10'; write it without quotes: duration_s=10",
+        ),
         ({"duration_s": 10**400}, f"duration_s must be above 0 and at most 86400, got 1{'0' * 118}…"),
         ({"interval_s": 1e-6}, "interval_s must be a number of at least 0.001, got 1e-06"),
         ({"interval_s": 60}, "interval_s=60 exceeds the run's duration_s=10; choose a shorter one"),
@@ -342,7 +345,7 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
             {"durations": 5},
             (
                 "scenario: unknown field: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, "
-                "sysctls, captures, changes; did you mean duration_s?"
+                "sysctls, captures, changes; did you mean duration_s=5?"
             ),
         ),
     ],

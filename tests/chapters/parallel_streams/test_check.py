@@ -58,7 +58,10 @@ def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
         (measured(rate_mbps=900), "There must be one link, of 1000 Mbit/s"),
         (measured(delay_ms=50), "a round trip of 25 ms"),
         (measured(streams=2), "It must be a single connection. Seen: streams=2."),
-        (measured(window_bytes=1_000_000), "its window must allow what the link allows. Seen: window_bytes=1000000, which allows "),
+        (
+            measured(window_bytes=1_000_000),
+            "its window must allow what the link allows. Seen: window_bytes=1000000, which allows ",
+        ),
         (measured(window_bytes=None), "no more than a tenth larger"),
         (measured(window_bytes=2 * NEEDED_BYTES), "no more than a tenth larger"),
         (measured(duration_s=1), "It must run for 3 s at least"),
