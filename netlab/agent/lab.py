@@ -43,6 +43,8 @@ LARGEST_SEED = 2**64 - 1
 ENDLESS_S = 1e6
 SETTLE_S = 0.01
 GRID_S = {"virtual": TRAFFIC_AT_S, "real": 0.01}
+REPORT_AT = 0.371
+"""The part of a step at which progress within a long interval is reported, when nothing else happens."""
 START_GRID_S = 0.01
 """Traffic that is started later begins at a multiple of it."""
 
@@ -68,6 +70,7 @@ class Lab:
         self._captures: dict[str, list[Capture]] = {}
         self._lost = 0
         self._finished = False
+        self._in_advance = False
         self._steps = 0
         self._streams: list[StreamSample] = []
         self._queues: list[QueueSample] = []
@@ -146,10 +149,30 @@ class Lab:
     # Time -----------------------------------------------------------------------------------------------------
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
-        self._sample_until(until_s, progress_s)
-        sleep_until(self._origin_s + until_s)
+        self._in_advance = True
+        try:
+            if progress_s is not None and self._plan["interval_s"] > progress_s and self._plan["clock"] == "virtual":
+                threading.Thread(target=self._report, args=(until_s, progress_s), name="Progress", daemon=True).start()
+            self._sample_until(until_s, progress_s)
+            sleep_until(self._origin_s + until_s)
+        finally:
+            self._in_advance = False
         self._failures.check()
         return self._moment()
+
+    def _report(self, until_s: float, every_s: float) -> None:
+        """Report progress within long intervals.
+
+        The sampler cannot: of two threads that sleep until the same moment the first to fall asleep wakes first, so another sleep
+        would change the order of a sample and a packet.
+        """
+        moment_s = REPORT_AT * every_s
+        while moment_s < until_s:
+            sleep_until(self._origin_s + moment_s)
+            if not self._in_advance:
+                return
+            self._gate.put(progress_s=moment_s)
+            moment_s += every_s
 
     def _sample_for_ever(self) -> None:
         """Sample at each interval's end; one that fails is told, and the next ones are taken all the same."""
@@ -171,7 +194,7 @@ class Lab:
                 if round((self._steps + 1) * self._plan["interval_s"], 9) == t_s:
                     self._steps += 1
                     self._sample(t_s)
-            if progress_s is not None and t_s - told_s >= progress_s:
+            if progress_s is not None and t_s - told_s >= progress_s * (1 - 1e-9):
                 told_s = t_s
                 self._gate.put(progress_s=t_s)
             if until_s < math.inf:

@@ -13,6 +13,7 @@ from netlab.agent.artifacts import MOST_BYTES
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
+from netlab.engines.stall import BEAT_S, Watchdog
 from netlab.protocol.messages import Message
 from netlab.protocol.plan import AgentPlan, Counters, Item, Outcome, Plan
 from netlab.protocol.session import Clock, Session
@@ -57,29 +58,54 @@ class Engine(Protocol):
         """Run a plan; returns the counters and under `engine` what is to be known of how it ran."""
 
 
-def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel: threading.Event | None) -> Outcome:
+def run_in(
+    session: Session,
+    plan: Plan,
+    on_progress: OnProgress | None,
+    cancel: threading.Event | None,
+    watchdog: Watchdog | None = None,
+) -> Outcome:
     """Run a plan in a session that was just opened: a run is a lab that a script drives.
 
-    `on_progress` gets the network time done, in s, fifty times or less.
+    `on_progress` gets the network time done, in s, about fifty times or less.
 
-    Raises RunError when the lab ended without a result. Raises RunCancelled when `cancel` was set.
+    Raises RunError when the lab ended without a result, or `watchdog` says that its clock stands still. Raises RunCancelled
+    when `cancel` was set.
     """
+    step_s = plan["duration_s"] / PROGRESS_STEPS
+    told_s = 0.0
+    running = False
 
     def look() -> None:
         if cancel is not None and cancel.is_set():
             raise cancelled()
+        if watchdog is not None and running:
+            watchdog.check()
 
     def heard(message: Message) -> None:
-        if on_progress is not None and "progress_s" in message:
-            on_progress(message["progress_s"])
+        nonlocal told_s
+        if "progress_s" not in message:
+            return
+        done_s = message["progress_s"]
+        if watchdog is not None:
+            watchdog.advance(done_s)
+        if on_progress is not None and done_s - told_s >= step_s * (1 - 1e-9):
+            told_s = done_s
+            on_progress(done_s)
 
-    lab = session.request(heard, None if cancel is None else look)
+    lab = session.request(heard, None if cancel is None and watchdog is None else look)
     lab.build(plan=agent_plan(plan, session.clock), programs=False)
     # To the end of the last interval, which a duration that is no multiple of it leaves open.
     intervals = max(1, round(plan["duration_s"] / plan["interval_s"]))
     until_s = round(intervals * plan["interval_s"], 9)
-    lab.advance(until_s=until_s, progress_s=plan["duration_s"] / PROGRESS_STEPS)
+    if watchdog is not None:
+        watchdog.advance(0.0)
+        running = True
+    lab.advance(until_s=until_s, progress_s=step_s if watchdog is None else BEAT_S)
+    if watchdog is not None:
+        watchdog.advance(until_s)
     lab.finish(until_s=plan["duration_s"] + plan["drain_s"])
+    running = False
     counters: Counters = lab.tables(streams=0, queues=0)
     leaves_files = plan["captures"] or any(item.get("saves") for item in plan["traffic"])
     return {

@@ -101,6 +101,11 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def waited_s(pid: int) -> float:
+    """Return how long a process and its descendants have been ready to run without a CPU since their starts, in s."""
+    return sum(_waited_ns(one) or 0 for one in family(pid)) / 1e9
+
+
 def _waited_ns(pid: int) -> int | None:
     """Return the time for which a process was ready but did not run; None if it has ended or the system does not count."""
     try:

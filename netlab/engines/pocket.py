@@ -5,7 +5,7 @@ import threading
 from netlab import kernel
 from netlab.base import scratch
 from netlab.base.errors import EngineError, KernelError
-from netlab.engines import launcher, warm
+from netlab.engines import cores, launcher, stall, warm
 from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_own, require, run_in
 from netlab.engines.guests import Guest
 from netlab.engines.paths import tool
@@ -47,8 +47,11 @@ class PocketEngine:
     ) -> Outcome:
         require(self.requirements())
         self.refuse(plan)
+        limit_s = stall.limit_s()
         with warm.guest(self.kernel) as guest:
-            return run_in(guest, plan, on_progress, cancel)
+            pid = guest.process.pid
+            watchdog = None if limit_s is None else stall.Watchdog(limit_s, lambda: cores.waited_s(pid))
+            return run_in(guest, plan, on_progress, cancel, watchdog)
 
 
 def machine_requirements() -> list[Requirement]:

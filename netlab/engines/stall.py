@@ -1,0 +1,74 @@
+"""A watchdog that ends a run whose network time stands still, as that of a guest whose program computes without end."""
+
+import os
+import time
+from collections.abc import Callable
+
+from netlab.base.errors import EngineError, RunError
+
+VARIABLE = "NETLAB_STALL_S"
+DEFAULT_LIMIT_S = 60.0
+BEAT_S = 0.1
+"""The network time in s after which a guest reports where its clock is, or sooner; of intervals as usual, at each end."""
+GRACE_S = 1.0
+
+
+def limit_s() -> float | None:
+    """Return the longest wall-clock time in s without progress: `$NETLAB_STALL_S`, else a minute; None for no limit.
+
+    Raises EngineError when the variable is not a number of 0 or more; 0 means no limit.
+    """
+    text = os.environ.get(VARIABLE, "")
+    try:
+        found = float(text or DEFAULT_LIMIT_S)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise EngineError(
+            f"{VARIABLE} must be a number of seconds of at least 0, where 0 means no limit; got {text!r}."
+        )
+    return found or None
+
+
+class Watchdog:
+    """Measures how long a guest's clock has stood still.
+
+    Time in which the guest was ready to run and had to wait for a CPU does not count: another process took it.
+
+    Parameters
+    ----------
+    limit_s : float
+        The longest wall-clock time in s without progress.
+    waited_s : callable
+        Returns how long the guest has waited for a CPU since its start, in s.
+    """
+
+    def __init__(self, limit_s: float, waited_s: Callable[[], float]) -> None:
+        self._limit_s, self._waited_s = limit_s, waited_s
+        self._now_s = 0.0
+        self._progress()
+
+    def _progress(self) -> None:
+        self._since_s = time.monotonic()
+        self._waited_before_s: float | None = None
+
+    def advance(self, now_s: float) -> None:
+        """Note where the guest's clock is, in s of network time."""
+        self._now_s = now_s
+        self._progress()
+
+    def check(self) -> None:
+        """Raise RunError when the clock has stood still for too long."""
+        passed_s = time.monotonic() - self._since_s
+        if self._waited_before_s is None:
+            # Not at once: a guest that works reports several times a second.
+            if passed_s > min(GRACE_S, self._limit_s / 2):
+                self._waited_before_s = self._waited_s()
+            return
+        if passed_s <= self._limit_s or passed_s - (self._waited_s() - self._waited_before_s) <= self._limit_s:
+            return
+        raise RunError(
+            f"Network time has stood still at about {self._now_s:.3g} s for {self._limit_s:g} s, so the run was stopped. A program "
+            "in a host computes or waits without end, as no network time passes while a program computes. Let it sleep between "
+            f"two looks, or end. If it only needs longer, set {VARIABLE} to more seconds (0: no limit)."
+        )
