@@ -292,12 +292,30 @@ def readable(package: Path) -> list[str]:
 
 
 def require_walls() -> None:
-    """Refuse where this machine cannot wall student code off.
+    """Refuse to run student code on a machine that cannot keep it from the answers.
 
-    Raises EngineError when the host has no Landlock.
+    Raises EngineError when the host has no Landlock, or netlab, a chapter or a clone's solutions are in a directory that
+    every program in the sandbox may read.
     """
     if launcher.landlock_version() < 1:
         raise EngineError(
             "This host has no Landlock, so student code could read the key and your files. Grade on Linux 5.13 or later "
             "with Landlock switched on."
         )
+    for path in _answers():
+        # Of a path that may only be listed the entries are named one by one, and netlab is not among them.
+        for readable_path in (*launcher.ALWAYS_READABLE, *readable(path)[1:]):
+            if readable_path.startswith(launcher.LISTED):
+                continue
+            if path.resolve().is_relative_to(Path(readable_path).resolve()):
+                raise EngineError(
+                    f"{path} has the answers, and is in {readable_path}, which student code may read: Python and the system's "
+                    "programs are there. Install netlab elsewhere, such as in a virtual environment in your home directory: "
+                    "python3 -m venv ~/netlab-env, then ~/netlab-env/bin/pip install and the wheel, or a clone with make setup."
+                )
+
+
+def _answers() -> list[Path]:
+    """Return the directories whose files no student may read: netlab with its checks, chapters elsewhere, a clone's solutions."""
+    solutions = PACKAGE.parent / "solutions"
+    return [PACKAGE, *map(Path, chapters.__path__), *([solutions] if solutions.is_dir() else [])]

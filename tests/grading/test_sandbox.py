@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from netlab import chapters
 from netlab.base import scratch
 from netlab.base.errors import EngineError
 from netlab.base.location import PACKAGE
@@ -117,6 +118,38 @@ def test_what_is_asked_reaches_the_grader_as_plain_data(package: Path) -> None:
     assert len(asked) == 2
     assert all(question["kind"] == "run" and question["graded"] is True for question in asked)
     assert _plain(outcome.message) == ["not now: 1", "not now: 2"]
+
+
+@pytest.mark.parametrize("place", ["usr", "prefix", "link", "chapters", "clone"])
+def test_grading_is_refused_where_the_answers_are_in_a_place_that_student_code_may_read(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "prefix" / "lib" / "python3" / "site-packages"
+    (home / "netlab").mkdir(parents=True)
+    monkeypatch.setattr("sys.base_prefix", str(tmp_path / "prefix"))
+    package = {
+        "usr": Path("/usr/local/lib/python3/site-packages/netlab"),
+        "prefix": home / "netlab",
+        "link": tmp_path / "netlab",
+        "clone": home / "netlab",
+    }.get(place)
+    if place == "link":
+        (tmp_path / "netlab").symlink_to(home / "netlab")
+    if place == "chapters":
+        monkeypatch.setattr("netlab.chapters.__path__", [*chapters.__path__, str(home)])
+    if place == "clone":
+        # Only the solutions, beside a package that is elsewhere.
+        monkeypatch.setattr(sandbox, "_answers", lambda: [home / "solutions"])
+    elif package is not None:
+        monkeypatch.setattr(sandbox, "PACKAGE", package)
+        monkeypatch.setattr("netlab.chapters.__path__", [str(package / "chapters")])
+    with pytest.raises(EngineError, match=r"has the answers, and is in .*which student code may read.*venv"):
+        sandbox.require_walls()
+
+
+def test_a_clone_with_an_environment_of_its_own_is_no_such_place() -> None:
+    assert (sandbox.PACKAGE.parent / "solutions") in sandbox._answers()
+    sandbox.require_walls()
 
 
 def test_without_landlock_grading_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
