@@ -25,13 +25,13 @@ from netlab.base.headers import (
 )
 from netlab.base.units import NS_PER_S
 
+COPY_BYTES = 1 << 20
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
 TCP_BYTES = TCP_HEADER_BYTES - TCP_TIMESTAMPS_BYTES
 """Without options."""
-LONGEST_HEAD_BYTES = ETHERNET_HEADER_BYTES + 60 + 60
 IPV4 = 0x0800
 ARP = 0x0806
 TCP, UDP = 6, 17
@@ -119,9 +119,8 @@ class Heads:
     """
 
     def __init__(self, frames: Frames) -> None:
-        data = np.concatenate([frames.data, np.zeros(LONGEST_HEAD_BYTES, np.uint8)])
-        self._data, self._starts = data, frames.starts
-        first = records(data, frames.starts, IP_HEAD)
+        self._data, self._starts = frames.data, frames.starts
+        first = records(frames.data, frames.starts, IP_HEAD)
         self.first = first
         self.kind = np.where(frames.kept >= ETHERNET_HEADER_BYTES, first["kind"], 0)
         self.ip: Mask = (self.kind == IPV4) & (frames.kept >= ETHERNET_HEADER_BYTES + IP_HEADER_BYTES)
@@ -165,10 +164,27 @@ class Heads:
 
 
 def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
-    """The records of a form that begin at these places of a buffer, whatever their alignment."""
+    """The records of a form that begin at these places of a buffer, whatever their alignment.
+
+    A record that begins in the buffer and ends behind it is filled up with zeros.
+    """
     if not len(at):
         return np.empty(0, form)
-    found: NDArray[Any] = sliding_window_view(data, form.itemsize)[at].view(form)[:, 0]
+    size = form.itemsize
+    last = len(data) - size
+    if last >= 0 and int(at.max()) <= last:
+        whole: NDArray[Any] = sliding_window_view(data, size)[at].view(form)[:, 0]
+        return whole
+    found = np.zeros(len(at), form)
+    inside = at <= last
+    if inside.any():
+        found[inside] = sliding_window_view(data, size)[at[inside]].view(form)[:, 0]
+    cut = np.flatnonzero(~inside & (at < len(data)))
+    if len(cut):
+        # The buffer's last bytes alone are copied.
+        begin = max(0, last + 1)
+        end = np.concatenate([data[begin:], np.zeros(size, np.uint8)])
+        found[cut] = sliding_window_view(end, size)[at[cut] - begin].view(form)[:, 0]
     return found
 
 
@@ -183,7 +199,11 @@ def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: In
         if size > 0:
             those = np.flatnonzero(sizes == size)
             rows = sliding_window_view(target, size, writeable=True)
-            rows[to[those]] = sliding_window_view(source, size)[begins[those]]
+            # In parts: numpy copies what an index chooses once more.
+            step = max(1, COPY_BYTES // size)
+            for begin in range(0, len(those), step):
+                part = those[begin : begin + step]
+                rows[to[part]] = sliding_window_view(source, size)[begins[part]]
 
 
 def join(parts: Sequence[Frames]) -> Frames:
@@ -279,7 +299,10 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     body = np.clip(frames.kept[source] - head - offset, 0, size)
     kept = head + body
     starts = np.cumsum(kept) - kept
-    data = np.zeros(int(kept.sum()), np.uint8)
+    # The frames that stay and those that are made are in one buffer, which is made once: captures may be large.
+    joined = np.zeros(len(frames.data) + int(kept.sum()), np.uint8)
+    joined[: len(frames.data)] = frames.data
+    data = joined[len(frames.data) :]
     copy(frames.data, frames.starts[source], data, starts, head)
     copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
 
@@ -297,7 +320,13 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     repeats = np.ones(len(frames), np.intp)
     repeats[large] = counts
     order = np.repeat(np.arange(len(frames)), repeats)
-    whole = join([frames, Frames(frames.t_ns[source], lengths, data, starts, kept)])
+    whole = Frames(
+        np.concatenate([frames.t_ns, frames.t_ns[source]]),
+        np.concatenate([frames.length_bytes, lengths]),
+        joined,
+        np.concatenate([frames.starts, starts + len(frames.data)]),
+        np.concatenate([frames.kept, kept]),
+    )
     order[np.isin(order, large)] = len(frames) + np.arange(len(of))
     return whole.take(order)
 

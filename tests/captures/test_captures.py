@@ -3,6 +3,7 @@
 import shutil
 import struct
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -225,3 +226,34 @@ def test_tshark_reads_the_file_as_we_do(written: Path) -> None:
         ["10.520000000", "h2-eth0", "1514", "96", "6", "1000"],
         ["11.000000000", "r1-eth1", "142", "96", "17", ""],
     ]
+
+
+def test_headers_are_read_without_a_copy_of_the_capture_and_large_segments_with_one() -> None:
+    packet, count = tcp(8_000), 2_000
+    data = np.frombuffer(packet * count, np.uint8)
+    starts = np.arange(count, dtype=np.int64) * len(packet)
+    sizes = np.full(count, len(packet), np.int64)
+
+    def peak_bytes(gso: int) -> int:
+        frames = Frames(np.arange(count, dtype=np.int64), sizes, data, starts, sizes)
+        tracemalloc.start()
+        try:
+            found = cut(frames, np.full(count, gso), np.full(count, 1448, np.int64))
+            assert found.heads.tcp.all()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak_bytes(0) < 0.2 * len(data)
+    assert peak_bytes(GSO_TCP) < 2.6 * len(data)
+
+
+@pytest.mark.parametrize("kept", [0, 10, 14, 30, 34, 50, 54, 60])
+def test_a_frame_that_ends_with_the_buffer_is_read_as_one_in_its_midst(kept: int) -> None:
+    packet = tcp(100)
+    sizes = np.array([len(packet)])
+    last = Frames(np.array([1]), sizes, np.frombuffer(packet[:kept], np.uint8), np.array([0]), np.array([kept])).heads
+    padded = np.frombuffer(packet[:kept] + bytes(200), np.uint8)
+    midst = Frames(np.array([1]), sizes, padded, np.array([0]), np.array([kept])).heads
+    for name in ("kind", "ip", "tcp", "udp", "protocol", "ip_bytes", "tcp_head", "udp_head"):
+        assert getattr(last, name).tolist() == getattr(midst, name).tolist(), name
