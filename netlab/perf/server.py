@@ -24,6 +24,8 @@ MAX_CLIENTS = 64
 MAX_TIME_S = 3600.0
 MAX_ROWS_SENT = 2000
 _MAX_GREETING_AT_ONCE = 256
+MIN_PAUSE_S, MAX_PAUSE_S, MAX_FAILURES = 0.001, 1.0, 20
+"""Pauses between attempts to read a datagram, after errors in a row that are counted up to so many."""
 
 
 class Server:
@@ -151,13 +153,20 @@ class Server:
                 self.on_line(f"{peer}: turned away a connection. {error}")
 
     def _read_hellos(self) -> None:
+        failures = 0
         while not self._closing:
             try:
                 datagram, address = self._udp.recvfrom(256)
-            except OSError:
+            except OSError as error:
                 if self._closing:
                     return
+                if not failures:
+                    self.on_line(f"A datagram could not be read: {error}. The server goes on.")
+                # Some errors pass, such as that of a peer which has gone; one that stays must not keep a processor busy.
+                time.sleep(min(MAX_PAUSE_S, MIN_PAUSE_S * 2**failures))
+                failures = min(failures + 1, MAX_FAILURES)
                 continue
+            failures = 0
             hello = protocol.read_hello(datagram)
             session = self.find(hello[1].hex()) if hello else None
             if hello is None or session is None or not session.add_path(hello[0], address):

@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent import futures
@@ -45,9 +46,13 @@ class SweepError(NetlabError):
     def __init__(self, runs: dict[Any, Run], failures: dict[Any, BaseException]) -> None:
         self.runs = runs
         self.failures = failures
-        lines = [f"  - {label}: {error}" for label, error in list(failures.items())[:LISTED]]
+        lines = [f"  - {label}: {_described(error)}" for label, error in list(failures.items())[:LISTED]]
         if len(failures) > LISTED:
             lines.append(f"  - and {len(failures) - LISTED} more")
+        unexpected = [error for error in failures.values() if not isinstance(error, NetlabError)]
+        if unexpected:
+            # Jupyter shows this text alone, and only a traceback says where such an error comes from.
+            lines += ["", "".join(traceback.format_exception(unexpected[0])).rstrip()]
         super().__init__(
             "\n".join(
                 [
@@ -56,6 +61,10 @@ class SweepError(NetlabError):
                 ]
             )
         )
+
+
+def _described(error: BaseException) -> str:
+    return str(error) if isinstance(error, NetlabError) else f"{type(error).__name__}: {error}"
 
 
 class SweepInterrupted(Interrupted):
@@ -183,7 +192,10 @@ def sweep(
     except KeyboardInterrupt:
         raise SweepInterrupted(finished(), len(labelled), kept=None not in kept.values()) from None
     if failures:
-        raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
+        failed = {label: failures[key] for label, key in keys.items() if key in failures}
+        raise SweepError(finished(), failed) from next(
+            (error for error in failed.values() if not isinstance(error, NetlabError)), None
+        )
     return finished() if isinstance(scenarios, Mapping) else list(finished().values())
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import netlab as nl
 from netlab import engines
-from netlab.base.errors import Interrupted, NotHereError, RunError, ScenarioError
+from netlab.base.errors import Interrupted, NetlabError, NotHereError, RunError, ScenarioError
 from netlab.engines.base import OnProgress, Requirement, cancelled
 from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
@@ -310,6 +310,20 @@ def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
         nl.repeat(udp(1), seeds=1, engine=engine)
     shown = caught.value._render_traceback_()
     assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
+
+
+def test_an_error_of_netlab_itself_is_told_with_its_traceback() -> None:
+    broken = TypeError("unsupported operand")
+    try:
+        raise broken
+    except TypeError:
+        pass
+    error = SweepError({}, {"fast": NetlabError("9 Mbit/s is too much"), "slow": broken})
+    first, fast, slow, _empty, *trace = str(error).splitlines()
+    assert first.startswith("2 of 2 runs failed")
+    assert fast == "  - fast: 9 Mbit/s is too much" and slow == "  - slow: TypeError: unsupported operand"
+    assert trace[0] == "Traceback (most recent call last):" and "raise broken" in "".join(trace)
+    assert "Traceback" not in str(SweepError({}, {"fast": NetlabError("9 Mbit/s is too much")}))
 
 
 def test_interruption_promises_no_run_of_a_class_of_ones_own() -> None:
