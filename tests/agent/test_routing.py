@@ -1,4 +1,4 @@
-"""What the kernel refuses is told as the line that asked for it."""
+"""A refusal of the kernel names the line that asked for it."""
 
 import subprocess
 import sys

@@ -22,7 +22,7 @@ DONE = struct.pack("=IHHIIi", 20, wire.NLMSG_DONE, 2, 1, 0, 0)
 
 
 def handle_word(handle: int) -> str:
-    """As `tc` writes it: 0x20000 is 2:."""
+    """`tc` writes it so: 0x20000 is 2:."""
     return f"{handle >> 16:x}:" + (f"{handle & 0xFFFF:x}" if handle & 0xFFFF else "")
 
 

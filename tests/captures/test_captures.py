@@ -1,4 +1,4 @@
-"""What a link carried is written as it would be on the wire, and read back the same."""
+"""The packets of a link are written as it would be on the wire, and read back the same."""
 
 import shutil
 import struct

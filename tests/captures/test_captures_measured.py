@@ -54,7 +54,7 @@ def test_each_packet_arrives_one_wire_later_than_it_departs(captured: nl.Run) ->
     departed = data[(data.node == "r1") & data.departs].reset_index(drop=True)
     arrived = data[(data.node == "h2") & ~data.departs].reset_index(drop=True)
     assert len(departed) > 3000
-    # What is in flight at the end has departed and not arrived.
+    # A packet in flight at the end has departed and not arrived.
     assert 0 <= len(departed) - len(arrived) <= 10
     both = departed.iloc[: len(arrived)]
     assert (both.seq == arrived.seq).all()

@@ -1,4 +1,4 @@
-"""What is said of a guest that has ended."""
+"""The words about a guest that has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the agent finds its packages."""
+"""The places in which the agent finds its packages."""
 
 from __future__ import annotations
 

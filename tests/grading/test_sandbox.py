@@ -148,7 +148,7 @@ def test_grading_is_refused_where_the_answers_are_in_a_place_that_student_code_m
 
 
 def test_a_clone_with_an_environment_of_its_own_is_no_such_place() -> None:
-    assert (sandbox.PACKAGE.parent / "solutions") in sandbox._answers()
+    assert (PACKAGE.parent / "solutions") in sandbox._answers()
     sandbox.require_walls()
 
 

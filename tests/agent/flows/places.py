@@ -33,7 +33,7 @@ class Network:
 def place(
     folder: Path, *, duration_s: float = 10.0, number: int = 1, nodes: dict[str, Any] | None = None
 ) -> FlowContext:
-    """Where a flow runs: from h1 to h2."""
+    """The place of a flow: from h1 to h2."""
     plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1}
     return FlowContext(plan, Network(nodes), ArtifactStore(folder), number, PORT)
 
