@@ -19,6 +19,7 @@ pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
 .jp-RenderedHTMLCommon :is(.dataframe td, th) {{ white-space: nowrap; }}
+.netlab-refused {{ font-weight: bold; }}
 .jp-Placeholder-content {{ min-width: 0; }}
 .jp-PlaceholderText {{ text-overflow: ellipsis; }}
 """

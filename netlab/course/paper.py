@@ -25,7 +25,7 @@ main { padding: 0 !important; }
 pre, .jp-OutputArea-output pre, .highlight pre {
   white-space: pre-wrap !important; word-break: normal !important; overflow-wrap: anywhere; font-size: 11px;
 }
-[role="figure"], table { break-inside: avoid; }
+[role="img"], table { break-inside: avoid; }
 h1, h2, h3 { break-after: avoid; }
 </style>"""
 

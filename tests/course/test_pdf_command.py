@@ -50,7 +50,7 @@ def test_without_a_browser_the_page_is_left_for_the_readers_own(
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     assert pdf_command.main(options(str(notebook))) == 0
     assert "there is no Chromium here" in capsys.readouterr().out
-    assert 'role="figure"' in notebook.with_suffix(".html").read_text()
+    assert 'aria-label="Figure of bar." role="img"' in notebook.with_suffix(".html").read_text()
     assert not notebook.with_suffix(".pdf").exists()
 
 
