@@ -33,8 +33,8 @@ lint: setup
 	$(BIN)/lint-imports
 	$(BIN)/python tools/wording.py
 
-notebooks: setup  ## both notebooks of every chapter from solutions/*.py
-	$(BIN)/python -m netlab.course.authoring
+notebooks: setup  ## both notebooks of every chapter from solutions/*.py; CHAPTERS="01_udp_loss" makes those of some only
+	$(BIN)/python -m netlab.course.authoring $(CHAPTERS)
 
 site: setup  ## the book as two sites in build/site, for students and for instructors, with the page of `make lite`; CHAPTERS="01_udp_loss" makes some only
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock

@@ -55,7 +55,7 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # %% [markdown] id="rtt-text"
 # ## An exercise, and its check
 #
-# How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, the cell says
+# How many milliseconds does a ping from `h2` to `h3` take? Tolerance: [[tolerance]]. The cell below checks your answer. If it is wrong, the cell says
 # what to look at. Try again as often as you like: what you have passed stays passed. For a hint, press *Next hint* below a check that failed;
 # each press gives a stronger one. Where there is no such button, run `chapter.check.rtt.hint()` in a cell of your own.
 #

@@ -101,7 +101,7 @@ nl.plots.topology(network, title="Two senders share one link of 5 Mbit/s")
 # ### Exercise 1: the limit
 #
 # Write the function. A worked number to test yourself: 10 Mbit/s, 500 bytes of payload and 38 bytes of
-# framing give 8.834 Mbit/s. Tolerance: 0.1 %.
+# framing give 8.834 Mbit/s. Tolerance: [[tolerance]].
 
 
 # %% id="limit"
@@ -182,7 +182,7 @@ chapter.check.overload(my_run)
 # ### Exercise 3: how many bytes did the link count?
 #
 # `my_run.flows` is a table with a row for each flow. Yours has one row, so `my_run.flows["goodput_mbps"].iloc[0]` is its goodput.
-# Your link was busy all the time. How many bytes did it count for one datagram, payload and headers together? Tolerance: 0.2 %.
+# Your link was busy all the time. How many bytes did it count for one datagram, payload and headers together? Tolerance: [[tolerance]].
 # Then look at the table of frame parts: which of them did the link count?
 
 # %% id="counted"
@@ -309,7 +309,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # - at most **50 lost datagrams**, all probes together.
 #
 # What part 2 says about queues helps. A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
-# many; the function returns 30. Tolerance: 1 %.
+# many; the function returns 30. Tolerance: [[tolerance]].
 
 
 # %% id="search"

@@ -98,7 +98,7 @@ print(pd.DataFrame({"room for 20": small.to_numpy(), "room for 22": other.to_num
 # ### Exercise 1: write it
 #
 # Write the function. It takes a list of two or more numbers and returns two numbers: the mean, and half the width of the 95 % interval. A worked example
-# to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: 0.2 %. (`np.mean` and `np.std` are there. Which `ddof` does the formula
+# to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: [[tolerance]]. (`np.mean` and `np.std` are there. Which `ddof` does the formula
 # for $s$ need?)
 
 
@@ -148,7 +148,7 @@ times_prediction.compare(of_five / of_twenty, theory=expected_times)
 # ### Exercise 2: how many runs?
 #
 # You measured a delay in twelve trial runs. They scatter by $s$ = [[scatter_ms]] ms. You want the mean to within [[wanted_ms]] ms: $h$ = [[wanted_ms]] ms. How many runs
-# do you need, the twelve included? Suppose that $s$ stays what it is, and take Student's factor for all the runs. Tolerance: 6 %.
+# do you need, the twelve included? Suppose that $s$ stays what it is, and take Student's factor for all the runs. Tolerance: [[tolerance]].
 
 # %% id="runs"
 needed_runs = ...

@@ -206,7 +206,7 @@ if my_run is not ...:
 # ### Exercise 4: find the rate
 #
 # Alone in the network, `h1` gets what its exit lets through: $R_1 u = 0.96$ Mbit/s. At which rate of `h2` does `h1` get only **[[share]] times** as much? Give the
-# rate in Mbit/s of data. Tolerance: 1 %.
+# rate in Mbit/s of data. Tolerance: [[tolerance]].
 
 # %% id="share"
 share_mbps = 1.5 / own.share - 1  # SOLUTION
@@ -416,7 +416,7 @@ chapter.panel()
 # Datagrams of `h1` always arrive `gap_ms` after one of `h2`'s. The gap is the same for all of them, because 8 ms is
 # ten times 0.8 ms. A place becomes free at some moment, all moments being equally likely. If `h2`'s datagram comes
 # first, the place is gone. So when does `h1` get it? Write `h1`'s goodput. A worked number: a gap of 0.5 ms, a service
-# time of 5 ms and 2 Mbit/s offered give 0.2 Mbit/s. Tolerance: 0.1 %.
+# time of 5 ms and 2 Mbit/s offered give 0.2 Mbit/s. Tolerance: [[tolerance]].
 
 
 # %% id="clockwork"

@@ -96,7 +96,7 @@ loss_prediction.compare(by_delay["udp_loss"].iloc[-1], theory=0)
 # ### Exercise 1: how long until the path is full?
 #
 # Write the function: the time in s from the first data until the round begins in which the path is full. A worked number:
-# 25 Mbit/s of goodput and 0.5 s give 3.5 s. A path that the first window fills takes 0 s. Tolerance: 0.1 %.
+# 25 Mbit/s of goodput and 0.5 s give 3.5 s. A path that the first window fills takes 0 s. Tolerance: [[tolerance]].
 
 
 # %% id="fill"

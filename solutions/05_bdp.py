@@ -70,7 +70,7 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, uni
 # A ping crosses several links and comes back over the same ones. Each node takes in the whole packet before it
 # sends it on. A frame is the payload and 42 bytes: 8 of ICMP, 20 of IP, 14 of Ethernet. Write the round-trip time of the *empty*
 # path. A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
-# Tolerance: 0.05 %.
+# Tolerance: [[tolerance]].
 
 
 # %% id="rtt"
@@ -159,7 +159,7 @@ chapter.check.repeated(my_finding)
 # - hosts `h1` and `h2`, a router `r1` between them; `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, [[delay_ms]] ms and a queue of 1000 packets;
 # - one TCP flow from `h1` to `h2` with a window (`window_bytes`) of [[window_kb]] kB; 5 s or more. Keep the result as `my_run`.
 #
-# Then take the round-trip time from the last rows of `my_run.intervals`. How many ms of it does a segment wait in the queue? Tolerance: 5 %.
+# Then take the round-trip time from the last rows of `my_run.intervals`. How many ms of it does a segment wait in the queue? Tolerance: [[tolerance]].
 
 # %% id="overfull"
 my_run = ...
@@ -228,7 +228,7 @@ print(experiments.suspects_table().to_string(index=False))
 # You know neither the path's rate nor its delay. `transfer(window_bytes)` sends for 5 s with this window, from 10 000 to 1 000 000 bytes, and returns
 # goodput in Mbit/s and round-trip time in ms. Return the smallest window, in bytes, with which the goodput reaches its limit. Your budget: **3
 # transfers**. A worked number: on a path with a limit of 47.82 Mbit/s and $T_0$ of 40 ms `transfer(100_000)` returns (20, 40), `transfer(1_000_000)` returns
-# (47.82, 167.3), and the search returns 239 100. Tolerance: 1 %.
+# (47.82, 167.3), and the search returns 239 100. Tolerance: [[tolerance]].
 
 
 # %% id="window"

@@ -92,7 +92,7 @@ plots.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="T
 #
 # Write the function: how many segments are *not* sent until the window is back? Draw the climb on paper; you need the
 # area of one shape. The window is the BDP in packets of 1514 bytes. A worked number: 4 Mbit/s and 50 ms give $W = 16.5$ and a
-# cost of 34.1 segments. Tolerance: 1 %.
+# cost of 34.1 segments. Tolerance: [[tolerance]].
 
 
 # %% id="cost"
@@ -146,7 +146,7 @@ chapter.check.sawtooth(my_run)
 #
 # Find the smallest queue, in packets, with which a halved window still fills your path ([[rate_mbps]] Mbit/s, [[delay_ms]] ms each way).
 # You may try four queues: `print(trial(20))` runs Reno for 30 s and says how much of the link it used.
-# Tolerance: 10 %.
+# Tolerance: [[tolerance]].
 
 # %% id="free"
 trial = chapter.settings.QueueTrials(own.rate_mbps, own.delay_ms, at_most=4)

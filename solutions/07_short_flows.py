@@ -97,7 +97,7 @@ nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: 
 # ### Exercise 1: write it
 #
 # Write the function for a fast link. A worked number to test yourself: 20 kB, 50 ms and an initial window of 4 segments give [[175 = stairs_ms(20_000, 50, 4) | .0f]] ms. Take
-# 1448 bytes for a segment. Tolerance: 0.2 %.
+# 1448 bytes for a segment. Tolerance: [[tolerance]].
 
 
 # %% id="stairs"

@@ -91,7 +91,7 @@ nl.plots.topology(
 #
 # Write the function. `capacities_mbps` is a dict of rates by link, `routes` a dict of lists of links by flow. Return a dict of rates by
 # flow, in Mbit/s. A worked number: links A with 12 and B with 6 Mbit/s; one flow over both, one over A only, two over B only. B
-# fills first: its three flows get 2 each. The one over A alone goes on to 10. Tolerance: 0.1 %.
+# fills first: its three flows get 2 each. The one over A alone goes on to 10. Tolerance: [[tolerance]].
 #
 # You need not raise the water drop by drop. Which link fills next, and at which level? The frame of the loop is there.
 
@@ -210,7 +210,7 @@ chapter.check.repeated(my_finding)
 #
 # Somebody plays over the same path and can tolerate a round trip of [[most_ms]] ms, not more. What is the largest queue before L2, in packets,
 # that keeps this promise while `h1` sends to `h4`? Compute it; `chapter.settings.transfer_and_ping(...)` with your number tests it, to half a millisecond or so.
-# Tolerance: less than one packet.
+# Tolerance: [[tolerance]].
 
 # %% id="room"
 largest_queue_packets = (own.most_ms - 60) * 30_000 / (1514 * 8)  # SOLUTION

@@ -431,7 +431,7 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_
 # ## Optional: how many would it take?
 #
 # An optional exercise, with no points. A path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms loses each segment with a chance of [[big_loss_rate]]. How
-# many connections fill it, by the formula of part 2? A whole number; a link is full at its rate times 1448/1514. Tolerance: 0.5 %.
+# many connections fill it, by the formula of part 2? A whole number; a link is full at its rate times 1448/1514. Tolerance: [[tolerance]].
 
 # %% id="needed"
 needed = ...

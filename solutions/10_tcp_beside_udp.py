@@ -169,7 +169,7 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # ### Exercise 2: plan the video
 #
 # The update has [[update_mb]] MB (10⁶ bytes) and must be finished in [[update_minutes]] minutes. How fast may the video
-# send at most, in Mbit/s of data? Sensor and datagrams as above. Tolerance: 0.5 %.
+# send at most, in Mbit/s of data? Sensor and datagrams as above. Tolerance: [[tolerance]].
 
 # %% id="video"
 my_video_mbps = ...
@@ -233,7 +233,7 @@ chapter.settings.windows_figure(windows, "TCP's congestion window in three cases
 # A segment is sent. With the chance $p$ it is lost, and after $\tau$ it is sent again. With the chance $p$ that one is lost
 # too, and the next timer takes $2\tau$, then $4\tau$, without an end. So the timer number $k$ runs if the segment was lost at least $k$
 # times. Write the mean time that a segment waits for timers, for $p < 1/2$. You need the sum $1 + x + x^2 + \dots = 1 / (1 - x)$. A worked number: a first timer of [[wait_timer_ms]] ms and
-# a loss rate of [[wait_loss_rate]] give [[worked_wait_ms:.4g]] ms. Tolerance: 0.1 %.
+# a loss rate of [[wait_loss_rate]] give [[worked_wait_ms:.4g]] ms. Tolerance: [[tolerance]].
 
 
 # %% id="wait"

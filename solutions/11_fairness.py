@@ -243,7 +243,7 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 #
 # Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in
 # place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for random losses. Leave queueing out. Compute it;
-# do not search by trying, because single runs differ by 10 % by chance. Tolerance: 1 %.
+# do not search by trying, because single runs differ by 10 % by chance. Tolerance: [[tolerance]].
 
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION

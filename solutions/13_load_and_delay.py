@@ -98,7 +98,7 @@ nl.plots.topology(network, title="One link, one queue")
 #
 # Write the function for M/D/1. The delay is the wait and the packet's own time on the link. Each datagram has 42 bytes of headers
 # beside its payload. A worked number: [[worked_rate_mbps]] Mbit/s, [[worked_payload_bytes]] bytes and [[worked_mbps]] Mbit/s of payload keep the link busy for
-# [[worked_percent]] % of the time. Tolerance: 0.2 %.
+# [[worked_percent]] % of the time. Tolerance: [[tolerance]].
 
 
 # %% id="mean_delay"

@@ -371,7 +371,7 @@ print(
 # ## Optional: the window's goodput
 #
 # An optional exercise, with no points. Write the function for a path without losses. `rtt_ms` is that of the path alone: add the datagram's own time on the link. Each datagram has 42 bytes of headers
-# beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.5 %.
+# beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: [[tolerance]].
 
 
 # %% id="window"

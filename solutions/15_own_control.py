@@ -111,7 +111,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=expe
 #
 # Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
 # windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
-# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: 6 %, or two segments where that is more.
+# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: [[tolerance]].
 
 # %% id="best"
 best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
@@ -313,7 +313,7 @@ nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control
 # ## Optional: the RTT of a window
 #
 # An optional exercise, with no points. Write the function that gives $T$. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
-# of [[worked_rtt_ms:.4g]] ms. Tolerance: 0.5 %.
+# of [[worked_rtt_ms:.4g]] ms. Tolerance: [[tolerance]].
 
 
 # %% id="delay"

@@ -58,7 +58,7 @@ wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps,
 #
 # ### Exercise 1: the ceiling
 #
-# Write the function. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: 0.1 %.
+# Write the function. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: [[tolerance]].
 
 
 # %% id="air"
@@ -99,7 +99,7 @@ nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 
 # ### Exercise 2: design
 #
 # An application needs [[target_mbps]] Mbit/s of goodput over 802.11g at [[air_mbps]] Mbit/s. Which is the **smallest payload** that gets enough? You have one run to confirm it.
-# Tolerance: none, it is a whole number.
+# Tolerance: [[tolerance]].
 
 # %% id="payload"
 my_payload_bytes = ...

@@ -3,10 +3,10 @@
 `solutions/NN_topic.py` (py:percent) is the source. From it come `notebooks/NN_topic.ipynb` (no solutions,
 no outputs) and `solutions/NN_topic.ipynb` (executed). `netlab.course.marks` has the marks of solutions.
 
-In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's own (`netlab.course.own_numbers`), and
-``[[minutes]]`` for the minutes that the chapter takes. ``[[text = expression | test]]`` is a claim that is held against the
-executed notebook (`netlab.course.claims`). A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
-plumbing, hidden until the reader unfolds it.
+In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's own (`netlab.course.own_numbers`),
+``[[minutes]]`` for the minutes that the chapter takes, and ``Tolerance: [[tolerance]]`` for that of the next check below that
+has one. ``[[text = expression | test]]`` is a claim that is held against the executed notebook (`netlab.course.claims`). A
+cell tagged ``figure`` shows one; a cell tagged ``folded`` is plumbing, hidden until the reader unfolds it.
 
 *Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute, 1.5
 minutes a figure or a prediction, 1 a table, 8 a panel, 13 a measurement of the student's own and 10 every other exercise (a
@@ -23,6 +23,7 @@ Commands::
 """
 
 import argparse
+import contextlib
 import hashlib
 import importlib
 import json
@@ -32,7 +33,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from netlab.course.checks import Check, tolerance_in_words
 from netlab.course.claims import Claim, add_probe, hold, take_out
+from netlab.course.equality import equal_but_for_rounding
 from netlab.course.marks import INSTRUCTION, AuthoringError, strip_code, strip_markdown
 from netlab.widgets import WIDGET_VIEW
 
@@ -53,6 +56,9 @@ _METADATA = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
 _CELL_TIMEOUT_S = 300
 _FIGURE = re.compile(r"\[\[(?P<name>[a-z][a-z0-9_]*)(?::(?P<format>[^\]]+))?\]\]")
 _BEGIN = "begin()"
+_TOLERANCE = "[[tolerance]]"
+_WRITTEN_TOLERANCE = re.compile(r"Tolerance:\s*(?!\[\[tolerance\]\])\S[^.]*")
+_CHECK_CALL = re.compile(r"chapter\.check\.(\w+)\(")
 _FIGURE_TYPES = {
     "application/vnd.plotly.v1+json",
     "application/vnd.jupyter.widget-view+json",
@@ -231,6 +237,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         return
     chapter = opened(path, token)
     figures = {} if chapter is None else dict(vars(chapter.own))
+    tolerances = _tolerances(notebook, {} if chapter is None else chapter.checks, path)
     if "[[minutes]]" in text:
         taken = minutes(notebook)
         if taken > MOST_MINUTES:
@@ -247,11 +254,35 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
             raise AuthoringError(f"{path}: {found[0]} is no number of this chapter; there are: {known}.")
         return format(figures[name], found["format"] or ("" if isinstance(figures[name], str) else "g"))
 
-    for cell in notebook.cells:
+    for position, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
+            figures["tolerance"] = tolerances.get(position, "")
             cell.source = _FIGURE.sub(figure, cell.source)
         elif token and cell.source.count(_BEGIN) == 1:
             cell.source = cell.source.replace(_BEGIN, f'begin("{token}")')
+
+
+def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path) -> dict[int, str]:
+    """Return the tolerance for each cell of text that asks for one, by the cell's position.
+
+    Raises AuthoringError for a tolerance that is written into the text: nothing would compare it with the check.
+    """
+    found: dict[int, str] = {}
+    words = ""
+    for position, cell in reversed(list(enumerate(notebook.cells))):
+        if cell.cell_type == "code":
+            called = _CHECK_CALL.search(cell.source)
+            # A measurement has no tolerance; the number that is read from it has.
+            with contextlib.suppress(LookupError):
+                words = tolerance_in_words(checks[called[1]]) if called else words
+            continue
+        if checks and (written := _WRITTEN_TOLERANCE.search(cell.source)):
+            raise AuthoringError(f'{path}: {written[0]!r} is written into the text; write "Tolerance: [[tolerance]]".')
+        if _TOLERANCE in cell.source:
+            if not words:
+                raise AuthoringError(f"{path}: cell {cell.id!r} asks for a tolerance, and no check below it has one.")
+            found[position] = words
+    return found
 
 
 def _words(markdown: str) -> int:
@@ -276,6 +307,8 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         kernel_name=KERNELSPEC["name"],
         resources={"metadata": {"path": str(directory)}},
         record_timing=False,
+        # A warning in which the kernel says of its local sockets that they are not encrypted.
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
         coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow
         store_widget_state=False,
     )
@@ -289,15 +322,19 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 
 
 def build(chapter: Chapter) -> None:
-    """Write both notebooks of a chapter; neither is touched when the source is wrong, a cell raises, or text and runs disagree."""
+    """Write both notebooks of a chapter; neither is touched when the source is wrong, a cell raises, or text and runs disagree.
+
+    A notebook that differs from the file by rounding only is not written: another processor's last digits are no change.
+    """
     student = _as_text(student_notebook(chapter.source))
     executed = execute_held(chapter.source)
     if "[[minutes]]" in chapter.source.read_text(encoding="utf-8"):
         _require_tags(executed, chapter.source)
     solution = _as_text(executed)
     chapter.student.parent.mkdir(parents=True, exist_ok=True)
-    chapter.student.write_text(student, encoding="utf-8")
-    chapter.solution.write_text(solution, encoding="utf-8")
+    for path, text in ((chapter.student, student), (chapter.solution, solution)):
+        if not (path.exists() and equal_but_for_rounding(path.read_text(encoding="utf-8"), text)):
+            path.write_text(text, encoding="utf-8")
 
 
 def execute_held(path: Path) -> NotebookNode:
@@ -399,7 +436,7 @@ def _check(chosen: Sequence[Chapter], root: Path) -> int:
     for sentence in found:
         print(sentence, file=sys.stderr)
     if found:
-        print("Run `make notebooks` and commit what it writes; edit only solutions/*.py.", file=sys.stderr)
+        print("Run `make notebooks CHAPTERS=...` and commit what it writes; edit only solutions/*.py.", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -251,6 +251,8 @@ class Number(Check):
     """Measuring the number, or reading it off the page, is the exercise: it may stand above the check."""
     whole: bool = False
     """Whether the answer is a whole number, such as a count; then `tolerance` is less than one."""
+    tolerance_words: str = ""
+    """The tolerance as the exercise's text gives it, where that is more than a number of per cent."""
     harmless: Callable[[float], bool] | None = None
     """Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall
     see what comes of it."""
@@ -408,6 +410,18 @@ class Choice(Check):
 
 def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
+
+
+def tolerance_in_words(check: Check) -> str:
+    """Return the tolerance of a check for the text of its exercise (`[[tolerance]]`).
+
+    Raises LookupError when the check has none.
+    """
+    if isinstance(check, Number) and (check.tolerance_words or check.whole):
+        return check.tolerance_words or "none, it is a whole number"
+    if isinstance(check, (Number, Function)):
+        return _tolerance_text(check)
+    raise LookupError(f"the check {check.key!r} has no tolerance")
 
 
 def _tolerance_text(check: Number | Function) -> str:

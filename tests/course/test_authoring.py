@@ -19,6 +19,7 @@ from netlab.course.authoring import (
     read_source,
     student_notebook,
 )
+from netlab.course.equality import equal_but_for_rounding
 from netlab.course.marks import INSTRUCTION, AuthoringError
 
 SOURCE = '''\
@@ -253,3 +254,79 @@ def test_minutes_are_printed_and_an_unknown_figure_is_told(tmp_path: Path) -> No
 def test_plumbing_is_folded(tmp_path: Path) -> None:
     source = _sourced(tmp_path / "01_nowhere.py", '# %% id="plumbing" tags=["folded"]\nx = 1')
     assert authoring.student_notebook(source).cells[0].metadata["jupyter"] == {"source_hidden": True}
+
+
+def _exercise(path: Path, tolerance: str, check: str = "chapter.check.rtt(x)") -> Path:
+    path.write_text(
+        f'# %% [markdown] id="text"\n# How long? Tolerance: {tolerance}\n\n# %% id="rtt"\nx = 1\n\n# %% id="rtt-check"\n{check}\n'
+    )
+    return path
+
+
+def test_the_tolerance_in_the_text_is_that_of_the_check(tmp_path: Path) -> None:
+    source = _exercise(tmp_path / "00_start_here.py", "[[tolerance]]. A check follows.")
+    (text, *_) = student_notebook(source).cells
+    assert text.source == "How long? Tolerance: 1 %. A check follows."
+
+
+@pytest.mark.parametrize("written", ["1 %.", "none.", "less than one packet."])
+def test_a_tolerance_that_is_written_into_the_text_is_refused(tmp_path: Path, written: str) -> None:
+    with pytest.raises(AuthoringError, match=r"is written into the text; write \"Tolerance: \[\[tolerance\]\]\""):
+        read_source(_exercise(tmp_path / "00_start_here.py", f"{written} Own number: [[worked]]"))
+
+
+def test_a_tolerance_without_a_check_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AuthoringError, match="cell 'text' asks for a tolerance, and no check below it has one"):
+        read_source(_exercise(tmp_path / "00_start_here.py", "[[tolerance]].", "print(x)"))
+
+
+def test_no_chapter_has_a_tolerance_of_its_own_in_the_text() -> None:
+    sources = [page.source.read_text(encoding="utf-8") for page in authoring.pages(Path())]
+    literal = [
+        line
+        for text in sources
+        for line in text.splitlines()
+        if "Tolerance:" in line.replace("Tolerance: [[tolerance]]", "")
+    ]
+    assert literal == []
+    assert sum(text.count("Tolerance: [[tolerance]]") for text in sources) >= 20
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [
+        ({"x": [75.20596766239444, -0.0]}, {"x": [75.20596766239443, 0.0]}, True),
+        (
+            {"x": "rate 75.20596766239444, id figure-0a1b2c3d"},
+            {"x": "rate 75.20596766239443, id figure-deadbeef"},
+            True,
+        ),
+        ({"y": {"dtype": "f8", "bdata": "AAAAAAAA8D8="}}, {"y": {"dtype": "f8", "bdata": "AQAAAAAA8D8="}}, True),
+        ({"y": {"dtype": "f8", "bdata": "AAAAAAAA8D8="}}, {"y": {"dtype": "f8", "bdata": "AAAAAAAA8T8="}}, False),
+        ({"y": {"dtype": "f8", "bdata": "AAAAAAAA8D8="}}, {"y": {"dtype": "f8", "bdata": "AAAA"}}, False),
+        ({"x": 1.0001}, {"x": 1.0002}, False),
+        ({"x": 1}, {"x": True}, False),
+        ({"x": [1]}, {"x": [1, 2]}, False),
+        ({"x": "cell 1"}, {"x": "cell 2"}, False),
+        ({"x": "tolerance=0.01"}, {"x": "tolerance=0.02"}, False),
+        ({"x": "a"}, {"x": "b"}, False),
+        ({"x": 1}, {"y": 1}, False),
+    ],
+)
+def test_notebooks_are_equal_when_only_the_last_digits_differ(first: object, second: object, equal: bool) -> None:
+    assert equal_but_for_rounding(json.dumps(first), json.dumps(second)) is equal
+    assert not equal_but_for_rounding(json.dumps(first), "no notebook")
+
+
+@pytest.mark.slow
+def test_a_notebook_that_differs_by_rounding_only_is_not_written_again(
+    built: Chapter, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = built.solution.read_text(encoding="utf-8")
+    assert "4.8\\n" in text
+    built.solution.write_text(text.replace("4.8\\n", "4.800000000000001\\n"), encoding="utf-8")
+    student_ns = built.student.stat().st_mtime_ns
+    build(built)
+    assert "4.800000000000001" in built.solution.read_text(encoding="utf-8")
+    assert built.student.stat().st_mtime_ns == student_ns
+    assert "eavesdropping" not in capfd.readouterr().err

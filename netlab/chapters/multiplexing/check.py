@@ -180,6 +180,7 @@ class Checks:
             unit="packets",
             # One packet more would break the promise.
             tolerance=0.999 / room_packets,
+            tolerance_words="less than one packet",
             misconceptions=slips(
                 _queue_packets(own.most_ms),
                 "This leaves all of the time to the queue. The empty path takes a part of it, there and back.",

@@ -32,6 +32,7 @@ from netlab.traffic.tcp import CONTROL_METHODS
 
 Runs = dict[str, Any]
 FIRST_LOSS_S, SLOW_START_S = 1, 2
+BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS = 0.06, 2
 LEAST_FALL, MOST_STEEPER = 0.95, 1.1
 LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
@@ -275,7 +276,8 @@ class Checks:
             name="the best window",
             expected=best_segments,
             unit="segments",
-            tolerance=max(0.06, 2 / best_segments),
+            tolerance=max(BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS / best_segments),
+            tolerance_words=f"{100 * BEST_WINDOW_TOLERANCE:g} %, or {BEST_WINDOW_SEGMENTS} segments where that is more",
             measured=True,
             misconceptions=slips(
                 bdp_bytes / FRAME_BYTES / 2,
