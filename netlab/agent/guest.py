@@ -3,7 +3,8 @@
 Python itself is the init: a shell script would start a process per mount.
 
 Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says which
-module's `work` to call (`program`), where Python finds netlab and Mininet (`packages`) and the shell its programs (`path`).
+module's `work` to call (`program`), where Python finds netlab and Mininet (`packages`), the shell its programs (`path`), and
+which directories of the host the guest may write to as well (`shared`).
 """
 
 import ctypes
@@ -14,10 +15,13 @@ import sys
 import time
 
 MNT_DETACH = 2
+MS_RDONLY, MS_BIND = 1, 4096
 RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
+WRITTEN = "/run/netlab/written"
+"""Files that the guest has written outside the host's own directories, by their paths in the guest."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
@@ -25,13 +29,13 @@ libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
 def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
     """Mount a file system of this kind, or raise OSError."""
-    if libc.mount(kind.encode(), target.encode(), kind.encode(), flags, options.encode()) != 0:
+    if libc.mount(kind.encode(), os.fsencode(target), kind.encode(), flags, os.fsencode(options)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
-def enter_overlay(folder: str) -> None:
-    """Make / an overlay over the host's files, read-only below; only `folder` is the host's own."""
+def enter_overlay(folder: str, shared: list[str]) -> None:
+    """Make / an overlay over the host's files, read-only below; `folder` and the `shared` directories are the host's own."""
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):
         os.mkdir(f"{STAGE}/{name}")
@@ -44,6 +48,8 @@ def enter_overlay(folder: str) -> None:
         os.makedirs(f"{root}/{name}", exist_ok=True)
     mount("devpts", f"{root}/dev/pts")
     mount("tmpfs", f"{root}/dev/shm")
+    if shared:
+        share(root, folder, shared)
     os.makedirs(root + folder, exist_ok=True)
     mount("hostfs", root + folder, folder)
     os.makedirs(f"{root}/.old", exist_ok=True)
@@ -55,6 +61,20 @@ def enter_overlay(folder: str) -> None:
     os.rmdir("/.old")
     if not os.path.exists("/dev/fd"):
         os.symlink("/proc/self/fd", "/dev/fd")
+
+
+def share(root: str, folder: str, shared: list[str]) -> None:
+    """Mount directories of the host for writing, except what netlab itself keeps there, and show what is written elsewhere in WRITTEN."""
+    for place in sorted(shared):
+        mount("hostfs", root + place, place)
+    run = os.path.dirname(folder)
+    # A script that clears /tmp must not clear its own guest's files, or those of other runs.
+    mount("tmpfs", root + os.path.dirname(run), "mode=700")
+    os.makedirs(root + run)
+    mount("hostfs", root + run, run, MS_RDONLY)
+    os.makedirs(root + WRITTEN)
+    if libc.mount(f"{STAGE}/upper".encode(), (root + WRITTEN).encode(), b"", MS_BIND, b"") != 0:
+        raise OSError(ctypes.get_errno(), "bind")
 
 
 def forget_start_up() -> None:
@@ -79,7 +99,7 @@ def main() -> None:
         os.environ["PATH"] = ":".join(boot["path"])
         os.environ["SHELL"] = "/bin/sh"
         os.environ["HOME"] = "/root"
-        enter_overlay(folder)
+        enter_overlay(folder, boot["shared"])
         # Run by path and without `site`, which would cost a tenth of a second.
         sys.path.extend(boot["packages"])
         import importlib

@@ -19,6 +19,8 @@ from netlab.protocol.requests import Shown
 READ_BYTES = 1 << 16
 OFFER = "\x1b]netlab;terminal;{}\x07"
 """Written to a terminal by Mininet's prompt: offer a terminal of this node."""
+PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
+"""Written to the terminal around Mininet's prompt: there the network's time keeps to the wall's."""
 TURN_BYTES = 30_000
 
 

@@ -199,7 +199,8 @@ class Guest(Waiting):
     which a program that polls does not survive. With `pin` it has a CPU of its own from the start, while one is free;
     else it gets one with `pin()`. It does the `work` of the module `program`, and finds netlab in `packages` (None is
     where this Python does). It may read `readable` of the host besides programs and libraries, as the launcher takes
-    it; None does not limit it.
+    it; None does not limit it. It may write to the `shared` directories of the host, absolute paths without a colon,
+    of which none is below another.
     """
 
     def __init__(
@@ -212,19 +213,26 @@ class Guest(Waiting):
         packages: Sequence[str] | None = None,
         memory_mb: int = MEMORY_MB,
         readable: Sequence[str] | None = None,
+        shared: Sequence[str] = (),
     ) -> None:
         self.kernel = kernel
         self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}
         super().__init__()
         try:
-            boot = {"program": program, "packages": packages or python_path(), "path": system_path()}
+            boot = {
+                "program": program,
+                "packages": packages or python_path(),
+                "path": system_path(),
+                "shared": list(shared),
+            }
             (self.folder / files.BOOT).write_text(json.dumps(boot))
             # Keep a prebooted guest on one CPU too (changing CPUs costs a third), but do not reserve the CPU.
             some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
             slot = self._pin.take() if pin else None
             cpu = self._pin.cpu if pin else some_cpu
             may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
-            self._boot([str(os.getpid()), str(cpu), str(self.directory), may_read], calls, memory_mb, slot)
+            may_write = ":".join([str(self.directory), *shared])
+            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, memory_mb, slot)
         except BaseException:
             self.close()
             raise

@@ -1,6 +1,7 @@
 """The pocket engine: boot a User-Mode Linux kernel of our own, as an ordinary process without privileges."""
 
 import threading
+from collections.abc import Sequence
 
 from netlab import kernel
 from netlab.base import scratch
@@ -34,11 +35,12 @@ class PocketEngine:
         refuse_own(plan["traffic"], self.name)
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
-    def open(self, plan: Plan | None) -> Guest:
+    def open(self, plan: Plan | None, shared: Sequence[str] = ()) -> Guest:
+        """Open a lab as `Engine.open` does; it may write to the `shared` directories of this machine too."""
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
-        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, pin=True)
+        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, pin=True, shared=shared)
         guest.wait_until_ready()
         return guest
 

@@ -28,4 +28,4 @@ def main(options: argparse.Namespace) -> int:
     found = str(own) if own.is_file() else shutil.which("mn")
     if found is None:
         raise NetlabError("Mininet's mn is missing; it comes with the package mininet of netlab's requirements.")
-    return run_script([found, *options.arguments]).code
+    return run_script([found, *options.arguments], beside=Path("mn").absolute()).code

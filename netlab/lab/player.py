@@ -4,11 +4,11 @@ import os
 import re
 import select
 import shutil
+import signal
 import sys
 import time
 
-from netlab.agent.script import PACE, PACE_NO_MORE
-from netlab.agent.terminals import OFFER
+from netlab.agent.terminals import OFFER, PACE, PACE_NO_MORE
 from netlab.lab import terminal
 from netlab.lab.session import Session
 
@@ -31,14 +31,35 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
 
     typed = b""
 
+    stopping = session.stopping
+    show = write if stopping is None else stopping.guarded(write)
+
+    def read_keys(patience_s: float) -> None:
+        nonlocal typed
+        if not select.select(reading, [], [], patience_s)[0]:
+            return
+        try:
+            data = os.read(reading[0], terminal.READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            # The terminal was closed.
+            reading.clear()
+            if stopping is None:
+                raise SystemExit(128 + signal.SIGHUP)
+            stopping.ask(signal.SIGHUP)
+        typed += data
+        if CTRL_C in typed and stopping is not None and not paced:
+            typed = typed.replace(CTRL_C, b"")
+            stopping.ask(signal.SIGINT)
+
     def look() -> None:
         # The guest takes keys between two turns only, and one turn lasts as long as a program computes.
         nonlocal typed
-        if select.select(reading, [], [], 0)[0]:
-            typed += os.read(reading[0], terminal.READ_BYTES)
-            if CTRL_C in typed:
-                typed = typed.replace(CTRL_C, b"")
-                session.guest.interrupt()
+        read_keys(0)
+        if CTRL_C in typed:
+            typed = typed.replace(CTRL_C, b"")
+            session.guest.interrupt()
 
     wall_s = time.monotonic()
     network_s, keys = 0.0, ""
@@ -55,14 +76,15 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
                 if mark in text:
                     text, paced = text.replace(mark, ""), meaning
-            write(text)
+                    if paced and stopping is not None:
+                        stopping.reset()
+            show(text)
             if answer["ended"]:
                 return int(answer["code"] or 0)
             ahead_s = network_s - (time.monotonic() - wall_s)
             if not paced or ahead_s < -terminal.MOST_BEHIND_S:
                 wall_s, network_s, ahead_s = time.monotonic(), 0.0, 0.0
-            ready, _, _ = select.select(reading, [], [], max(0.0, ahead_s))
-            typed += os.read(reading[0], terminal.READ_BYTES) if ready else b""
+            read_keys(max(0.0, ahead_s))
             keys, typed = typed.decode(errors="replace"), b""
 
 

@@ -1,31 +1,36 @@
 """Run Mininet's scripts in a pocket kernel."""
 
+import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from netlab import engines
+from netlab.agent import stand_ins
 from netlab.agent.files import ARTIFACTS
-from netlab.base.errors import EngineError
+from netlab.base.errors import EngineError, RunError
 from netlab.engines.pocket import PocketEngine
 from netlab.lab import player
 from netlab.lab.player import NO_LIMIT_S
 from netlab.lab.session import Session
-
-GRACE_S = 1.0
-"""How long a script may go on after Ctrl-C. Nothing of its network is to be used afterwards."""
+from netlab.lab.shared_directories import shared_directories
+from netlab.lab.stopping import Stopping, tell
 
 
 @dataclass(frozen=True)
 class Finished:
-    """How a script ended: its exit code, how much network time passed in s, and the files that it wrote."""
+    """The end of a script: its exit status, the network time that passed in s, and copies of the files that it wrote where
+    only the guest is (/etc, /usr, /var, ...), by their paths there.
+    """
 
     code: int
     network_s: float
-    files: list[str]
+    copies: dict[str, Path]
 
 
 def run_script(
@@ -35,33 +40,86 @@ def run_script(
     directory: Path | None = None,
     wall_limit_s: float = NO_LIMIT_S,
     keys: str = "",
+    beside: Path | None = None,
 ) -> Finished:
-    """Run a Mininet script, given as its path and its arguments, in a pocket kernel, and copy what it wrote in
-    `directory` back to it.
+    """Run a Mininet script, given as its path and its arguments, in a pocket kernel.
 
-    `write` gets what it prints instead of the standard output; the script then has no terminal, and Mininet's prompt
-    gets the lines `keys` where the script opens it.
+    It runs in `directory`, the current one where none is given, and writes to this machine's files as its user may, but for
+    the system's own: copies of what it writes there are left next to it, or to `beside`, and their names are printed. `write` gets what it
+    prints instead of the standard output; the script then has no terminal, and Mininet's prompt gets the lines `keys` where the
+    script opens it.
+
+    Ctrl-C, SIGTERM, SIGHUP and the limit of wall-clock time interrupt it, and kill it 10 s later. Raises RunError after the limit.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):
         raise EngineError("Mininet's scripts need the pocket kernel; with root, run them without netlab.")
-    place = (directory or Path()).absolute()
-    guest = engine.open(None)
+    place = Path(os.path.abspath(directory or Path()))  # noqa: PTH100 (a link in it stays)
+    home = os.path.expanduser("~")  # noqa: PTH111 (Path raises where there is no home)
+    script = place / words[0]
+    guest = engine.open(None, shared_directories(place, script.parent))
     try:
-        session = Session(guest, wall_limit_s, GRACE_S)
-        given: dict[str, Any] = {"words": words, "directory": str(place), "seed": seed}
-        if write is None and sys.stdin.isatty() and sys.stdout.isatty():
-            rows, columns = player.size()
-            pid = session.request().open_script(rows=rows, columns=columns, **given)["pid"]
-            code = player.play(session, pid, paced=False)
-        else:
-            typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
-            code = session.request(write or player.write).script(keys=typed, **given)["code"]
-        files = session.request().keep_files()["files"]
-        for name in files:
-            target = place / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(guest.folder / ARTIFACTS / name, target)
-        return Finished(int(code) if code >= 0 else 128 - int(code), session.now_s, files)
+        with Stopping(guest, wall_limit_s) as stopping:
+            session = Session(guest, NO_LIMIT_S, stopping=stopping)
+            given: dict[str, Any] = {
+                "words": words,
+                "directory": str(place),
+                "seed": seed,
+                "home": home if Path(home).is_dir() else stand_ins.HOME,
+            }
+            if write is None and sys.stdin.isatty() and sys.stdout.isatty():
+                rows, columns = player.size()
+                pid = session.request().open_script(rows=rows, columns=columns, **given)["pid"]
+                code = player.play(session, pid, paced=False)
+            else:
+                typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
+                show = stopping.guarded(write or player.write)
+                code = session.request(show).script(keys=typed, **given)["code"]
+            network_s = session.now_s
+            stopping.finish()
+            session.request().end_programs()
+            kept = session.request().keep_files()
+            copies = _copy_out(guest.folder / ARTIFACTS, kept["files"], beside or script, place)
+            for path, reason in kept["lost"].items():
+                tell(f"{path}, a file of the guest's own, could not be copied: {reason}.")
+            if told := stopping.story():
+                tell(told)
+        if stopping.failed_output is not None:
+            raise BrokenPipeError
+        if stopping.reason == "limit":
+            raise RunError(
+                f"The script was stopped after {wall_limit_s:g} s of wall-clock time, at {network_s:.3f} s of network time. "
+                "The files that it had written are kept."
+            )
+        return Finished(stopping.status(code), network_s, copies)
     finally:
         guest.close()
+
+
+def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
+    """Copy files of the guest's own to a directory next to the script, and print where each is."""
+    if not paths:
+        return {}
+    copies: dict[str, Path] = {}
+    target = _directory_for_copies(script, place)
+    for path in paths:
+        copy = target / path.lstrip("/")
+        try:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / path.lstrip("/"), copy)
+        except OSError as error:
+            tell(f"{path}, a file of the guest's own, could not be copied to {copy}: {error.strerror}.")
+            continue
+        copies[path] = copy
+        tell(f"{path} is a file of the guest's own; its copy is {copy}.")
+    return copies
+
+
+def _directory_for_copies(script: Path, place: Path) -> Path:
+    name = f"{script.name.removesuffix('.py')}.files"
+    for parent in (script.parent, place, Path(os.path.expanduser("~"))):  # noqa: PTH111 (Path raises where there is no home)
+        with suppress(OSError):
+            (parent / name).mkdir(exist_ok=True)
+            if os.access(parent / name, os.W_OK):
+                return parent / name
+    return Path(tempfile.mkdtemp(prefix=f"{name}-"))

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from netlab.base.errors import Interrupted, RunError
+from netlab.lab.stopping import Stopping
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
 from netlab.protocol.requests import AllRequests
@@ -29,8 +30,15 @@ class Session:
     that was interrupted may take to end before it is killed.
     """
 
-    def __init__(self, guest: protocol.Session, wall_limit_s: float, grace_s: float = GRACE_S) -> None:
+    def __init__(
+        self,
+        guest: protocol.Session,
+        wall_limit_s: float,
+        grace_s: float = GRACE_S,
+        stopping: Stopping | None = None,
+    ) -> None:
         self.guest = guest
+        self.stopping = stopping
         self.wall_limit_s = wall_limit_s
         self._grace_s = grace_s
         self.now_s = 0.0
@@ -66,6 +74,8 @@ class Session:
         with self._lock:
             if self.closed:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
+            if self.stopping is not None:
+                return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
             with _Interrupts(self.guest, self.wall_limit_s, self._grace_s) as interrupts:
                 answer = getattr(self.guest.request(heard, look), do)(**words)
             self.now_s = answer["now_s"]
@@ -83,6 +93,24 @@ class Session:
             if interrupts.by_hand:
                 raise Interrupted(f"stopped by hand at {self.now_s:.3f} s of network time.")
             return answer
+
+    def _ask_stoppable(
+        self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
+    ) -> Any:
+        def heard(message: Message) -> None:
+            stopping.look()
+            if on_text is not None and "text" in message:
+                on_text(message["text"])
+
+        def look() -> None:
+            if on_wait is not None:
+                on_wait()
+            stopping.look()
+
+        stopping.look()
+        answer = getattr(self.guest.request(heard, look), do)(**words)
+        self.now_s = answer["now_s"]
+        return answer
 
 
 class _Interrupts:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base import scratch
-from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import NetlabError, RunError
 from netlab.lab.session import Session
 
@@ -175,9 +174,10 @@ def raw(fd: int) -> Any:
         yield
         return
     before = termios.tcgetattr(fd)
-    with ending_signals_raise():
-        try:
-            tty.setraw(fd)
-            yield
-        finally:
+    try:
+        tty.setraw(fd)
+        yield
+    finally:
+        # A terminal that was closed has no state to restore.
+        with contextlib.suppress(termios.error):
             termios.tcsetattr(fd, termios.TCSADRAIN, before)

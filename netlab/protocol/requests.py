@@ -80,9 +80,10 @@ class Content(Moment):
 
 
 class Kept(Moment):
-    """Names of the files that a script wrote."""
+    """Paths of the files that a script wrote in the guest's own directories, and why others could not be copied."""
 
     files: list[str]
+    lost: dict[str, str]
 
 
 class Requests(Protocol):
@@ -175,14 +176,17 @@ class Terminals(Protocol):
 class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
-    def script(self, words: list[str], directory: str, seed: int, keys: str) -> Ended:
+    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> Ended:
         """Run a script to its end with these lines as its input, with a `Text` message for each piece that it prints."""
 
-    def open_script(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Process:
+    def open_script(self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int) -> Process:
         """Run a script on a terminal."""
 
+    def end_programs(self) -> Moment:
+        """End all programs that outlive the script, after they had a chance to write what they hold back."""
+
     def keep_files(self) -> Kept:
-        """Copy what the script wrote in its directory to where the host finds it."""
+        """Copy what the script wrote in the guest's own directories to where the host finds it."""
 
 
 class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
@@ -194,6 +198,6 @@ def names(requests: type) -> frozenset[str]:
     """The names of the requests of such a class.
 
     >>> sorted(names(Scripts))
-    ['keep_files', 'open_script', 'script']
+    ['end_programs', 'keep_files', 'open_script', 'script']
     """
     return frozenset(name for part in requests.__mro__ for name in vars(part) if not name.startswith("_"))

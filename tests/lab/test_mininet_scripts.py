@@ -45,7 +45,7 @@ def test_a_script_runs_prints_and_leaves_its_files_and_exit_code(place: Path) ->
     finished = run_script([str(place / "script.py")], write=parts.append, directory=place)
     said = "".join(parts)
     assert "*** Results: 0% dropped (2/2 received)" in said, said
-    assert (finished.code, finished.files) == (3, ["measured.txt"])
+    assert (finished.code, finished.copies) == (3, {})
     assert 1 < finished.network_s < 3, "a second between two pings, also right after the boot"
     assert (place / "measured.txt").read_text() == "kept\n"
 

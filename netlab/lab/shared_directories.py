@@ -1,0 +1,122 @@
+"""Choose the directories of this machine that a Mininet script writes to directly.
+
+A script may write wherever its user may, so that its files are there at once, however it ends. The system's own directories
+stay private to the guest: a script is root there and may change them, which must not change this machine.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+SYSTEM = frozenset(
+    f"/{name}"
+    for name in [
+        "bin",
+        "boot",
+        "dev",
+        "etc",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "lost+found",
+        "nix",
+        "proc",
+        "run",
+        "sbin",
+        "snap",
+        "sys",
+        "usr",
+        "var",
+    ]
+)
+"""Directories of the system."""
+NEVER = ("/dev", "/proc", "/run", "/sys")
+"""File systems that the guest has of its own."""
+FOR_ALL = ("/tmp", "/var/tmp")
+REMOTE = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
+"""First letters of file systems that are not searched: one that does not answer would hang the search."""
+MAX_DEPTH = 3
+MIN_DEPTH_IN_SYSTEM = 3
+"""The depth from which a working directory below one of the system's is shared: /var/www/site is, /usr/bin is not."""
+MAX_ENTRIES = 300
+MOUNTS = Path("/proc/self/mountinfo")
+
+
+def shared_directories(working: str | Path, script: str | Path) -> list[str]:
+    """Return the directories to share, as absolute paths of which none is below another.
+
+    They are the `working` directory, that of the `script`, the home directory, $TMPDIR, /tmp, /var/tmp, those above each as
+    far as the user may write to them, and every other directory that the user may write to, up to three levels below /.
+    Of the system's directories none is among them; one that lies deep below those is where it is the working or the home
+    directory.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 (Path raises where there is no home)
+    place = os.path.realpath(working)
+    found = set()
+    if _can_be_shared(place) and (not _is_below(place, SYSTEM) or place.count("/") >= MIN_DEPTH_IN_SYSTEM):
+        found.add(place)
+    if _can_be_shared(home) and _may_write(home):
+        found.add(home)
+    for name in (script, os.environ.get("TMPDIR", "/tmp"), *FOR_ALL):
+        place = os.path.realpath(name)
+        if _can_be_shared(place) and _may_write(place) and (name in FOR_ALL or not _is_below(place, SYSTEM)):
+            found.add(place)
+    found |= {_highest(place) for place in found}
+    found |= set(_search("/", _remote_mounts(), 1))
+    return _without_nested(place for place in found if ":" not in place)
+
+
+def _can_be_shared(place: str) -> bool:
+    return place != "/" and place not in SYSTEM and not _is_below(place, NEVER) and Path(place).is_dir()
+
+
+def _is_below(place: str, directories: Iterable[str]) -> bool:
+    return any(place.startswith(f"{directory}/") for directory in directories)
+
+
+def _may_write(place: str) -> bool:
+    return os.access(place, os.W_OK | os.X_OK)
+
+
+def _highest(place: str) -> str:
+    """Return the highest directory above `place` that the user may write to without a break, none of the system's."""
+    while not _is_below(above := str(Path(place).parent), SYSTEM) and _can_be_shared(above) and _may_write(above):
+        place = above
+    return place
+
+
+def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
+    try:
+        entries = sorted(entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return
+    for place in entries[:MAX_ENTRIES]:
+        if place in remote or place in SYSTEM:
+            continue
+        if _may_write(place):
+            yield place
+        elif depth < MAX_DEPTH:
+            yield from _search(place, remote, depth + 1)
+
+
+def _remote_mounts() -> set[str]:
+    found: set[str] = set()
+    try:
+        lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        # mountinfo(5): the fifth word is the place, the first one after "-" the kind.
+        words, _, rest = line.partition(" - ")
+        if rest.startswith(REMOTE):
+            found.add(words.split()[4])
+    return found
+
+
+def _without_nested(places: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for place in sorted(places):
+        if not _is_below(place, kept):
+            kept.append(place)
+    return kept
