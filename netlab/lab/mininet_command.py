@@ -1,24 +1,60 @@
 """`netlab mininet`: a Mininet script without root."""
 
 import argparse
+import sys
 from pathlib import Path
 
-from netlab.base.errors import NetlabError
+from netlab.base.errors import ScenarioError
 from netlab.lab.script import run_script
+from netlab.lab.script_check import check
+
+EXIT_WARNINGS = 1
+EXIT_STOPS = 2
+MORE = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
+Where it certainly cannot run, the exit status is 2, and nothing of it runs; other problems are warnings.
+
+Its files: the script writes directly to your files, as you could: next to itself, to .., to ~, to /tmp and to every other
+directory that you may write to. So they are there however it ends. The system's own directories (/etc, /usr, /var, ...) stay
+private to it. It is root there; what it writes there is copied to a directory SCRIPT.files next to it at the end, and the name
+of each such file is printed.
+
+Ctrl-C, SIGTERM (as of timeout) and SIGHUP interrupt it. Its own finally and atexit have 10 s then and can use the network; a
+second Ctrl-C ends it at once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `netlab mininet`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = MORE
     parser.add_argument("--seed", type=int, default=1, help="fixes all that is random (default: 1)")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="check the script and do not run it; the exit status is 0 without problems, 1 with warnings, 2 where it cannot run",
+    )
     parser.add_argument("script", help="a Mininet script in Python")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own arguments")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run a Mininet script."""
+    """Check a Mininet script and run it."""
     path = Path(options.script)
-    if not path.is_file():
-        raise NetlabError(
-            f"There is no script {path.absolute()}; give the path of a Python file, such as one that Topology.to_mininet() writes."
-        )
-    return run_script([str(path.absolute()), *options.arguments], options.seed).code
+    if options.arguments == ["--check"] and not _mentions_check(path):
+        options.check = True
+    problems = check(path, Path.cwd())
+    stops = [problem for problem in problems if problem.stops]
+    if stops:
+        raise ScenarioError([problem.sentence() for problem in problems])
+    for problem in problems:
+        print(f"netlab: {problem.sentence()}", file=sys.stderr)
+    sys.stderr.flush()
+    if options.check:
+        if not problems:
+            print(f"No problem was found in {path}.")
+        return EXIT_WARNINGS if problems else 0
+    return run_script([options.script, *options.arguments], options.seed).code
+
+
+def _mentions_check(path: Path) -> bool:
+    """Return whether a script may have an option --check of its own."""
+    return path.is_file() and b"check" in path.read_bytes()

@@ -1,0 +1,150 @@
+"""Find out which parts of a script certainly run, and which are prepared for the case that they fail."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+LEAVING = frozenset(["exit", "quit", "_exit", "abort", "error", "parse_args", "parse_known_args", "getopt"])
+"""Names of functions that may end a script."""
+VERSIONS = ("version_info", "hexversion", "PY2", "PY3", "python_version", "version")
+CATCHING = frozenset(["ImportError", "ModuleNotFoundError", "NameError", "AttributeError", "TypeError"])
+CATCHING_ALL = frozenset({"Exception", "BaseException"})
+MAX_PREPARED_STATEMENTS = 3
+"""A longer `try` block that catches everything is there for other failures."""
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def certain(tree: ast.Module) -> set[ast.AST]:
+    """Return the expressions and simple statements that run whenever the script does, until something ends it."""
+    walk = _Walk(tree)
+    walk.block(tree.body)
+    return walk.found
+
+
+class _Walk:
+    def __init__(self, tree: ast.Module) -> None:
+        self.found: set[ast.AST] = set()
+        self._followed: set[str] = set()
+        defined = [node for node in tree.body if isinstance(node, _FUNCTIONS)]
+        names = [node.name for node in defined]
+        self._functions = {node.name: node for node in defined if names.count(node.name) == 1}
+
+    def block(self, statements: Iterable[ast.stmt]) -> bool:
+        """Take statements in their order; return whether the next one certainly runs too."""
+        return all(self._statement(statement) for statement in statements)
+
+    def _statement(self, node: ast.stmt) -> bool:
+        if isinstance(node, _FUNCTIONS):
+            self._add(*node.decorator_list, *node.args.defaults)
+            return True
+        if isinstance(node, ast.ClassDef):
+            self._add(*node.decorator_list, *node.bases)
+            return self.block(node.body)
+        if isinstance(node, ast.If):
+            self._add(node.test)
+            if _is_main(node.test):
+                return self.block(node.body)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            self._add(node.iter)
+        elif isinstance(node, ast.While):
+            self._add(node.test)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            self._add(*(item.context_expr for item in node.items))
+            return self.block(node.body)
+        elif isinstance(node, ast.Try):
+            if not node.handlers and not self.block(node.body):
+                return False
+        elif not isinstance(node, ast.Match):
+            self._add(node)
+        return not _may_leave(node)
+
+    def _add(self, *nodes: ast.AST) -> None:
+        for node in nodes:
+            for part in _executed(node):
+                self.found.add(part)
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+                    self._follow(part.func.id)
+
+    def _follow(self, name: str) -> None:
+        function = self._functions.get(name)
+        if function is not None and name not in self._followed and isinstance(function, ast.FunctionDef):
+            self._followed.add(name)
+            self.block(function.body)
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and its parts that are evaluated whenever the node is."""
+    yield node
+    children: Iterable[ast.AST]
+    if isinstance(node, ast.Lambda):
+        children = node.args.defaults
+    elif isinstance(node, ast.BoolOp):
+        children = node.values[:1]
+    elif isinstance(node, ast.IfExp):
+        children = [node.test]
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        children = [node.generators[0].iter]
+    else:
+        children = ast.iter_child_nodes(node)
+    for child in children:
+        yield from _executed(child)
+
+
+def _is_main(test: ast.expr) -> bool:
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == "__name__"
+        and isinstance(test.ops[0], ast.Eq)
+        and isinstance(test.comparators[0], ast.Constant)
+        and test.comparators[0].value == "__main__"
+    )
+
+
+def _may_leave(node: ast.stmt) -> bool:
+    for part in _own_parts(node):
+        if isinstance(part, (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
+            return True
+        if isinstance(part, ast.Call) and _last_name(part.func) in LEAVING:
+            return True
+    return False
+
+
+def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all in it, without what functions in it contain."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (*_FUNCTIONS, ast.Lambda)):
+            yield from _own_parts(child)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def prepared(tree: ast.AST) -> set[ast.AST]:
+    """Return all nodes for which a script is prepared: it asks for the version of Python, or catches what comes of them."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        inside: list[ast.AST] = []
+        if isinstance(node, (ast.If, ast.IfExp)) and _asks_for_version(node.test):
+            inside = [node]
+        elif isinstance(node, ast.Try) and any(_catches(handler, len(node.body)) for handler in node.handlers):
+            inside = [*node.body, *node.handlers]
+        for part in inside:
+            found.update(ast.walk(part))
+    return found
+
+
+def _asks_for_version(test: ast.expr) -> bool:
+    names = {_last_name(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
+    return not names.isdisjoint(VERSIONS)
+
+
+def _catches(handler: ast.ExceptHandler, statements: int) -> bool:
+    if handler.type is None:
+        return statements <= MAX_PREPARED_STATEMENTS
+    names = {_last_name(part) for part in ast.walk(handler.type) if isinstance(part, (ast.Name, ast.Attribute))}
+    return bool(names & CATCHING) or (bool(names & CATCHING_ALL) and statements <= MAX_PREPARED_STATEMENTS)

@@ -1,0 +1,40 @@
+"""A problem of a script, as a sentence."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_LINES_NAMED = 5
+LAST = 1 << 30
+
+
+@dataclass
+class Problem:
+    """A problem that was found in a file before it ran, once for all lines that have it."""
+
+    path: Path
+    text: str
+    """A whole sentence without its place."""
+    lines: list[int] = field(default_factory=list)
+    stops: bool = False
+    """Certainly ends the script."""
+
+    def sentence(self) -> str:
+        """Return the problem with its place."""
+        lines = sorted(set(self.lines))
+        if not lines:
+            return f"{self.path}: {self.text}"
+        named = ", ".join(str(line) for line in lines[:MAX_LINES_NAMED])
+        more = f" and {len(lines) - MAX_LINES_NAMED} more" if len(lines) > MAX_LINES_NAMED else ""
+        return f"{self.path}, line{'s' if len(lines) > 1 else ''} {named}{more}: {self.text}"
+
+
+def merged(problems: list[Problem]) -> list[Problem]:
+    """Return problems with equal texts of one file as one, in the order of their lines, those that stop the script first."""
+    found: dict[tuple[Path, str], Problem] = {}
+    for problem in problems:
+        known = found.setdefault((problem.path, problem.text), Problem(problem.path, problem.text))
+        known.lines += problem.lines
+        known.stops |= problem.stops
+    return sorted(
+        found.values(), key=lambda each: (not each.stops, each.path != problems[0].path, min(each.lines, default=LAST))
+    )

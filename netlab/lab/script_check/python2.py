@@ -1,0 +1,185 @@
+"""Find the syntax that only Python 2 has, and rewrite it line by line so far that Python 3 can parse the rest of a script.
+
+The rewritten text is for further checks alone. It never runs: a script is converted by a program that knows all of Python 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TAB_COLUMNS = 8
+TOKEN = re.compile(
+    r"""(?P<string>[bBrRuU]{0,3}(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))
+    |(?P<comment>\#[^\n]*)
+    |(?P<number>\.?\d[\w.]*)
+    |(?P<name>[^\W\d]\w*)
+    |(?P<space>(?:[ \t\f\r]|\\\r?\n)+)
+    |(?P<newline>\n)
+    |(?P<operator><>|>>|[!<>=]=|\*\*|//|->|:=|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+COMPOUND = frozenset(["if", "elif", "else", "for", "while", "try", "except", "finally", "with", "def", "class"])
+AFTER_PRINT_IN_PYTHON_3 = frozenset(
+    ["(", "=", ".", ",", ")", "]", "}", ":", ";", "==", "!=", "<=", ">=", "%", "*", "/", "|", "&", "^", "@", "+"]
+)
+WORDS_AFTER_NAME = frozenset(["in", "is", "and", "or", "if", "else", "not", "for", "as"])
+OLD_OCTAL = re.compile(r"0\d+[lL]?\Z")
+LONG = re.compile(r"(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]*|[1-9]\d*)[lL]\Z")
+
+PRINT = "print without parentheses is Python 2."
+EXEC = "exec without parentheses is Python 2."
+EXCEPT = "`except A, b` is Python 2; Python 3 writes `except A as b`."
+RAISE = "`raise A, b` is Python 2; Python 3 writes `raise A(b)`."
+BACKTICKS = "backticks are Python 2; Python 3 writes repr(...)."
+UNEQUAL = "<> is Python 2; Python 3 writes !=."
+OCTAL = "a number that begins with 0 is octal in Python 2; Python 3 writes 0o."
+LONG_NUMBER = "a number with an L at its end is Python 2."
+UR = 'ur"..." is Python 2.'
+TUPLE = "parentheses around parameters are Python 2."
+TABS = "tabs and spaces are mixed in the indentation, which Python 3 does not accept."
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a script's text: its kind, and where it begins."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """The index behind it."""
+        return self.start + len(self.text)
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yield all of a text in pieces; a string that does not end is an operator and what follows it."""
+    for found in TOKEN.finditer(text):
+        yield Token(found.lastgroup or "", found.group(), found.start())
+
+
+class Rewriting:
+    """The rewritten form of a text that Python 3 does not parse.
+
+    `found` has each kind of Python 2's syntax with its lines, and `text` what is left for Python 3; it has the same lines.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.found: list[tuple[str, int]] = []
+        self._source = text
+        self._edits: list[tuple[int, int, str]] = []
+        for statement in _statements(list(tokens(text))):
+            self._statement(statement)
+        self.text = self._applied()
+
+    def _note(self, what: str, token: Token, start: int, end: int, new: str) -> None:
+        self.found.append((what, self._source.count("\n", 0, token.start) + 1))
+        self._edits.append((start, end, new))
+
+    def _applied(self) -> str:
+        parts, done = [], 0
+        for start, end, new in sorted(self._edits, key=lambda edit: edit[:2]):
+            parts += [self._source[done:start], new]
+            done = max(done, end)
+        return "".join(parts) + self._source[done:]
+
+    def _statement(self, pieces: list[Token]) -> None:
+        words = [token for token in pieces if token.kind not in ("space", "comment", "newline")]
+        if not words:
+            return
+        for token in words:
+            self._token(token)
+        ticks = [token for token in words if token.text == "`"]
+        for begin, end in zip(ticks[::2], ticks[1::2], strict=False):
+            self._note(BACKTICKS, begin, begin.start, begin.end, "repr(")
+            self._edits.append((end.start, end.end, ")"))
+        first, last = words[0], words[-1]
+        if len(words) > 1 and first.text == "print" and _begins_operand(words[1]):
+            skipped = words[1].end if words[1].text == ">>" else first.end
+            self._note(PRINT, first, first.end, skipped, "(")
+            self._edits.append((last.end, last.end, ")"))
+        elif len(words) > 1 and first.text == "exec" and _begins_operand(words[1]):
+            self._note(EXEC, first, first.end, first.end, "(")
+            self._edits.append((last.end, last.end, ")"))
+        elif first.text in ("raise", "except"):
+            self._comma(first, words)
+        elif first.text == "def":
+            self._parameters(words)
+        for number, token in enumerate(words[:-1]):
+            if token.text == "lambda" and words[number + 1].text == "(":
+                self._lambda(words[number + 1 :])
+
+    def _token(self, token: Token) -> None:
+        if token.text == "<>":
+            self._note(UNEQUAL, token, token.start, token.end, "!=")
+        elif token.kind == "number" and OLD_OCTAL.match(token.text) and token.text.strip("0lL"):
+            self._note(OCTAL, token, token.start, token.end, f"0o{token.text.rstrip('lL')[1:]}")
+        elif token.kind == "number" and LONG.match(token.text):
+            self._note(LONG_NUMBER, token, token.end - 1, token.end, "")
+        elif token.kind == "string" and token.text[:2].lower() == "ur":
+            self._note(UR, token, token.start, token.start + 1, "")
+
+    def _comma(self, first: Token, words: list[Token]) -> None:
+        depth = 0
+        for number, token in enumerate(words):
+            depth += (token.text in "([{") - (token.text in ")]}")
+            if token.text == "," and depth == 0:
+                if first.text == "raise":
+                    self._note(RAISE, first, token.start, token.end, "(")
+                    self._edits.append((words[-1].end, words[-1].end, ")"))
+                elif [each.kind for each in words[number + 1 : number + 2]] == ["name"]:
+                    self._note(EXCEPT, first, token.start, token.end, " as")
+                return
+
+    def _parameters(self, words: list[Token]) -> None:
+        depth = 0
+        for number, token in enumerate(words):
+            depth += (token.text == "(") - (token.text == ")")
+            if token.text == "(" and depth == 2 and words[number - 1].text in ("(", ","):
+                self._lambda(words[number:])
+
+    def _lambda(self, words: list[Token]) -> None:
+        close = next((token for token in words if token.text == ")"), None)
+        if close is not None:
+            self._note(TUPLE, words[0], words[0].start, words[0].end, " ")
+            self._edits.append((close.start, close.end, " "))
+
+
+def _begins_operand(token: Token) -> bool:
+    if token.kind == "operator":
+        return token.text not in AFTER_PRINT_IN_PYTHON_3
+    return token.text not in WORDS_AFTER_NAME or token.text == "not"
+
+
+def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
+    """Yield the tokens of each simple statement, and of each head of a compound one."""
+    current: list[Token] = []
+    depth = 0
+    for token in pieces:
+        if token.kind == "operator":
+            depth = max(0, depth + (token.text in "([{") - (token.text in ")]}"))
+        words = [each for each in current if each.kind not in ("space", "comment", "newline")]
+        head = token.text == ":" and bool(words) and words[0].text in COMPOUND and not _in_lambda(words)
+        if depth == 0 and (token.kind == "newline" or token.text == ";" or head):
+            yield current
+            current = []
+        else:
+            current.append(token)
+    yield current
+
+
+def _in_lambda(words: list[Token]) -> bool:
+    names = [token.text for token in words]
+    return names.count("lambda") > sum(name == ":" for name in names)
+
+
+def without_tabs(text: str) -> str:
+    """Return a text with spaces for the tabs that its lines begin with, as Python 2 counts them."""
+    lines = []
+    for line in text.split("\n"):
+        rest = line.lstrip(" \t")
+        lines.append(line[: len(line) - len(rest)].expandtabs(TAB_COLUMNS) + rest)
+    return "\n".join(lines)

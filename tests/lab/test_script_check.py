@@ -1,0 +1,299 @@
+"""Scripts are checked before they run: what is found, what is not, and what stops a script."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import mininet
+import pytest
+
+from netlab.commands import cli
+from netlab.lab.script_check import Problem, check
+from netlab.lab.script_check.commands import simple_commands
+from tests.programs import ROOT
+
+EXAMPLES = Path(mininet.__file__ or "").parent / "examples"
+
+
+def found(directory: Path, text: str, name: str = "case.py") -> list[Problem]:
+    """The problems of a script with this text."""
+    (directory / name).write_text(textwrap.dedent(text))
+    return check(directory / name, directory)
+
+
+def said(problems: list[Problem], *, stops: bool) -> str:
+    return "\n".join(problem.sentence() for problem in problems if problem.stops is stops)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('print "started"', "print without parentheses"),
+        ("print 1, 2,", "print without parentheses"),
+        ("print >>out, 'x'", "print >> is Python 2"),
+        ("print >>out, 'x'; print 'y'", "print without parentheses"),
+        ("print ('%d') % 1", "print(...) with an operator behind it"),
+        ("if 1: print 'one'", "print without parentheses"),
+        ("exec 'x = 1'", "exec without parentheses"),
+        ("try: pass\nexcept ValueError, error: pass", "`except A, b` is Python 2"),
+        ("try: pass\nexcept (ValueError, TypeError), error: pass", "`except A, b` is Python 2"),
+        ("print `1`", "backticks are Python 2"),
+        ("import os\nif 1 <> 2: print 3", "<> is Python 2"),
+        ("print 0777", "a number that begins with 0 is octal"),
+        ("print 10L", "a number with an L"),
+        ("raise ValueError, 'x'; print 1", "`raise A, b` is Python 2"),
+        ("f = lambda (a, b): a; print f", "parentheses around parameters"),
+        ("print ur'x'", 'ur"..." is Python 2'),
+    ],
+)
+def test_python_2_is_named_and_the_command_that_converts_it(line: str, words: str, tmp_path: Path) -> None:
+    problems = found(tmp_path, f"import sys\n{line}\n")
+    assert words in said(problems, stops=True)
+    assert problems[-1].text.startswith("this is written for Python 2; this command converts it")
+    assert "-m fissix -w " in problems[-1].text
+
+
+def test_all_problems_of_a_script_for_python_2_are_found(tmp_path: Path) -> None:
+    script = """
+    #!/usr/bin/python
+    import commands
+    from mininet.net import Mininet
+    from mininet.node import RemoteController
+    net = Mininet(controller=RemoteController)
+    net.start()
+    print "started"
+    for number in xrange(3):
+        print net.get('h1').cmd('no-such-program -s %d' % number)
+    """
+    text = said(problems := found(tmp_path, script), stops=True)
+    assert "line 3: module commands is Python 2; Python 3 has subprocess.getoutput." in text
+    assert "lines 8, 10: print without parentheses is Python 2." in text
+    assert "line 9: xrange is Python 2; Python 3 has range." in text
+    text = said(problems, stops=False)
+    assert "line 6: RemoteController has no effect" in text
+    assert "line 10: no-such-program is not installed on this machine" in text
+
+
+def test_tabs_among_spaces_are_named_with_a_command_that_mends_them(tmp_path: Path) -> None:
+    script = "import os\nif True:\n        first = 1\n\tsecond = 2\nopen('done.txt', 'w').write('done')\n"
+    (tmp_path / "case.py").write_text(script)
+    problems = check(tmp_path / "case.py", tmp_path)
+    assert "tabs and spaces are mixed" in said(problems, stops=True)
+    command = problems[-1].text.partition(".bak: ")[2]
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)  # noqa: S602 (it is what a person types)
+    assert check(tmp_path / "case.py", tmp_path) == []
+    assert (tmp_path / "case.py.bak").read_text() == script
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print('a'); print('%d' % 1); print\nprint(1, end='')\nprint = 3\n",
+        "import sys\nif sys.version_info[0] == 2:\n    import commands\n    xrange(3)\n",
+        "try:\n    import Queue\nexcept ImportError:\n    import queue as Queue\n",
+        "try:\n    raw_input\nexcept NameError:\n    raw_input = input\nraw_input\n",
+        "unicode = str\nunicode('x')\n",
+        "def f(file, reload): return file, reload\n",
+        "from functools import reduce\nreduce(max, [1])\n",
+        "import string\ndef f(string): return string.upper()\n",
+        "match = 1\nprint(match)\nx = 0.005 + .005 + 0 + 00 + 1e-5\n",
+        "import numpy, pandas, json, os.path\nfrom mininet.log import setLogLevel, info\nfrom mininet.util import dumpNodeConnections\n",
+        "h.cmd('echo a; cd /tmp && ls > x 2>&1 &'); h.cmd('for i in 1 2; do ping -c 1 $i; done')\n",
+        "h.cmd('tc qdisc add dev %s root netem delay 10ms' % name); h.cmd(f'{program} -c'); h.popen(['ping', x])\n",
+        "h.cmd('ifconfig h1-eth0 10.0.0.1'); h.cmd('curl -w %{time_total} x' if 0 else 'ls'); h.cmd('sudo ip link')\n",
+        "from mininet.node import OVSSwitch, Controller\nOVSSwitch('s1'); Controller('c0')\n",
+    ],
+)  # fmt: skip
+def test_a_correct_script_has_no_problem(text: str, tmp_path: Path) -> None:
+    assert [problem.sentence() for problem in found(tmp_path, text)] == []
+
+
+KNOWN = {
+    "consoles": "Tkinter",
+    "cluster": "ovs-vsctl",
+    "controllers": "RemoteController",
+    "miniedit": "ovs-vsctl",
+    "mobility": "ovs-vsctl",
+    "numberedports": "ovs-vsctl",
+    "scratchnet": "ovs-vsctl",
+    "scratchnetuser": "ofdatapath",
+}
+"""Mininet's examples that ask for what netlab does not have, with what."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(EXAMPLES.glob("*.py")), *sorted((ROOT / "benchmarks/mininet").glob("*.py"))],
+    ids=lambda path: path.stem,
+)
+def test_mininets_examples_give_no_false_alarm(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The result does not depend on what this machine has installed.
+    monkeypatch.setattr(shutil, "which", lambda *_words, **_more: "/bin/true")
+    problems = check(path, path.parent)
+    if path.stem in KNOWN:
+        assert KNOWN[path.stem] in "".join(problem.text for problem in problems)
+    else:
+        assert [problem.sentence() for problem in problems] == []
+
+
+def test_modules_and_names_that_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("import not_there_either\nprint 'x'\n")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "below.py").write_text("")
+    script = """
+    import own, sys
+    from mininet.node import Hots
+    from mininet.nodes import Host
+    import no_such_module
+    def later():
+        import another_module
+    """
+    problems = found(tmp_path, script)
+    text = said(problems, stops=True)
+    assert "case.py, line 5: module no_such_module is not installed" in text
+    assert f"{sys.executable} -m pip install no_such_module" in text
+    assert "line 3: mininet.node of Mininet has no Hots." in text
+    assert "line 4: Mininet has no module mininet.nodes." in text
+    assert "own.py, line 1: module not_there_either is not installed" in text
+    assert "own.py, line 2: print without parentheses" in text
+    assert "line 7: module another_module" in said(problems, stops=False)
+    assert found(tmp_path, "import sys\nsys.path.append('lib')\nimport below\n") == []
+
+
+def test_what_may_not_run_is_a_warning(tmp_path: Path) -> None:
+    script = """
+    import sys
+    if len(sys.argv) > 1:
+        import no_such_module
+    def main():
+        options = parser.parse_args()
+        xrange(3)
+    main()
+    """
+    problems = found(tmp_path, script)
+    assert said(problems, stops=True) == ""
+    assert "no_such_module" in said(problems, stops=False)
+    assert "xrange" in said(problems, stops=False)
+
+
+def test_switches_without_open_vswitch_are_named(tmp_path: Path) -> None:
+    script = """
+    s1.cmd('ovs-ofctl add-flow s1 actions=normal')
+    s1.cmd('sudo ovs-vsctl set port s1-eth1 qos=@newqos')
+    s1.dpctl('dump-flows')
+    net.addSwitch('s1', protocols='OpenFlow13')
+    net.addController('c0', controller=RemoteController, ip='127.0.0.1')
+    """
+    text = said(found(tmp_path, script), stops=False)
+    assert "line 2: ovs-ofctl has no effect, so its flows are missing: netlab's switches are Linux bridges" in text
+    assert "line 3: ovs-vsctl has no effect, so its queues are missing" in text
+    assert "line 4: .dpctl() has no effect" in text
+    assert "line 5: protocols='OpenFlow13' has no effect" in text
+    assert "line 6: RemoteController has no effect" in text
+
+
+def test_programs_that_are_missing_are_named_with_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_words, **_more: None)
+    script = """
+    import os, subprocess
+    server = 'iperf3 -s -w 16m'
+    h2.popen(server)
+    h1.cmd('cd /tmp; (tcpdump -w x.pcap &) ; nohup ./mine &', 'x')
+    os.system('sudo timeout 5 iperf3 -c %s | tee out' % h2.IP())
+    subprocess.run(['bash', '-c', 'A=1 hping3 x'])
+    subprocess.Popen('ls', shell=True)
+    """
+    text = said(found(tmp_path, script), stops=False)
+    assert "lines 4, 6: iperf3 is not installed on this machine; its package is iperf3 (Debian, Ubuntu" in text
+    for line, program in ((5, "tcpdump"), (6, "tee"), (7, "hping3"), (8, "ls")):
+        assert f"line {line}: {program} is not installed" in text
+    assert "mine" not in text and "nohup" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("a | b && c; d & e", ["a", "b", "c", "d", "e"]),
+        ("echo 'x; y' \"a | b\" > file; (f)", ["echo", "f"]),
+        ("while true; do x; sleep 1; done", ["true", "x", "sleep"]),
+        ("if a; then b; else c; fi", ["a", "b", "c"]),
+        ("x=$(y -z)", ["y"]),
+        ("2>/dev/null a", ["a"]),
+        ("f() { a; }; f", ["a", "f"]),
+        ("cat <<END\nno command\nEND", ["cat"]),
+        ("a \\\n b", ["a"]),
+        ("sudo -u user nice -n 5 a", ["a"]),
+        ("$program x; %s y; ./own z; /bin/ls", []),
+    ],
+)
+def test_the_programs_of_a_shells_line(line: str, words: list[str]) -> None:
+    assert [command[0] for command in simple_commands(line)] == words
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("missing.py", None, "there is no such script"),
+        ("data.py", b"\x7fELF\0\0", "this is no Python file"),
+        ("tool.sh", b"#!/bin/bash\necho x\n", "a program for /bin/bash"),
+        ("notebook.ipynb", b'{"cells": []}', "this is a notebook"),
+        ("broken.py", b"def f(:\n", "invalid syntax, in `def f(:`"),
+        ("latin.py", b"x = '\xe9'\n", "a letter here is not UTF-8"),
+    ],
+)
+def test_what_is_no_script_is_one_sentence_and_nothing_runs(
+    name: str,
+    data: bytes | None,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["mininet", name]) == cli.EXIT_MISTAKE
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_a_directory_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["mininet", str(tmp_path)]) == cli.EXIT_MISTAKE
+    assert "this is a directory" in capsys.readouterr().err
+
+
+def test_check_alone_tells_by_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "case.py"
+    for text, status in (("import os\n", 0), ("s1.dpctl('x')\n", 1), ("print 'x'\n", 2)):
+        path.write_text(text)
+        assert cli.main(["mininet", "--check", str(path)]) == status
+        assert cli.main(["mininet", str(path), "--check"]) == status, (
+            "also behind the script, where it is none of its options"
+        )
+    assert capsys.readouterr().out == f"No problem was found in {path}.\n" * 2
+
+
+@pytest.mark.slow
+def test_the_printed_command_converts_a_script(tmp_path: Path) -> None:
+    """The test is skipped if no registry of packages answers; the converter is no part of netlab."""
+    text = "import commands\nprint 'started', commands.getoutput('echo x')\nopen('done.txt', 'w').write(`3`)\n"
+    problems = found(tmp_path, text)
+    place = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    command = problems[-1].text.partition(".bak: ")[2].replace(sys.executable, str(place / "bin/python"))
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S602 (it is what a person types)
+    if "No matching distribution" in done.stderr or "Could not find a version" in done.stderr:
+        pytest.skip("no registry of packages answers")
+    assert done.returncode == 0, done.stderr
+    assert check(tmp_path / "case.py", tmp_path) == []
+    assert (tmp_path / "case.py.bak").read_text() == text
+    ran = subprocess.run([sys.executable, "case.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout == "started x\n"
