@@ -196,11 +196,11 @@ class Guest(Waiting):
     """A guest that boots and then answers requests.
 
     `calls` are the system calls in one instant that take no time; each further one takes 10 us. 0 lets all take none,
-    which a program that polls does not survive. With `pin` it has a CPU of its own from the start, while one is free;
-    else it gets one with `pin()`. It does the `work` of the module `program`, and finds netlab in `packages` (None is
-    where this Python does). It may read `readable` of the host besides programs and libraries, as the launcher takes
-    it; None does not limit it. It may write to the `shared` directories of the host, absolute paths without a colon,
-    of which none is below another.
+    which a program that polls does not survive. Starting a program takes `start_ns` of network time. With `pin` it has a
+    CPU of its own from the start, while one is free; else it gets one with `pin()`. It does the `work` of the module
+    `program`, and finds netlab in `packages` (None is where this Python does). It may read `readable` of the host besides
+    programs and libraries, as the launcher takes it; None does not limit it. It may write to the `shared` directories of
+    the host, absolute paths without a colon, of which none is below another.
     """
 
     def __init__(
@@ -208,6 +208,7 @@ class Guest(Waiting):
         kernel: Kernel,
         *,
         calls: int = 0,
+        start_ns: int = 0,
         pin: bool = False,
         program: str = PROGRAM,
         packages: Sequence[str] | None = None,
@@ -232,12 +233,12 @@ class Guest(Waiting):
             cpu = self._pin.cpu if pin else some_cpu
             may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
             may_write = ":".join([str(self.directory), *shared])
-            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, memory_mb, slot)
+            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, start_ns, memory_mb, slot)
         except BaseException:
             self.close()
             raise
 
-    def _boot(self, launched: list[str], calls: int, memory_mb: int, slot: int | None) -> None:
+    def _boot(self, launched: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
         # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
@@ -252,7 +253,8 @@ class Guest(Waiting):
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
             f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
-            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
+            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()}",
+            f"netlab_calls={calls} netlab_exec_ns={start_ns}",
             f"-- -I -S {init} {self.folder}",
         ]
         command = [sys.executable, "-I", "-S", launcher.__file__, *launched, str(self.kernel.path)]

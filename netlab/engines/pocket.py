@@ -18,6 +18,11 @@ CALLS_PER_INSTANT = 3000
 """A number of system calls that only polling programs exceed, such as iperf3."""
 
 
+PROGRAM_START_NS = 1_000_000
+"""Network time that starting a program takes, as it does on a real machine: a server that opens its socket anew has done so
+before the next client calls."""
+
+
 class PocketEngine:
     """Runs labs in a pocket kernel, in virtual time."""
 
@@ -40,7 +45,7 @@ class PocketEngine:
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
-        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, pin=True, shared=shared)
+        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, start_ns=PROGRAM_START_NS, pin=True, shared=shared)
         guest.wait_until_ready()
         return guest
 

@@ -280,7 +280,7 @@ def _build_library(
     patch, compiler = material.patch, programs.first_line([f"{cross}gcc", "--version"])
     shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
     if machine == library.WASM:
-        patch += edits.apply(tree, edits.wasm_edits())
+        patch += edits.apply(tree, version, edits.wasm_edits())
         compiler = wasm.compile_into(tree, target, version, variables=variables, log=log, on_object=count)
     else:
         static = prerequisites.links_static(work)

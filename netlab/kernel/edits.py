@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab.kernel.fragment import Version
 
 RECIPE = Path(__file__).parent / "recipe"
 
@@ -20,6 +21,8 @@ class Edit:
     pattern: str
     replacement: str
     reason: str
+    since: Version = ()
+    """The first Linux in which the place is; older ones do without the edit."""
 
 
 def edits() -> list[Edit]:
@@ -58,7 +61,8 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
-            "extern void netlab_count_call(void);\nextern bool netlab_waits_by_failing(void);\n\n"
+            "extern void netlab_count_call(void);\nextern void netlab_charge_exec(void);\n"
+            "extern bool netlab_waits_by_failing(void);\n\n"
             "void handle_syscall(struct uml_pt_regs *r)\n{\n",
             "a system call can be counted",
         ),
@@ -74,6 +78,14 @@ def edits() -> list[Edit]:
             "\tnetlab_count_call();\n\n\t/* Initialize the syscall number and default return value. */\n",
             "every system call is counted",
         ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^out:\n\tsyscall_trace_leave\(regs\);\n",
+            "out:\n\tsyscall_trace_leave(regs);\n\tif ((UPT_SYSCALL_NR(r) == __NR_execve || UPT_SYSCALL_NR(r) == __NR_execveat) &&\n"
+            "\t    PT_REGS_SYSCALL_RET(regs) == 0)\n\t\tnetlab_charge_exec();\n",
+            "starting a program takes time",
+        ),
+        *_faster_programs(),
         Edit(
             "arch/um/drivers/Makefile",
             r"(?m)^obj-y := stdio_console\.o ",
@@ -200,6 +212,101 @@ def edits() -> list[Edit]:
     ]
 
 
+def _faster_programs() -> list[Edit]:
+    """The edits that shorten the start of a program, and change nothing else."""
+    since = (7, 3)
+    return [
+        Edit(
+            "arch/um/include/shared/skas/stub-data.h",
+            r"(?m)^#define FUTEX_IN_KERN 1\n",
+            "#define FUTEX_IN_KERN 1\n#define STUB_MEMORY_FD 1\n",
+            "the guest's memory has a fixed descriptor in each process of the host",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub_exe.c",
+            r"(?m)^\t\tres = stub_syscall3\(__NR_close_range, 1, ~0U, 0\);\n",
+            "\t\tres = stub_syscall2(__NR_dup2, init_data.stub_data_fd, STUB_MEMORY_FD);\n"
+            "\t\tif (res != STUB_MEMORY_FD)\n\t\t\tstub_syscall1(__NR_exit, 13);\n"
+            "\t\tres = stub_syscall3(__NR_close_range, STUB_MEMORY_FD + 1, ~0U, 0);\n",
+            "that descriptor stays open",
+            since,
+        ),
+        Edit(
+            "arch/um/os-Linux/skas/mem.c",
+            r"(?m)^\t/\* Find an FD slot \(or flush and use first\) \*/\n\tif \(!using_seccomp\)\n\t\treturn fd;\n",
+            "\t/* All memory is one file, which the stub has open. */\n\treturn using_seccomp ? STUB_MEMORY_FD : fd;\n",
+            "that descriptor is not sent with each page",
+            since,
+        ),
+        Edit(
+            "arch/um/os-Linux/skas/mem.c",
+            r"(?m)^\t\t\tprev_fd = mm_idp->syscall_fd_map\[sc->mem\.fd\];\n",
+            "\t\t\tprev_fd = phys_fd;\n",
+            "pages next to each other are mapped by one call",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub.c",
+            r"(?ms)^\t\t/\* Read passed FDs \(if any\) \*/\n.*?^\t\tnum_fds = 0;\n.*?^\t\tres = syscall_handler\(fd_map\);\n",
+            "\t\tfd_msg = NULL;\n\t\tfd_map = NULL;\n\t\tnum_fds = 0;\n\t\tres = syscall_handler(fd_map);\n",
+            "no descriptor is read with each page",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^int init_new_context\(struct task_struct \*task, struct mm_struct \*mm\)\n\{\n",
+            (RECIPE / "idle_stubs.c").read_text(),
+            "processes of the host are kept for the next program",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\tstack = __get_free_pages\(GFP_KERNEL \| __GFP_ZERO, ilog2\(STUB_DATA_PAGES\)\);\n",
+            "\tif (netlab_take_stub(new_id)) {\n\t\tscoped_guard(spinlock_irqsave, &mm_list_lock)\n"
+            "\t\t\tlist_add(&mm->context.list, &mm_list);\n\t\tunmap(new_id, 0, STUB_START);\n\t\treturn 0;\n\t}\n\n"
+            "\tstack = __get_free_pages(GFP_KERNEL | __GFP_ZERO, ilog2(STUB_DATA_PAGES));\n",
+            "a program takes one of these processes",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\t\tlist_del\(&mm->context\.list\);\n",
+            "\t\tlist_del(&mm->context.list);\n\n\tif (netlab_keep_stub(&mmu->id))\n\t\treturn;\n",
+            "the process of a program that has ended is kept",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\t\tlist_for_each_entry\(mm_context, &mm_list, list\) \{\n",
+            "\t\tif (netlab_forget_stub(pid))\n\t\t\tcontinue;\n\t\tlist_for_each_entry(mm_context, &mm_list, list) {\n",
+            "an idle process that has died is not taken",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub.c",
+            r"(?m)^\t\t\t\t\t    MAP_SHARED \| MAP_FIXED,\n",
+            "\t\t\t\t\t    MAP_SHARED | MAP_FIXED | MAP_POPULATE,\n",
+            "a page that was asked for is there at once",
+            since,
+        ),
+        Edit(
+            "arch/x86/um/syscalls_64.c",
+            r"(?m)^\treturn ksys_mmap_pgoff\(addr, len, prot, flags, fd, off >> PAGE_SHIFT\);\n",
+            (RECIPE / "eager_libraries.c").read_text(),
+            "the parts of a library come with few page faults",
+            since,
+        ),
+        Edit(
+            "arch/x86/um/syscalls_64.c",
+            r"(?m)^#include <linux/syscalls\.h>\n",
+            "#include <linux/mman.h>\n#include <linux/syscalls.h>\n",
+            "the names of mmap's flags are known",
+            since,
+        ),
+    ]
+
+
 def wasm_edits() -> list[Edit]:
     """What is changed besides where the library kernel is compiled for WebAssembly."""
     return [
@@ -228,15 +335,18 @@ def additions() -> dict[str, Path]:
     }
 
 
-def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
-    """Make the edits in a source tree and add the new files; returns the change as a unified diff, to be kept beside
-    the binary.
+def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str:
+    """Make the edits for a version in a source tree and add the new files.
+
+    Returns the change as a unified diff, to be kept next to the binary.
 
     Raises KernelError when a place is not there exactly once; nothing is written then.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}
     for edit in edits() if wanted is None else wanted:
+        if version < edit.since:
+            continue
         path = tree / edit.path
         try:
             before = written.get(path) or path.read_text(encoding="utf-8", errors="surrogateescape")
@@ -272,7 +382,7 @@ def recipe_hash() -> str:
         if path.suffix in {".c", ".h", ".config"}:
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for edit in edits():
-        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
+        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0{edit.since}\0".encode())
     return digest.hexdigest()
 
 

@@ -57,7 +57,7 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
         tree.copy_tree(origin.path, source_tree, log)
     release, version = tree.release_of(source_tree)
     variables = _variables(source_tree)
-    return Material(origin, source_tree, release, version, variables, edits.apply(source_tree))
+    return Material(origin, source_tree, release, version, variables, edits.apply(source_tree, version))
 
 
 def fetch(meter: Meter, log: Path) -> Source:

@@ -26,7 +26,28 @@ PLACES = {
     "arch/um/kernel/skas/syscall.c": (
         "void handle_syscall(struct uml_pt_regs *r)\n{\n\tint syscall;\n\n"
         "\t/* Initialize the syscall number and default return value. */\n\tUPT_SYSCALL_NR(r) = 1;\n"
-        "\t\t\tum_udelay(1);\n\t\t\tschedule();\n}\n"
+        "\t\t\tum_udelay(1);\n\t\t\tschedule();\nout:\n\tsyscall_trace_leave(regs);\n}\n"
+    ),
+    "arch/um/include/shared/skas/stub-data.h": "#define FUTEX_IN_CHILD 0\n#define FUTEX_IN_KERN 1\n",
+    "arch/um/kernel/skas/stub_exe.c": (
+        "\tif (init_data.seccomp) {\n\t\tres = stub_syscall3(__NR_close_range, 1, ~0U, 0);\n\t\tif (res != 0)\n"
+    ),
+    "arch/um/os-Linux/skas/mem.c": (
+        "\t/* Find an FD slot (or flush and use first) */\n\tif (!using_seccomp)\n\t\treturn fd;\n\n\treturn 0;\n}\n"
+        "\t\tif (using_seccomp)\n\t\t\tprev_fd = mm_idp->syscall_fd_map[sc->mem.fd];\n"
+    ),
+    "arch/x86/um/syscalls_64.c": (
+        "#include <linux/syscalls.h>\n\treturn ksys_mmap_pgoff(addr, len, prot, flags, fd, off >> PAGE_SHIFT);\n}\n"
+    ),
+    "arch/um/kernel/skas/stub.c": (
+        "\t\t\t\t\t    MAP_SHARED | MAP_FIXED,\n"
+        "\t\t/* Read passed FDs (if any) */\n\t\tdo {\n\t\t} while (res == -EINTR);\n\n\t\tnum_fds = 0;\n"
+        "\t\tfd_map = (void *)CMSG_DATA(fd_msg);\n\n\t\tres = syscall_handler(fd_map);\n"
+    ),
+    "arch/um/kernel/skas/mmu.c": (
+        "int init_new_context(struct task_struct *task, struct mm_struct *mm)\n{\n"
+        "\tstack = __get_free_pages(GFP_KERNEL | __GFP_ZERO, ilog2(STUB_DATA_PAGES));\n}\n"
+        "\t\tlist_del(&mm->context.list);\n\n\t\tlist_for_each_entry(mm_context, &mm_list, list) {\n\t\t}\n"
     ),
     "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o chan_kern.o\nobj-$(CONFIG_SSL) += ssl.o\n",
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n"

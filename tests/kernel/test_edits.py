@@ -8,6 +8,9 @@ from netlab.base.errors import KernelError
 from netlab.kernel import edits
 from netlab.kernel.edits import Edit
 
+NEWEST = (99, 0)
+OLDEST = (6, 1)
+
 
 @pytest.fixture
 def tree(tmp_path: Path, places: dict[str, str]) -> Path:
@@ -19,7 +22,7 @@ def tree(tmp_path: Path, places: dict[str, str]) -> Path:
 
 
 def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[str, str]) -> None:
-    patch = edits.apply(tree)
+    patch = edits.apply(tree, NEWEST)
 
     assert "\tdefault 1000\n" in (tree / "arch/um/Kconfig").read_text()
     assert "config NR_CPUS\n\tint\n" in (tree / "arch/um/Kconfig").read_text()
@@ -37,6 +40,11 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert "#define TIMER_MIN_DELTA  1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
     calls = (tree / "arch/um/kernel/skas/syscall.c").read_text()
     assert "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n\t\t\tschedule();\n" in calls
+    assert "PT_REGS_SYSCALL_RET(regs) == 0)\n\t\tnetlab_charge_exec();\n}" in calls
+    assert clock.index("void netlab_charge_exec(void)") < clock.index("void time_travel_ndelay(unsigned long nsec)\n{")
+    stub = (tree / "arch/um/kernel/skas/stub.c").read_text()
+    assert "do {" not in stub and stub.endswith("num_fds = 0;\n\t\tres = syscall_handler(fd_map);\n")
+    assert (tree / "arch/um/kernel/skas/mmu.c").read_text().count("netlab_take_stub(") == 2
     assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
     assert (
         "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o fd.o"
@@ -67,7 +75,7 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
 def test_a_source_where_the_place_is_missing_is_refused_by_name(tree: Path, place: str) -> None:
     (tree / place).write_text("something else\n")
     with pytest.raises(KernelError, match=place.replace(".", r"\.")) as caught:
-        edits.apply(tree)
+        edits.apply(tree, NEWEST)
     assert "found 0 times" in str(caught.value)
 
 
@@ -75,13 +83,22 @@ def test_a_missing_file_and_a_place_that_is_there_twice_are_refused(tree: Path, 
     twice = tree / "drivers/char/random.c"
     twice.write_text(places["drivers/char/random.c"] * 2)
     with pytest.raises(KernelError, match="found 2 times"):
-        edits.apply(tree)
+        edits.apply(tree, NEWEST)
     assert twice.read_text() == places["drivers/char/random.c"] * 2
     twice.unlink()
     with pytest.raises(KernelError, match="cannot be read"):
-        edits.apply(tree)
+        edits.apply(tree, NEWEST)
+
+
+def test_an_older_source_does_without_the_edits_of_newer_ones(tree: Path, places: dict[str, str]) -> None:
+    newer = {edit.path for edit in edits.edits() if edit.since}
+    for place in newer:
+        (tree / place).unlink()
+    patch = edits.apply(tree, OLDEST)
+    assert newer and not any(f"b/{place}" in patch for place in newer)
+    assert "netlab_charge_exec" in (tree / "arch/um/kernel/skas/syscall.c").read_text()
 
 
 def test_an_edit_says_why_it_is_made(tree: Path) -> None:
     with pytest.raises(KernelError, match="where the moon is blue"):
-        edits.apply(tree, [Edit("net/ipv4/Kconfig", "no such text", "", "the moon is blue")])
+        edits.apply(tree, NEWEST, [Edit("net/ipv4/Kconfig", "no such text", "", "the moon is blue")])

@@ -7,9 +7,10 @@
  *
  *   -c  close every file descriptor but 0, 1 and 2
  *   -d  run apart from the terminal, in a session of its own
- *   -n  run in a new network namespace, with a mount namespace whose /sys belongs to it
+ *   -n  run in a new network namespace, with a mount namespace whose /sys belongs to it; where the last argument is
+ *       mininet:NAME, as of the shell of a host, also with that hostname
  *   -p  print "\001" and the process id on a line before the command starts
- *   -a  join the network and mount namespaces of process PID first
+ *   -a  join the network, mount and hostname namespaces of process PID first
  *   -g  join control group GROUP (accepted where there is none: the pocket kernel has no controllers)
  *   -r  run with real-time priority PRIORITY (round robin)
  */
@@ -85,10 +86,18 @@ static void detach(void)
 		fail("setsid");
 }
 
-static void new_network(void)
+static void new_network(const char *last_argument)
 {
+	static const char prefix[] = "mininet:";
+
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0)
 		fail("new network namespace");
+	if (!strncmp(last_argument, prefix, strlen(prefix))) {
+		const char *name = last_argument + strlen(prefix);
+
+		if (unshare(CLONE_NEWUTS) < 0 || sethostname(name, strnlen(name, HOST_NAME_MAX)) < 0)
+			fail("hostname");
+	}
 	/* Else the new /sys would show up in the parent's mounts as well. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		fail("private mounts");
@@ -117,6 +126,7 @@ static void attach(int pid)
 	char *cwd = getcwd(NULL, 0);
 
 	join(pid, "net", CLONE_NEWNET, 1);
+	join(pid, "uts", CLONE_NEWUTS, 0);
 	join(pid, "mnt", CLONE_NEWNS, 0);
 	/* Joining a mount namespace moves the working directory to its root. */
 	if (cwd && chdir(cwd) < 0)
@@ -160,7 +170,7 @@ int main(int argc, char *argv[])
 			detach();
 			break;
 		case 'n':
-			new_network();
+			new_network(argv[argc - 1]);
 			break;
 		case 'p':
 			printf("\001%d\n", (int)getpid());

@@ -1,0 +1,57 @@
+"""The cost of starting programs in the pocket kernel: a Mininet script that starts a `curl` each round.
+
+python benchmarks/program_starts.py                                  # this version's kernel
+python benchmarks/program_starts.py ~/.cache/netlab/kernels/*/linux  # kernels side by side; ratios to the first one
+
+A pass of no rounds is subtracted, so that neither the guest's boot nor Mininet's start counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from harness import Cost, cost, in_turns, table
+
+from netlab.kernel import installed
+from netlab.lab.script import run_script
+
+SCRIPT = Path(__file__).parent / "mininet" / "many_programs.py"
+
+
+def measure(kernel: Path, rounds: int) -> Cost:
+    """Return what the script takes with this kernel.
+
+    Raises RuntimeError if not every file was fetched.
+    """
+    os.environ["NETLAB_KERNEL"] = str(kernel)
+    printed: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        spent = cost(lambda: run_script([str(SCRIPT), str(rounds)], write=printed.append, directory=Path(folder)))
+    if f"{rounds} of {rounds} fetched" not in "".join(printed):
+        raise RuntimeError(f"{kernel}: not every file was fetched: {''.join(printed)[-500:]}")
+    return spent
+
+
+def main() -> None:
+    """Measure each kernel in turns and print a row for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernels", nargs="*", type=Path, help="files linux of built kernels")
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--repetitions", type=int, default=3)
+    options = parser.parse_args()
+    kernels = [path.resolve() for path in options.kernels] or [installed.find().path]
+
+    def per_round(kernel: Path) -> list[float]:
+        start, whole = measure(kernel, 0), measure(kernel, options.rounds)
+        return [(after - before) * 1000 / options.rounds for before, after in zip(start, whole, strict=True)]
+
+    found = in_turns({str(path): lambda path=path: per_round(path) for path in kernels}, options.repetitions)
+    rows = {f"{path.parent.name}": found[str(path)] for path in kernels}
+    table(f"One round, {options.rounds} rounds", ("wall (ms)", "cpu (ms)"), rows, ratio=kernels[0].parent.name)
+
+
+if __name__ == "__main__":
+    main()
