@@ -102,6 +102,8 @@ class Lab:
         self._without_offload = hosts_ever_without_offload(plan)
         ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
         self._network.configure(ip_lines, self._queueing)
+        if programs or any(item["kind"] == "command" for item in plan["traffic"]):
+            self._network.write_names()
         if programs:
             from netlab.agent.programs import Programs
 

@@ -14,6 +14,8 @@ import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
+from netlab.agent import mininet_names
+
 BRIDGES = (
     "*** netlab: Open vSwitch is not offered. Linux bridges stand in for OpenFlow switches; they learn by themselves and "
     "ask no controller\n"
@@ -115,6 +117,7 @@ def _nothing(*_words: Any) -> None:
 
 def stand_in() -> None:
     """Put these classes in their places; to be called before a script imports anything of Mininet's."""
+    mininet_names.install()
     mininet.node.CPULimitedHost = UnlimitedHost
     _tell_of_nats()
     # Nothing of an earlier network is in a fresh guest, and a page about cleaning up would hide the error before it.

@@ -13,17 +13,20 @@ from netlab.base.libc import check, libc
 
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
 SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
 
 
-def hold_new_namespace() -> int:
-    """Start a thread that does nothing but keep new network and mount namespaces; returns its number, as good as a pid.
+def hold_new_namespace(hostname: str = "") -> int:
+    """Start a thread that keeps new network, mount and hostname namespaces; returns its number, as good as a pid.
+
+    A `hostname` is what programs there call the host; without one it keeps the machine's.
 
     A thread, because forking this process takes ten times as long. The namespaces and their interfaces go with the process.
     """
     held: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
-    threading.Thread(target=_hold, args=(held,), name="namespace", daemon=True).start()
+    threading.Thread(target=_hold, args=(held, hostname), name="namespace", daemon=True).start()
     answer = held.get()
     if isinstance(answer, OSError):
         raise OSError(
@@ -32,9 +35,11 @@ def hold_new_namespace() -> int:
     return answer
 
 
-def _hold(held: queue.SimpleQueue[int | OSError]) -> None:
+def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
     try:
-        check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
+        check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS), "unshare")
+        if hostname:
+            socket.sethostname(hostname)
     except OSError as error:
         held.put(error)
         return

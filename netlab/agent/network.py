@@ -37,13 +37,15 @@ LINK_PATIENCE_S = 10.0
 class HeldNamespace:
     """A Mininet node without a shell of its own: only its namespace, in which `popen` starts what is asked for."""
 
+    name: str
+
     @classmethod
     def setup(cls) -> None:
         """Mininet would ask for programs that are not needed here, such as ifconfig; the engine has checked the rest."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
         """Hold the namespace."""
-        self.pid = hold_new_namespace()
+        self.pid = hold_new_namespace(self.name)
 
 
 class Host(HeldNamespace, Node):  # type: ignore[misc]
@@ -164,6 +166,13 @@ class Network:
                         if time.monotonic() > deadline_s:
                             raise RunError(f"The interface {interface} did not come up.")
                         time.sleep(0.02)
+
+    def write_names(self) -> None:
+        """Write the nodes' names and addresses to /etc/hosts, for programs: each finds the address of its own host, too."""
+        lines = {"localhost": "127.0.0.1"}
+        for item in self.plan["addresses"]:
+            lines.setdefault(item["node"], item["address"].partition("/")[0])
+        Path("/etc/hosts").write_text("".join(f"{address} {name}\n" for name, address in lines.items()))
 
     def pid(self, name: str) -> int:
         """Process that holds the namespace of a node."""

@@ -49,13 +49,6 @@ class Programs:
         # What goes on between requests, with the file to which it prints.
         self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
         self._terminals = Terminals(gate.foreground)
-        with open("/etc/hosts", "w") as hosts:
-            hosts.write("127.0.0.1 localhost\n")
-            named = set()
-            for item in plan["addresses"]:
-                if item["node"] not in named:
-                    named.add(item["node"])
-                    hosts.write(f"{item['address'].partition('/')[0]} {item['node']}\n")
         for node in network.nodes:
             os.makedirs(f"{HOME}/{node}", exist_ok=True)
         self._all_programs = stand_ins.install(BINARIES, packages)

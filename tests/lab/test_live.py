@@ -48,6 +48,27 @@ def test_a_command_runs_in_a_host_and_network_time_passes_for_it(shared: Lab) ->
     assert 2 < shared.now_s - before_s < 3
 
 
+def test_starting_a_program_takes_a_millisecond(shared: Lab) -> None:
+    """A command starts two programs for the host's shell; commands of the shell itself take no time."""
+
+    def cost_ms(command: str) -> float:
+        before_s = shared.now_s
+        shared["h1"].run(command)
+        return (shared.now_s - before_s) * 1000
+
+    assert cost_ms("true") == pytest.approx(2, abs=0.3)
+    assert cost_ms("/bin/true") == pytest.approx(3, abs=0.3)
+    assert cost_ms("for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done") == pytest.approx(12, abs=0.3)
+    assert cost_ms("/bin/true | /bin/true | /bin/true") == pytest.approx(3, abs=0.3), "side by side"
+
+
+def test_a_host_knows_its_name_and_everybody_is_root(shared: Lab) -> None:
+    assert shared["h2"].run("hostname; uname -n") == "h2\nh2\n"
+    assert shared["r1"].run("cat /proc/sys/kernel/hostname") == "r1\n"
+    assert shared["h1"].run("sudo hostname; sudo -u root id -un") == "h1\nroot\n"
+    assert "10.0." in shared["h1"].run("getent hosts h1 h2")
+
+
 def test_nothing_moves_between_commands(shared: Lab) -> None:
     before = shared["h1"].run("cat /proc/uptime")
     processor_s = _processor_s(shared)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -115,3 +116,59 @@ def test_who_asks_for_what_is_not_offered_reads_so(place: Path) -> None:
     said = "".join(parts)
     assert "ip6tables: there is no IPv6 here." in said, said
     assert "ovs-vsctl: not offered: Linux bridges stand in for Open vSwitch" in said
+
+
+SERVERS = """
+    from mininet.net import Mininet
+    from mininet.link import TCLink
+    net = Mininet(link=TCLink)
+    h1, h2 = net.addHost("h1"), net.addHost("h2")
+    net.addLink(h1, h2, bw=10, delay="20ms")
+    net.start()
+    h2.cmd("iperf3 -s -D")
+    for options in ("-C reno", "-C cubic", "-P 2", "-u -b 2m", "-R", "-J"):
+        print(options, h1.cmd("iperf3 -c 10.0.0.2 -t 1 %s >/dev/null 2>&1 && echo good || echo bad" % options).strip())
+    print("loop", h1.cmd("for c in reno cubic; do iperf3 -c 10.0.0.2 -t 1 -C $c >/dev/null && echo good; done").split())
+    h2.cmd("kill $(pgrep iperf3); iperf3 -s >/dev/null 2>&1 &")
+    print("restarted", h1.cmd("iperf3 -c 10.0.0.2 -t 1 >/dev/null 2>&1 && echo good").strip())
+    net.stop()
+"""
+
+
+@pytest.mark.skipif(
+    not shutil.which("iperf3"), reason="iperf3 is the program that opens its socket anew after each test"
+)
+def test_clients_one_after_another_find_their_server_ready(tmp_path: Path) -> None:
+    """The server closes its socket after each test and opens it again, for which it needs the time in which a client starts."""
+    said = printed(tmp_path, SERVERS)
+    assert said.count(" good") == 7 and "loop ['good', 'good']" in said, said
+
+
+NAMES = """
+    from mininet.net import Mininet
+    net = Mininet()
+    h1, h2 = net.addHost("h1"), net.addHost("h2")
+    net.addLink(h1, h2)
+    net.start()
+    print("names", h1.cmd("hostname").split(), h2.cmd("hostname").split(), h2.popen("hostname").communicate()[0])
+    print("sudo", h1.cmd("sudo tc qdisc add dev h1-eth0 root pfifo limit 5; sudo hostname").split())
+    print("known", h1.cmd("getent hosts h1 h2").split())
+    h2.setIP("10.0.0.77")
+    print("moved", h1.cmd("getent hosts h2").split())
+    net.stop()
+"""
+
+
+def test_each_host_has_its_name_and_sudo_prints_nothing(tmp_path: Path) -> None:
+    said = printed(tmp_path, NAMES)
+    assert "names ['h1'] ['h2'] b'h2\\n'" in said, said
+    assert "sudo ['h1']" in said, said
+    assert "known ['10.0.0.1', 'h1', '10.0.0.2', 'h2']" in said and "moved ['10.0.0.77', 'h2']" in said, said
+
+
+def printed(folder: Path, script: str) -> str:
+    """What a script prints."""
+    (folder / "script.py").write_text(textwrap.dedent(script))
+    parts: list[str] = []
+    run_script([str(folder / "script.py")], write=parts.append, directory=folder)
+    return "".join(parts)

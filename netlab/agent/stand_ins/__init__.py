@@ -20,10 +20,12 @@ PLACES = {
     | dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), "no_openflow"),
     "filter": {
         **dict.fromkeys(("iptables", "iptables-save", "iptables-restore"), "iptables"),
+        # A machine's own sudo reads files that an ordinary user may not read, and asks for a password.
+        "sudo": "sudo",
         **dict.fromkeys(("ip6tables", "ip6tables-save", "ip6tables-restore"), "no_ipv6"),
     },
     "last": {
-        **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig")},
+        **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig", "sysctl", "hostname")},
         **dict.fromkeys(("cgcreate", "cgset", "cgdelete", "cgclassify"), "no_groups"),
     },
 }

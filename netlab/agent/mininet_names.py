@@ -1,0 +1,60 @@
+"""The names of a Mininet script's hosts, in /etc/hosts.
+
+`mnexec` gives each host its own hostname. Programs look that name up when they start, for example Python's web server; without
+an entry each look-up would wait for a name server that is not there.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import mininet.node
+
+HOSTS = "/etc/hosts"
+UNKNOWN_ADDRESS = "127.0.1.1"
+"""The address of a host that has none yet, as Debian writes it for a machine's own name."""
+
+
+class HostNames:
+    """The file with the names, which keeps what else is in it."""
+
+    def __init__(self, path: Path = Path(HOSTS)) -> None:
+        self._path = path
+        self._addresses: dict[str, str] = {}
+        self._ours = ""
+
+    def note(self, name: str, address: str) -> None:
+        """Write the address of a host, in place of an earlier one."""
+        if self._addresses.get(name) == address:
+            return
+        self._addresses[name] = address
+        try:
+            others = self._path.read_text()
+        except OSError:
+            others = "127.0.0.1 localhost\n"
+        if self._ours:
+            others = others.replace(self._ours, "")
+        if others and not others.endswith("\n"):
+            others += "\n"
+        self._ours = "".join(f"{address} {name}\n" for name, address in self._addresses.items())
+        self._path.write_text(others + self._ours)
+
+
+def install() -> None:
+    """Let Mininet's nodes write their names; to be called before a script makes any."""
+    names = HostNames()
+    node = mininet.node.Node
+    plain_start, plain_set_ip = node.startShell, node.setIP
+
+    def start_shell(self: Any, *words: Any, **params: Any) -> None:
+        plain_start(self, *words, **params)
+        if self.inNamespace:
+            address = str(self.params.get("ip") or UNKNOWN_ADDRESS)
+            names.note(self.name, address.partition("/")[0])
+
+    def set_ip(self: Any, ip: Any, prefixLen: Any = 8, intf: Any = None, **params: Any) -> Any:  # noqa: N803 (Mininet's name)
+        done = plain_set_ip(self, ip, prefixLen, intf, **params)
+        if self.inNamespace and intf in (None, self.defaultIntf(), str(self.defaultIntf())):
+            names.note(self.name, str(ip).partition("/")[0])
+        return done
+
+    node.startShell, node.setIP = start_shell, set_ip
