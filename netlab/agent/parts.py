@@ -16,7 +16,8 @@ from netlab.netlink.ip_lines import ip_line
 from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
 from netlab.netlink.wire import Lines
 from netlab.network.congestion import CONGESTION_CONTROLS
-from netlab.network.queues import DISCIPLINES, QueueSpec
+from netlab.network.queue_spec import QueueSpec
+from netlab.network.queues import DISCIPLINES
 
 EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 from netlab.agent import shaping
 from netlab.base.units import NS_PER_S
+from netlab.netlink.classes import Part
 from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Attached, Queueing, removed
 from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
@@ -57,7 +58,7 @@ def transition(
     return queue + wire if is_up else wire + queue
 
 
-def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached]:
+def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached | Part]:
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
@@ -66,15 +67,19 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached]
     return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
 
 
-def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> list[Queueing]:
-    if [one.qdisc.kind for one in before] != [one.qdisc.kind for one in after]:
+def _replaced(interface: str, before: Sequence[Attached | Part], after: Sequence[Attached | Part]) -> list[Queueing]:
+    if [one.identity for one in before] != [one.identity for one in after]:
         return [*([removed(interface)] if before else []), *after]
     return [
         replace(new, changed=True)
         for old, new in zip(before, after, strict=True)
         # A `tbf` that changes sets the limit of a fifo inside it, too.
-        if new != old or (new.inner and before[0] != after[0] and new.qdisc.kind in ("pfifo", "bfifo"))
+        if new != old or (_is_fifo(new) and before[0] != after[0])
     ]
+
+
+def _is_fifo(queueing: Attached | Part) -> bool:
+    return isinstance(queueing, Attached) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
 
 
 def _wire_steps(
@@ -88,7 +93,7 @@ def _wire_steps(
     if not before and was_up:
         if not after and is_up:
             return []
-        made = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
+        made: list[str | Queueing] = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
         return [f"link add name {device} type ifb", *made]
     if not after and is_up:
         return [removed(arriving, arriving=True), f"link del dev {device}"]

@@ -26,8 +26,11 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
+from netlab.netlink import classes
+from netlab.netlink.classes import Part
 from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
 from netlab.network import queues
+from netlab.network.queue_spec import QueueSpec
 from netlab.protocol.plan import Hop, Item, Shape
 
 LATENESS_BYTES = 504
@@ -68,8 +71,8 @@ def has_wire(shape: Shape) -> bool:
     )
 
 
-def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
-    """The rate limit and the queue inside it on the sending `interface`; none for an unlimited link."""
+def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Part]:
+    """The rate limit, the queue inside it and its classes on the sending `interface`; none for an unlimited link."""
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
         return []
@@ -85,11 +88,11 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
-    asked = queues.QueueSpec(
-        rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
-    )
+    asked = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape))
     at_root = Attached(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
-    return [at_root, Attached(interface, queues.discipline(shape["aqm"]).qdisc(asked), inner=True)]
+    queue = queues.discipline(shape["aqm"]).qdisc(asked)
+    inside = [] if queue.classes is None else classes.parts(interface, queue.classes)
+    return [at_root, Attached(interface, queue, inner=True), *inside]
 
 
 def wire_qdisc(

@@ -57,7 +57,25 @@ class Range:
         return f"{name} must be a {'whole ' * self.whole}number {allowed}, {got(name, value)}"
 
 
-Rule = Flag | Choice | Range
+@dataclass(frozen=True)
+class Ranges:
+    """A list of 1 to `most` numbers, each as `each` says.
+
+    >>> Ranges(Range(1, 9, whole=True), 2).problem("quanta_bytes", [5, 10])
+    'quanta_bytes[1] must be a whole number from 1 to 9, got 10'
+    """
+
+    each: Range
+    most: int
+
+    def problem(self, name: str, value: object) -> str | None:
+        if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= self.most:
+            return f"{name} must be a list of 1 to {self.most} numbers, {got(name, value)}"
+        problems = (self.each.problem(f"{name}[{place}]", one) for place, one in enumerate(value))
+        return next((problem for problem in problems if problem is not None), None)
+
+
+Rule = Flag | Choice | Range | Ranges
 """A rule for the value of a field: `problem` describes why a value breaks the rule, or returns None."""
 
 

@@ -9,8 +9,8 @@ those of a real `tc`.
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE
@@ -54,6 +54,21 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Classes:
+    """The classes of a queue discipline."""
+
+    count: int
+    room_packets: int
+    """The room of the queue of each class."""
+    quantum_bytes: tuple[int, ...] = ()
+    """DRR's quantum of each class; ETS has the quanta among its own options."""
+    by_flow: bool = False
+    """True if a hash of addresses, protocol and ports chooses the class; else the destination port does."""
+    repeats: bool = True
+    """True if ports beyond the number of classes begin again with the first class; else they have the discipline's default."""
+
+
+@dataclass(frozen=True)
 class Qdisc:
     """A queue discipline with its options."""
 
@@ -63,6 +78,8 @@ class Qdisc:
     """What `tc` would be given, from the kind on."""
     options: bytes
     """The attribute TCA_OPTIONS."""
+    classes: Classes | None = field(default=None, compare=False)
+    """Its classes, which `netlink.classes` makes; None where it has none that are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,11 @@ class Attached:
     """Whether it is there, and gets new options."""
     overhead_bytes: int = 0
     """Bytes that each packet counts beyond its length, in the queues inside it too; below 0 without its link header."""
+
+    @property
+    def identity(self) -> object:
+        """Equal for two that differ at most in options which the kernel can change."""
+        return self.qdisc.kind
 
     @property
     def line(self) -> str:
@@ -101,7 +123,15 @@ class Line(NamedTuple):
     message: Callable[[Index], bytes]
 
 
-Queueing = Attached | Line
+class Queueing(Protocol):
+    """A line of `tc` and the message that does the same."""
+
+    @property
+    def line(self) -> str:
+        """The line."""
+
+    def message(self, index: Index, /) -> bytes:
+        """The message, once the numbers of a node's interfaces are known."""
 
 
 def ingress(interface: str) -> Line:
@@ -266,6 +296,32 @@ def red(
         f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
         f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
         attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
+    )
+
+
+def choke(
+    limit_packets: int,
+    low_packets: int,
+    high_packets: int,
+    burst_packets: int,
+    probability: float,
+    bandwidth_bps: int,
+    *,
+    ecn: bool,
+    packet_bytes: int = 1000,
+) -> Qdisc:
+    """CHOKe: RED over packets, which also drops an arriving packet together with a waiting one of its flow."""
+    low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
+    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
+    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
+    probability_log = red_probability_log(low_bytes, high_bytes, probability)
+    parms = _RED.pack(limit_packets, low_packets, high_packets, weight_log, probability_log, cell_log, int(ecn))
+    share = int(probability * 2**32) & U32
+    return Qdisc(
+        "choke",
+        f"choke limit {limit_packets} min {low_packets} max {high_packets} avpkt {packet_bytes}b burst {burst_packets} "
+        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share)),
     )
 
 

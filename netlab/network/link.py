@@ -58,11 +58,17 @@ class LinkShape:
     queue_packets, queue_bytes : int or None
         Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
     aqm : str
-        Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq or sfq; `netlab.network.queues` says
-        what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so that it holds fewer
-        packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets.)
+        Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq, choke, drr or ets;
+        `netlab.network.queues` says what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so
+        that it holds fewer packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets; each class of drr and
+        ets has room for all of `queue_packets`.)
     aqm_options : mapping
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
+        drr and ets sort packets into classes: with ``"classify": "port"``, the default, by the destination port, so the
+        first connection of the traffic is in class 1, the second one in class 2, and so on (drr begins again after its last class,
+        ets puts all others into its last band); with ``"flow"`` by a hash of addresses, protocol and ports. Pings are in the last
+        class. drr has `classes` (default 16) or `quanta_bytes`, one for each class; ets has `strict`, the number of bands that are
+        served before all later ones, and `quanta_bytes` of the bands that share the rest (by default one and two).
     framing : {"tc", "ethernet", "ip"}
         Bytes that the rate counts for each packet beside the IP packet itself: 14, 38 or 0. A `Trace` may bring its own.
     segmentation_offload : bool or None

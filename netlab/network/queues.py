@@ -6,16 +6,17 @@ kernel must have. To add one, write its row; where the pocket kernel lacks it, a
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netlab.base.errors import one_of
-from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
-from netlab.base.rules import Flag, Range
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.rules import Choice, Flag, Range, Ranges, Rule
 from netlab.base.units import mbps_to_bps, ms_to_us
 from netlab.base.values import is_integer, is_number, shown
-from netlab.netlink import qdiscs, wire
-from netlab.netlink.qdiscs import Option, Qdisc, number, of_options
+from netlab.netlink import classes, qdiscs, wire
+from netlab.netlink.qdiscs import Classes, Option, Qdisc, number, of_options
+from netlab.network.queue_spec import QueueSpec
 
 MOST_PACKETS = 1_000_000
 SHORTEST_MS = 0.001
@@ -35,6 +36,15 @@ SFQ_DEPTH_PACKETS = 127
 SFQ_FLOWS = 65_408
 """The most that SFQ can tell apart (SFQ_MAX_FLOWS); with fewer it would cut the room to depth times flows."""
 
+MAX_CHOKE_PACKETS = 131_072
+"""CHOKe's table of waiting packets has no more places (CHOKE_MAX_QUEUE)."""
+MAX_DRR_CLASSES = 256
+DRR_CLASSES = 16
+MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES = 64, 10_000_000
+ETS_QUANTA_BYTES = (FRAME_BYTES, FRAME_BYTES)
+CLASSIFIERS = ("port", "flow")
+"""The ways in which packets are sorted into classes."""
+
 TCA_CAKE_STATS_TIN_STATS = 10
 TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
 DUALPI2_L4S_ECT = 1
@@ -44,43 +54,7 @@ DUALPI2_ANY_ECT = 3
 TIME = Range(SHORTEST_MS, LONGEST_MS)
 DUALPI2_TIME = Range(SHORTEST_MS, LONGEST_DUALPI2_MS)
 FLOWS = Range(1, MOST_FLOWS, whole=True)
-
-
-@dataclass(frozen=True)
-class QueueSpec:
-    """What a link asks of its queue."""
-
-    rate_mbps: float
-    """The rate behind the queue."""
-    queue_packets: int | None = None
-    queue_bytes: int | None = None
-    """The room asked for; with neither it is `KERNEL_QUEUE_PACKETS`."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """The link's `aqm_options`."""
-    offload: bool = False
-    """Whether segmentation offload holds, so that one packet in the queue may be 45 frames."""
-
-    @property
-    def packets(self) -> int:
-        """The room in packets."""
-        return KERNEL_QUEUE_PACKETS if self.queue_packets is None else self.queue_packets
-
-    @property
-    def bytes(self) -> int:
-        """The room in bytes, a full frame for each packet."""
-        return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes
-
-    def time(self, word: str, kind: int, option: str) -> Option | None:
-        """An option in us of that attribute, where it was asked for in ms."""
-        return number(word, kind, ms_to_us(self.options[option]), "us") if option in self.options else None
-
-    def count(self, word: str, kind: int, option: str) -> Option | None:
-        """A whole number of that attribute, where it was asked for."""
-        return number(word, kind, self.options[option]) if option in self.options else None
-
-    def ecn(self, kind: int) -> Option | None:
-        """That attribute, where marks are wanted."""
-        return Option("ecn", wire.u32(kind, 1)) if self.options.get("ecn") else None
+QUANTUM = Range(MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES, whole=True)
 
 
 @dataclass(frozen=True)
@@ -97,7 +71,7 @@ class Discipline:
     """What its limit counts: packets, bytes, packets or bytes, or kernel memory."""
     qdisc: Callable[[QueueSpec], Qdisc]
     """The qdisc, with its options, for what a link asks."""
-    options: Mapping[str, Flag | Range] = field(default_factory=dict)
+    options: Mapping[str, Rule] = field(default_factory=dict)
     """What `aqm_options` may hold."""
     marks: Callable[[bytes], int] = lambda _statistics: 0
     """Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h)."""
@@ -203,6 +177,18 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
     return max(burst, least)
 
 
+def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
+    """CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or as near as its average can be counted in 32 bits."""
+    burst = max(1, (2 * low_packets + high_packets) // 3)
+    log = min(
+        31 - (high_packets * RED_PACKET_BYTES).bit_length(),
+        qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps),
+    )
+    while burst > low_packets + 1 and burst + 1 - low_packets > (1 - (1 - 2**-log) ** burst) * 2**log:
+        burst = max(low_packets + 1, burst * 9 // 10)
+    return max(burst, low_packets + 1)
+
+
 def _red_conflict(options: Mapping[str, Any]) -> str | None:
     low, high = options.get("min_packets"), options.get("max_packets")
     if is_number(low) and is_number(high) and not low < high:  # type: ignore[operator]
@@ -268,6 +254,61 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
         Option("no_split_gso", wire.u8(15, 0)),
         flags=wire.NLA_F_NESTED,
     )
+
+
+def _choke(spec: QueueSpec) -> Qdisc:
+    options, room_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
+    high = options.get("max_packets", max(3, min(room_packets // 4, LARGEST_RED_PACKETS)))
+    low = options.get("min_packets", max(2, high // 3))
+    high = max(high, low + 1)
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
+    return qdiscs.choke(
+        max(room_packets, high),
+        low,
+        high,
+        _choke_burst(low, high, bandwidth_bps),
+        options.get("probability", 0.02),
+        bandwidth_bps,
+        ecn=bool(options.get("ecn")),
+        packet_bytes=RED_PACKET_BYTES,
+    )
+
+
+def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:
+    return Classes(count, spec.packets, quantum_bytes, spec.options.get("classify") == "flow", repeats)
+
+
+def _drr(spec: QueueSpec) -> Qdisc:
+    quanta = tuple(spec.options.get("quanta_bytes", (FRAME_BYTES,) * spec.options.get("classes", DRR_CLASSES)))
+    return classes.drr(_classes(spec, len(quanta), quanta, repeats=True))
+
+
+def _drr_conflict(options: Mapping[str, Any]) -> str | None:
+    if "classes" in options and "quanta_bytes" in options:
+        return "give quanta_bytes, one for each class, or classes, which have equal quanta; not both"
+    return None
+
+
+def _ets(spec: QueueSpec) -> Qdisc:
+    strict, quanta = _ets_bands(spec.options)
+    made = classes.ets(strict, quanta)
+    return replace(made, classes=_classes(spec, strict + len(quanta), (), repeats=False))
+
+
+def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
+    quanta = tuple(options.get("quanta_bytes", () if "strict" in options else ETS_QUANTA_BYTES))
+    return options.get("strict", 0 if "quanta_bytes" in options else 1), quanta
+
+
+def _ets_conflict(options: Mapping[str, Any]) -> str | None:
+    if not {"strict", "quanta_bytes"} & set(options):
+        return None
+    strict, quanta = options.get("strict", 0), options.get("quanta_bytes", ())
+    if not is_integer(strict) or not isinstance(quanta, (list, tuple)):
+        return None
+    if 1 <= strict + len(quanta) <= classes.MAX_ETS_BANDS:
+        return None
+    return f"strict and the number of quanta_bytes must give 1 to {classes.MAX_ETS_BANDS} bands together, got {strict} and {len(quanta)}"
 
 
 DISCIPLINES: dict[str, Discipline] = {
@@ -379,6 +420,51 @@ DISCIPLINES: dict[str, Discipline] = {
             _sfq,
             {"flow_packets": Range(16, SFQ_DEPTH_PACKETS, whole=True)},
             room=(2, MOST_PACKETS),
+        ),
+        Discipline(
+            "choke",
+            "CHOKe: RED that also drops an arriving packet and a random waiting one if both are of one flow, against flows that do "
+            "not slow down.",
+            "Pan, Prabhakar and Psounis, IEEE INFOCOM 2000",
+            "packets",
+            _choke,
+            {
+                # tc-choke(8): with 1 no weight of the average lets a burst through.
+                "min_packets": Range(2, 3_000, whole=True),
+                "max_packets": Range(3, 10_000, whole=True),
+                "probability": Range(0.01, 1),
+                "ecn": Flag(),
+            },
+            marks=_counter(3),
+            conflict=_red_conflict,
+            room=(4, MAX_CHOKE_PACKETS),
+        ),
+        Discipline(
+            "drr",
+            "Deficit Round Robin: classes served in turn, each by its quantum of bytes; each has room for all of queue_packets.",
+            "Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3), 1996",
+            "packets",
+            _drr,
+            {
+                "classes": Range(1, MAX_DRR_CLASSES, whole=True),
+                "quanta_bytes": Ranges(QUANTUM, MAX_DRR_CLASSES),
+                "classify": Choice(CLASSIFIERS),
+            },
+            conflict=_drr_conflict,
+        ),
+        Discipline(
+            "ets",
+            "Enhanced Transmission Selection: strict bands, each before all later ones, then bands that share the rest by quanta; "
+            "each has room for all of queue_packets.",
+            "IEEE 802.1Qaz; tc-ets(8)",
+            "packets",
+            _ets,
+            {
+                "strict": Range(0, classes.MAX_ETS_BANDS, whole=True),
+                "quanta_bytes": Ranges(QUANTUM, classes.MAX_ETS_BANDS),
+                "classify": Choice(CLASSIFIERS),
+            },
+            conflict=_ets_conflict,
         ),
     )
 }

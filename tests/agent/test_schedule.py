@@ -45,12 +45,27 @@ def test_a_new_rate_changes_the_queue_and_the_wire_in_place():
 
 
 def test_a_discipline_that_a_new_rate_would_make_forget_is_left_alone():
-    for aqm in ("red", "codel", "pie", "fq_codel"):
+    for aqm in ("red", "codel", "pie", "fq_codel", "choke"):
         told = lines({"rate_mbps": 10, "aqm": aqm}, {"rate_mbps": 2, "aqm": aqm})
         assert [next(word for word in ("tbf", "netem", aqm) if f" {word} " in line) for _, line in told] == [
             "tbf",
             "netem",
         ]
+
+
+def test_classes_keep_their_packets_unless_there_are_more_or_fewer_of_them():
+    old = {"rate_mbps": 10, "aqm": "drr", "aqm_options": {"quanta_bytes": [1500, 1500]}}
+    shares = {**old, "aqm_options": {"quanta_bytes": [1500, 3000]}}
+    assert lines(old, shares) == [("r1", "tc class change dev r1-eth1 parent 2: classid 2:2 drr quantum 3000b")]
+    room = {**old, "queue_packets": 50}
+    assert [line.split(" ", 5)[5] for _, line in lines(old, room)] == [
+        "parent 2:1 handle 11: pfifo limit 50",
+        "parent 2:2 handle 12: pfifo limit 50",
+    ]
+    more = [line for _, line in lines(old, {**old, "aqm_options": {"quanta_bytes": [1500] * 3}})]
+    assert more[0] == "tc qdisc del dev r1-eth1 root" and len(more) == 1 + 2 + 3 + 3 + 2
+    rate = [line for _, line in lines(old, {**old, "rate_mbps": 2})]
+    assert [line.split()[1:3] for line in rate] == [["qdisc", "change"]] * 2, "the tbf and the wire alone"
 
 
 def test_a_new_delay_changes_the_wire_alone():

@@ -9,11 +9,12 @@ import pytest
 
 import netlab as nl
 from netlab.agent.shaping import shape_network
-from netlab.netlink import links
+from netlab.netlink import classes, links
 from netlab.netlink.qdiscs import Attached, Queueing, fifo, ingress, netem, red, redirected, removed, tbf
 from netlab.netlink.wire import batch, message
 from netlab.network import queues
-from netlab.network.queues import QueueSpec
+from netlab.network.queue_spec import QueueSpec
+from netlab.network.queues import DRR_CLASSES, ETS_QUANTA_BYTES
 from netlab.runs.scenario import Scenario
 
 RECORDED = {
@@ -30,6 +31,12 @@ TIMES = {"target_ms": 5, "interval_ms": 100, "ecn": True}
 def queue(aqm: str, packets: int | None = None, **options: object) -> Queueing:
     spec = QueueSpec(5, queue_packets=packets, options=options)
     return Attached("lo", queues.discipline(aqm).qdisc(spec), inner=True)
+
+
+def with_classes(aqm: str, packets: int | None = None, **options: object) -> list[Queueing]:
+    qdisc = queues.discipline(aqm).qdisc(QueueSpec(5, queue_packets=packets, options=options))
+    assert qdisc.classes is not None
+    return [Attached("lo", qdisc, inner=True), *classes.parts("lo", qdisc.classes)]
 
 
 QDISCS: list[Queueing] = [
@@ -62,6 +69,16 @@ QDISCS: list[Queueing] = [
     queue("sfq", flow_packets=50),
     queue("fq_pie"),
     queue("fq_pie", flows=64, target_ms=15, ecn=True),
+    queue("choke"),
+    queue("choke", packets=100),
+    queue("choke", packets=100, min_packets=5, max_packets=15, probability=0.1, ecn=True),
+    *with_classes("drr", packets=50, classes=2),
+    *with_classes("drr", packets=50, quanta_bytes=[3000, 1500], classify="flow")[1:3],
+    with_classes("drr", packets=50, quanta_bytes=[3000, 1500], classify="flow")[-1],
+    with_classes("ets", packets=50)[0],
+    *with_classes("ets", packets=50)[3:],
+    with_classes("ets", packets=50, strict=2)[0],
+    with_classes("ets", packets=50, quanta_bytes=[1500, 3000])[0],
 ]
 
 
@@ -127,7 +144,8 @@ def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
     plan = Scenario(network, [nl.Ping("h1", "h2")]).plan()
     _ip, queueing = shape_network(plan["directions"], "virtual", [], plan["seed"])
     made = [each for own in queueing.values() for each in own]
-    assert len(made) == len(aqms) * 2 * 5
+    # A class of drr is two lines, a band of ets one, and two filters sort into each one's.
+    assert len(made) == (len(aqms) * 5 + 2 * DRR_CLASSES + 2 + len(ETS_QUANTA_BYTES) + 1 + 2) * 2
     for each in made:
         assert len(each.message(lambda name: 3)) > 36
 

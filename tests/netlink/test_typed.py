@@ -10,7 +10,21 @@ from netlab.netlink.typed import Route, Words
 from netlab.netlink.wire import UnknownLineError
 from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
 
-NOT_READ = ("ingress", "filter", "red", "cake", "sfq", "fq", "fq_pie", "overhead", "gemodel", "5000000bit 24")
+NOT_READ = (
+    "ingress",
+    "filter",
+    "choke",
+    "drr",
+    "ets",
+    "red",
+    "cake",
+    "sfq",
+    "fq",
+    "fq_pie",
+    "overhead",
+    "gemodel",
+    "5000000bit 24",
+)
 LINES = {case["line"]: case["message"] for case in RECORDED.values()}
 READ = [line for line in LINES if not any(f" {words} " in f" {line} " for words in NOT_READ)]
 

@@ -11,20 +11,27 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
-from netlab.base.rules import Flag, Range
+from netlab.base.rules import Choice, Flag, Ranges, Rule
 from netlab.kernel import fragment
 from netlab.kernel.edits import RECIPE
 from netlab.netlink import wire
 from netlab.network import queues
 from netlab.network.link import LinkShape
-from netlab.network.queues import DISCIPLINES, QueueSpec
+from netlab.network.queue_spec import QueueSpec
+from netlab.network.queues import DISCIPLINES
 
 NEWEST = (99, 0)
 
 
-def ends(option: Flag | Range) -> tuple[Any, ...]:
+def ends(option: Rule) -> tuple[Any, ...]:
     """The values at the ends of an option's range."""
-    return (False, True) if isinstance(option, Flag) else (option.low, option.high)
+    if isinstance(option, Flag):
+        return (False, True)
+    if isinstance(option, Choice):
+        return tuple(option.words)
+    if isinstance(option, Ranges):
+        return ([option.each.low], [option.each.high] * option.most)
+    return (option.low, option.high)
 
 
 OPTIONS = [
@@ -37,7 +44,7 @@ OPTIONS = [
 
 def test_the_disciplines_are_these() -> None:
     assert set(DISCIPLINES) == {
-        "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "fq", "sfq",
+        "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "fq", "sfq", "choke", "drr", "ets",
     }  # fmt: skip
 
 
@@ -65,18 +72,19 @@ def test_every_option_reaches_the_kernel_and_is_shown(aqm: str, name: str, value
     """A row whose function leaves an option out is found here, not by a student whose queue ignores it."""
     row = DISCIPLINES[aqm]
     usual, told = (row.qdisc(QueueSpec(10, queue_packets=1000, options=options)) for options in ({}, {name: value}))
-    is_default = value is (name == "pacing")
-    assert (told.options != usual.options) is not is_default
-    assert (told.words != usual.words) is not is_default
+    is_default = value is (name == "pacing") or value == "port"
+    assert ((told.options, told.classes) != (usual.options, usual.classes)) is not is_default
+    assert ((told.words, told.classes) != (usual.words, usual.classes)) is not is_default
 
 
 @pytest.mark.parametrize(("aqm", "name", "value"), OPTIONS)
 def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, value: Any) -> None:
-    link = nl.Link("h1", "h2", rate_mbps=10, aqm=aqm, aqm_options={name: value})
+    options = {name: value, **({"quanta_bytes": [1500]} if (aqm, name, value) == ("ets", "strict", 0) else {})}
+    link = nl.Link("h1", "h2", rate_mbps=10, aqm=aqm, aqm_options=options)
     assert link.forward.problems("") == []
     topology = nl.Topology(["h1", "h2"], links=[link])
     read = nl.Topology.from_dict(json.loads(json.dumps(topology.to_dict())))
-    assert read.links[0].forward.aqm_options == {name: value}
+    assert read.links[0].forward.aqm_options == options
 
 
 @pytest.mark.parametrize(
@@ -96,6 +104,49 @@ def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, v
             ),
         ),
         ("fq", {"ecn": True}, {}, "aqm_options of fq: got 'ecn'; allowed: flow_packets, flow_rate_mbps, pacing"),
+        (
+            "drr",
+            {"quanta_bytes": [1500, 10]},
+            {},
+            "aqm_options: quanta_bytes[1] must be a whole number from 64 to 10000000, got 10",
+        ),
+        (
+            "drr",
+            {"quanta_bytes": []},
+            {},
+            "aqm_options: quanta_bytes must be a list of 1 to 256 numbers, got []",
+        ),
+        (
+            "drr",
+            {"quanta_bytes": [1500], "classes": 2},
+            {},
+            "aqm_options: give quanta_bytes, one for each class, or classes, which have equal quanta; not both",
+        ),
+        ("drr", {"classify": "dscp"}, {}, "aqm_options: classify: got 'dscp'; allowed: port, flow"),
+        (
+            "ets",
+            {"strict": 10, "quanta_bytes": [1500] * 7},
+            {},
+            "aqm_options: strict and the number of quanta_bytes must give 1 to 16 bands together, got 10 and 7",
+        ),
+        (
+            "ets",
+            {"strict": 0},
+            {},
+            "aqm_options: strict and the number of quanta_bytes must give 1 to 16 bands together, got 0 and 0",
+        ),
+        (
+            "choke",
+            {"min_packets": 10, "max_packets": 5},
+            {},
+            "aqm_options: min_packets must be below max_packets, got 10 and 5",
+        ),
+        (
+            "choke",
+            {},
+            {"queue_packets": 200_000},
+            "aqm='choke' needs room for 4 to 131072 packets, got queue_packets=200000",
+        ),
         ("sfq", {}, {"queue_packets": 1}, "aqm='sfq' needs room for 2 to 1000000 packets, got queue_packets=1"),
         (
             "fq",
@@ -111,7 +162,7 @@ def test_a_wrong_option_is_one_sentence(aqm: str, options: dict[str, Any], room:
 
 @pytest.mark.parametrize("name", ["htb", "DualPI2", "", None, 5, ["red"]])
 def test_an_unknown_discipline_raises(name: Any) -> None:
-    with pytest.raises(ValueError, match="allowed: fifo, red, .*dualpi2, fq, sfq"):
+    with pytest.raises(ValueError, match="allowed: fifo, red, .*dualpi2, fq, sfq, choke, drr, ets"):
         queues.discipline(name)
     with pytest.raises(ScenarioError, match="aqm: got "):
         nl.run(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1, aqm=name)]), [nl.Ping("h1", "h2")])

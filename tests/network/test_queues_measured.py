@@ -44,6 +44,15 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"limit": ROOM_PACKETS, "flow_limit": 20, "maxrate": 250_000, "pacing": False},
     ),
     "sfq": ({"flow_packets": 20}, {"limit": ROOM_PACKETS, "depth": 20}),
+    "choke": (
+        {"min_packets": 5, "max_packets": 15, "probability": 0.02, "ecn": True},
+        {"limit": ROOM_PACKETS, "min": 5, "max": 15, "ecn": True},
+    ),
+    "drr": ({"quanta_bytes": [3000, 1500], "classify": "flow"}, {}),
+    "ets": (
+        {"strict": 1, "quanta_bytes": [3000, 1500]},
+        {"bands": 3, "strict": 1, "quanta": [3000, 1500]},
+    ),
     # By the numbers of linux/pkt_sched.h, because this tc may not know it.
     "dualpi2": (
         {"target_ms": 7, "tupdate_ms": 8, "step_ms": 2, "step_packets": 3, "coupling": 4, "any_ecn": True},
@@ -196,3 +205,77 @@ def test_fq_paces_each_flow() -> None:
     run = nl.run(topology, [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4")], duration_s=20)
     for goodput_mbps in run.goodput_mbps(after_s=5):
         agrees("goodput (Mbit/s)", goodput_mbps, tcp_limit_mbps(2), relative=0.01)
+
+
+def shares(aqm: str, options: dict[str, Any], flows: list[Any], **words: Any) -> list[float]:
+    """The goodput in Mbit/s of each flow over a bottleneck of 10 Mbit/s, from h1 to h2 and so on."""
+    count = len(flows)
+    topology = nl.topologies.dumbbell(
+        pairs=count, rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm, aqm_options=options, **words
+    )
+    return list(nl.run(topology, flows, duration_s=20).flows.goodput_mbps)
+
+
+def udp(pair: int, pairs: int, rate_mbps: float = 10, payload_bytes: int = 1000) -> Any:
+    return nl.Udp(f"h{pair}", f"h{pair + pairs}", rate_mbps=rate_mbps, payload_bytes=payload_bytes)
+
+
+def udp_limit_mbps(rate_mbps: float, payload_bytes: int = 1000) -> float:
+    return rate_mbps * payload_bytes / (payload_bytes + 42)
+
+
+def test_drr_shares_by_quanta_whatever_is_offered() -> None:
+    """Shreedhar and Varghese, 1996, theorem 3: backlogged classes get bytes in the ratio of their quanta."""
+    got = shares("drr", {"quanta_bytes": [1000, 2000, 4000]}, [udp(1, 3, 8), udp(2, 3, 9), udp(3, 3, 10)])
+    for one, share in zip(got, (1 / 7, 2 / 7, 4 / 7), strict=True):
+        agrees("goodput (Mbit/s)", one, udp_limit_mbps(10) * share, relative=0.01)
+
+
+def test_drr_gives_equal_bytes_to_large_and_small_packets_and_spares_a_modest_flow() -> None:
+    """The paper's second claim: packets' sizes do not matter. A class that asks for less than its share gets all of it."""
+    got = shares("drr", {}, [udp(1, 3, 10, 200), udp(2, 3, 10, 1400), udp(3, 3, 1)])
+    agrees("goodput of the modest flow (Mbit/s)", got[2], 1, relative=0.01)
+    rest_mbps = (10 - 1 * 1042 / 1000) / 2
+    for one, payload_bytes in zip(got, (200, 1400), strict=False):
+        agrees("goodput (Mbit/s)", one, udp_limit_mbps(rest_mbps, payload_bytes), relative=0.01)
+
+
+def test_drr_protects_tcp_from_udp_that_a_fifo_lets_starve_it() -> None:
+    flows = [nl.Tcp("h1", "h3"), udp(2, 2, 12)]
+    alone, fair = shares("fifo", {}, flows)[0], shares("drr", {}, flows)[0]
+    assert alone < 0.1 * tcp_limit_mbps(10)
+    agrees("goodput of TCP (Mbit/s)", fair, tcp_limit_mbps(5), relative=0.03)
+
+
+def test_drr_by_flow_tells_connections_to_one_port_apart() -> None:
+    """A hash into many classes; UDP's share then is that of one flow among three, unless two of them share a class."""
+    flows = [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h5"), udp(3, 3, 12)]
+    got = shares("drr", {"classes": 256, "classify": "flow"}, flows)
+    for one in got[:2]:
+        agrees("goodput of TCP (Mbit/s)", one, tcp_limit_mbps(10 / 3), relative=0.05)
+
+
+def test_ets_serves_a_strict_band_first_and_shares_the_rest_by_quanta() -> None:
+    """tc-ets(8): 4 Mbit/s of the strict band pass untouched; the two others share what is left, 3 to 1."""
+    got = shares("ets", {"strict": 1, "quanta_bytes": [3000, 1000]}, [udp(1, 3, 4), udp(2, 3), udp(3, 3)])
+    agrees("goodput of the strict band (Mbit/s)", got[0], 4, relative=0.01)
+    left_mbps = 10 - 4 * 1042 / 1000
+    for one, share in zip(got[1:], (0.75, 0.25), strict=True):
+        agrees("goodput (Mbit/s)", one, udp_limit_mbps(left_mbps * share), relative=0.01)
+
+
+def test_an_overloaded_strict_band_starves_the_others() -> None:
+    first, second = shares("ets", {"strict": 2}, [udp(1, 2, 12), udp(2, 2, 5)])
+    agrees("goodput of the first band (Mbit/s)", first, udp_limit_mbps(10), relative=0.01)
+    # What was in its queue before the first band's began to grow.
+    assert second < 0.05
+
+
+def test_choke_limits_udp_that_does_not_slow_down() -> None:
+    """Pan, Prabhakar and Psounis, 2000, section 3: many TCP flows and one of UDP at twice the link's rate. With RED it takes nearly
+    all; with CHOKe about a quarter of the link at most, whatever it offers."""
+    flows = [*(nl.Tcp(f"h{pair}", f"h{pair + 9}") for pair in range(1, 9)), udp(9, 9, 20)]
+    options = {"min_packets": 20, "max_packets": 60}
+    red, choke = (shares(aqm, options, flows)[-1] for aqm in ("red", "choke"))
+    assert red > 0.7 * udp_limit_mbps(10), red
+    assert choke < 0.35 * udp_limit_mbps(10), choke
