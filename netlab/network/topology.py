@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -157,6 +158,15 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         topology.hosts, topology.routers, topology.switches = names.values()
         topology.links = _read_links(given_links, problems)
         return topology, problems
+
+    def unused_links(self) -> list[str]:
+        """Return a sentence for each two nodes that several links join: all routes take the first."""
+        joined = Counter(tuple(sorted((link.a, link.b))) for link in self.links)
+        return [
+            f"{count} links join {a} and {b}, and all traffic between them takes the first: is another link meant?"
+            for (a, b), count in joined.items()
+            if count > 1
+        ]
 
     def problems(self) -> list[str]:
         """Every mistake in the topology, a sentence each; empty when it can be built."""

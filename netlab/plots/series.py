@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError
+from netlab.base.values import shown as short
 from netlab.network import change
 from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_LABELS = 6
 """More changes have a thin line each and no label."""
@@ -37,6 +37,7 @@ LABELS = {
 }
 
 
+@explain_bad_arguments("nl.plots.time_series(run)")
 def time_series(
     run: Any,
     quantities: Sequence[str] | str = ("goodput_mbps", "cwnd_segments", "rtt_ms"),
@@ -70,6 +71,10 @@ def time_series(
     NetlabError
         If a quantity or an interface is not in the run, or there is nothing to draw.
     """
+    if isinstance(run, pd.DataFrame):
+        raise NetlabError("time_series draws a whole run, and this is a table of one: nl.plots.time_series(run).")
+    if not (hasattr(run, "intervals") and hasattr(run, "queues")):
+        raise NetlabError(f"time_series draws a run, which is what nl.run(...) returns; got {short(run)}.")
     intervals, queues = run.intervals, run.queues
     quantities = [quantities] if isinstance(quantities, str) else quantities
     interfaces = [interfaces] if isinstance(interfaces, str) else interfaces

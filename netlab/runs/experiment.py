@@ -78,6 +78,8 @@ def run(
     scenario = Scenario.given(
         topology, traffic, duration_s, seed, interval_s, sysctls=sysctls, captures=captures, changes=changes
     )
+    for sentence in scenario.topology.unused_links():
+        warnings.warn(sentence, stacklevel=3)
     plan = scenario.plan()
     runner = engines.choose(engine, [plan])
     began = time.monotonic()

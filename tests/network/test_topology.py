@@ -350,3 +350,13 @@ def test_odd_networks_are_no_mistakes() -> None:
     """Nodes without links, parallel links, a host with two links."""
     links = [nl.Link("h1", "r1"), nl.Link("r1", "h1"), nl.Link("h1", "h2")]
     assert nl.Topology(["h1", "h2", "h3"], ["r1", "r2"], ["s1"], links).problems() == []
+
+
+def test_links_that_no_route_takes_are_told() -> None:
+    links = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5), nl.Link("h2", "r1", rate_mbps=50)]
+    network = nl.Topology(["h1", "h2"], ["r1"], links=links)
+    assert network.unused_links() == [
+        "2 links join h2 and r1, and all traffic between them takes the first: is another link meant?"
+    ]
+    assert network.path_hops("h1", "h2")[-1].rate_mbps == 5
+    assert nl.Topology(["h1", "h2"], ["r1"], links=links[:2]).unused_links() == []

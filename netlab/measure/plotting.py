@@ -1,0 +1,50 @@
+"""Figures of tables: pandas draws with Plotly, and an import of Matplotlib gets a sentence that says so."""
+
+from __future__ import annotations
+
+import importlib.abc
+import inspect
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+
+import pandas as pd
+
+_NOT_INSTALLED = ("matplotlib", "seaborn")
+_IMPORT_MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
+_ASKED_BY_A_PERSON = ("__main__", "IPython.core.pylabtools")
+"""Modules whose imports are a person's: a notebook's cells, a script, and the magic `%matplotlib`."""
+
+
+class PlotlyHint(importlib.abc.MetaPathFinder):
+    """The last finder of modules: it finds none, and says what to use in place of Matplotlib."""
+
+    def find_spec(  # noqa: D102 (the interface's own)
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        # A package that can do without Matplotlib asks too, and expects Python's own error.
+        if fullname in _NOT_INSTALLED and _importer(inspect.currentframe()) in _ASKED_BY_A_PERSON:
+            raise ModuleNotFoundError(
+                f"{fullname} is not installed; figures here are Plotly's. A table draws itself: "
+                'my_table.plot(kind="scatter", x="seed", y="goodput_mbps") returns a figure. plotly.express has more kinds.',
+                name=fullname,
+            )
+        return None
+
+
+def _importer(frame: FrameType | None) -> str:
+    """Return the name of the module in which an import stands."""
+    frame = frame and frame.f_back
+    while frame is not None and frame.f_code.co_filename in _IMPORT_MACHINERY:
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
+
+
+def draw_with_plotly() -> None:
+    """Let `table.plot(...)` draw with Plotly, unless somebody chose another backend."""
+    if pd.get_option("plotting.backend") == "matplotlib":
+        pd.set_option("plotting.backend", "plotly")
+    if not any(isinstance(finder, PlotlyHint) for finder in sys.meta_path):
+        sys.meta_path.append(PlotlyHint())

@@ -1,0 +1,63 @@
+"""Tables draw with Plotly, and who imports Matplotlib is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import plotly.graph_objects as go
+import pytest
+
+import netlab as nl
+from netlab.base.errors import NetlabError
+from netlab.measure.tables import Table
+
+SCRIPT = """
+import builtins, importlib.util, sys
+import netlab as nl
+nl.Run
+sys.modules.pop("matplotlib", None)
+{before}
+try:
+    {statement}
+except ModuleNotFoundError as error:
+    print(error.name, error)
+"""
+ABSENT = (
+    "sys.meta_path[:] = [each for each in sys.meta_path if type(each).__name__ in ('BuiltinImporter', 'PlotlyHint')]"
+)
+"""Whether Matplotlib is installed where the tests run does not matter."""
+
+
+def said(statement: str) -> str:
+    script = SCRIPT.format(before=ABSENT, statement=statement)
+    return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(
+    "statement", ["import matplotlib.pyplot as plt", "from matplotlib import pyplot", "import seaborn"]
+)
+def test_an_import_of_matplotlib_is_told_what_draws_here(statement: str) -> None:
+    told = said(statement)
+    assert told.startswith(
+        ("matplotlib matplotlib is not installed; figures", "seaborn seaborn is not installed; figures")
+    )
+    assert "my_table.plot(kind=" in told
+
+
+def test_a_package_that_looks_for_matplotlib_gets_pythons_own_answer() -> None:
+    assert said("print(importlib.util.find_spec('matplotlib'))") == "None\n"
+    inside = "exec('try:\\n import matplotlib\\nexcept ImportError as error:\\n print(error)', {'__name__': 'package'})"
+    assert said(inside) == "No module named 'matplotlib'\n"
+
+
+def test_a_table_draws_a_figure_of_plotly() -> None:
+    table = Table({"seed": [1, 2], "goodput_mbps": [4.7, 4.8]})
+    assert isinstance(table.plot(kind="scatter", x="seed", y="goodput_mbps"), go.Figure)
+
+
+def test_a_table_in_place_of_a_run_is_told() -> None:
+    with pytest.raises(NetlabError, match=r"this is a table of one: nl\.plots\.time_series\(run\)"):
+        nl.plots.time_series(Table({"flow": ["x"]}))
+    with pytest.raises(NetlabError, match="which is what nl.run"):
+        nl.plots.time_series(5)
