@@ -128,21 +128,24 @@ def fair_shares_mbps(capacities_mbps, routes):
     return shares_mbps or ...
 
 
-# %% id="water-check" tags=["minutes-20"]
+# %% id="water-check" tags=["minutes-28"]
 chapter.check.water(fair_shares_mbps)
 
-# %% [markdown] id="jain-text"
+# %% [markdown] id="jain-text" tags=["optional"]
+# ### Optional: one number for fairness
+#
 # *Jain's index* $J = (\sum x_i)^2 / (n \sum x_i^2)$ is 1 if all of $n$ rates are equal, and $1/n$ if one has everything. Here
 # are the four experiments. Of each rate 1448 / 1514 are data, the rest are headers.
 
-# %% id="jain"
+# %% id="jain" tags=["optional"]
 print("Rates in Mbit/s")
 print(chapter.settings.fair_table().round(2).to_string(index=False, col_space=6))
 
-# %% [markdown] id="jain-why"
+# %% [markdown] id="jain-why" tags=["optional"]
 # Look at experiment 4: an index of 0.96, although the allocation is max-min fair and the two flows do not even meet. **Jain's index
 # measures equality, not fairness.** It judges well among flows that deserve the same, and only there.
-#
+
+# %% [markdown] id="tcp-text"
 # ## Part 2: what TCP does
 #
 # The lab made each experiment once. We make the first three five times. All that differs from one *draw* to the next is the moment, within a
@@ -152,7 +155,7 @@ print(chapter.settings.fair_table().round(2).to_string(index=False, col_space=6)
 runs = chapter.settings.four_experiments(network)
 chapter.settings.shares_figure(runs, title="Four experiments, draw by draw")
 
-# %% id="tcp-table"
+# %% id="tcp-table" tags=["folded"]
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean")
 shares = chapter.settings.shares_table(runs)
 print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
@@ -218,8 +221,8 @@ largest_queue_packets = (own.most_ms - 60) * 30_000 / (1514 * 8)  # SOLUTION
 # %% id="room-check"
 chapter.check.room(largest_queue_packets)
 
-# %% [markdown] id="lab-text"
-# ### What the published lab measured
+# %% [markdown] id="lab-text" tags=["optional"]
+# ### Optional: what the published lab measured
 #
 # Now the pings of the four experiments. The lab set limits of 67, 100 and 33 packets. A full queue of 100 packets doubles L2's own round trip of
 # 40 ms. The lab's means are [[7 to 21 ms below ours = bool((waits["mean"] - waits["published"]).between(6.5, 21.4).all())]]. Shares are chance, waits are not. So this gap needs a reason.
@@ -229,7 +232,7 @@ chapter.check.room(largest_queue_packets)
 # are in flight ($30 \text{ Mbit/s} \cdot 20 \text{ ms}$). Of the limit of 100 only 50 remain for waiting. In the same way 34 remain before L1 and
 # 16 before L3. (netlab keeps the two apart.) If this is right, the same experiments with these *rooms* give the published waits. Nothing is fitted.
 
-# %% id="lab"
+# %% id="lab" tags=["optional"]
 lab_runs = chapter.settings.four_experiments(
     nl.topologies.portfolio(queue_packets=(34, 50, 16))
 )
@@ -238,11 +241,12 @@ print("Round trips in ms, by ping")
 print(waits.round(1).to_string(index=False, col_space=6))
 rtt_prediction.compare(waits["mean"][0])
 
-# %% [markdown] id="lab-why"
+# %% [markdown] id="lab-why" tags=["optional"]
 # **Why do they differ?** The longest waits lie [[within 2 % of one full queue = float((waits["longest"] / waits["full queue"] - 1).abs().max()) | 0.005 .. 0.02]]. (The largest difference is that of h7-h9. A guess: some of its packets wait
 # before L3, too.) With the lab's rooms the gap to the published means is [[6 % at most = float(waits["gap, %"].abs().max()) | 5 .. 6]], for all nine. Our means are [[mostly the higher ones = int((waits["gap, %"] > 0).sum()) | 6 .. 9]]. A guess: some of
 # the lab's pings, which were started by hand, met a queue that was not yet full.
-#
+
+# %% [markdown] id="six-text"
 # ## Part 4: six paths cross
 #
 # So far the flows were equal, or did not meet. Now six flows, one of them over all three links.
@@ -269,7 +273,7 @@ rtt_prediction.compare(waits["mean"][0])
 crossed = chapter.settings.crossing(draws=5)
 chapter.settings.crossing_figure(crossed, title="Six flows, three kinds of queue")
 
-# %% id="crossing-table"
+# %% id="crossing-table" tags=["folded"]
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
 crossing_table = chapter.settings.crossing_table(crossed).round(2)
 print(
@@ -288,16 +292,22 @@ long_prediction.compare(
 # %% [markdown] id="crossing-why"
 # **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow nearer to the formula's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All six together carry less than
-# in theory, because RED drops while its queue is too short to keep the link busy after a cut. With four times the room L1 was full, in five draws. Here the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could, with drop-tail [[38.1 = float(chapter.settings.crossing_table(crossed).loc[["h1-h9", "h2-h7", "h3-h4"], "drop-tail"].sum()) | .1f]].)
+# **RED** brings the long flow nearer to the formula's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it.
 #
 # **Drop-tail** gives the long flow [[a third of the 2 Mbit/s = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, but
-# not the rest. The last table explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
+# not the rest: a full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again.
+
+# %% [markdown] id="cuts-why" tags=["optional"]
+# ### Optional: how much is bias
+#
+# With RED all six together carry less than in theory, because RED drops while its queue is too short to keep the link busy after a cut. With four times the room L1 was full, in five draws. Here the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could, with drop-tail [[38.1 = float(chapter.settings.crossing_table(crossed).loc[["h1-h9", "h2-h7", "h3-h4"], "drop-tail"].sum()) | .1f]].
+#
+# The last table explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
 # the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
 # no doubt that it is several times. By the square-root formula the rate then falls by a factor of $\sqrt{8}$, from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
 #
-# A full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
-# call this a *bias*. A little randomness makes it smaller; here RED does not remove it.
+# Floyd and Jacobson (1992) call it a *bias* that the packets of some flows come at the wrong moment again and again. A little randomness makes it smaller; here
+# RED does not remove it.
 
 # %% [markdown] id="judge-words"
 # ### Exercise 4: judge it

@@ -10,8 +10,8 @@ cell tagged ``figure`` shows one; a cell tagged ``folded`` is plumbing, hidden u
 
 *Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute, 1.5
 minutes a figure or a prediction, 1 a table, 8 a panel, 13 a measurement of the student's own and 10 every other exercise (a
-cell ``…-check`` or ``…-words``; the tag ``minutes-5`` says 5). More than 90 is an error. The rates are
-estimates of readers who worked through the chapters; no class was timed.
+cell ``…-check`` or ``…-words``; the tag ``minutes-5`` says 5). A cell tagged ``optional`` takes none, and its heading must say so.
+More than 90 is an error. The rates are estimates of readers who worked through the chapters; no class was timed.
 
 The module belongs to the package, not to a folder of scripts, so that it is installed, type-checked and
 tested like the rest, and so that a grader can rebuild a student notebook from its source.
@@ -179,6 +179,8 @@ def minutes(notebook: NotebookNode) -> float:
     measured = {f"{cell.id}-check" for cell in notebook.cells if any(call in cell.source for call in _MEASURES)}
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
+        if "optional" in tags:
+            continue
         is_exercise = cell.id.endswith(("-check", "-words"))
         if is_exercise:
             said = [float(tag.removeprefix("minutes-")) for tag in tags if tag.startswith("minutes-")]

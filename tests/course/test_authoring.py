@@ -330,3 +330,21 @@ def test_a_notebook_that_differs_by_rounding_only_is_not_written_again(
     assert "4.800000000000001" in built.solution.read_text(encoding="utf-8")
     assert built.student.stat().st_mtime_ns == student_ns
     assert "eavesdropping" not in capfd.readouterr().err
+
+
+def test_what_is_optional_takes_no_minutes_and_says_so(tmp_path: Path) -> None:
+    text = (
+        '# %% [markdown] id="one"\n# '
+        + "word " * 120
+        + '\n\n# %% [markdown] id="two" tags=["optional"]\n# '
+        + "word " * 240
+        + "\n"
+    )
+    assert authoring.minutes(read_source(_sourced(tmp_path / "01_nowhere.py", text))) == pytest.approx(1)
+    for page in authoring.chapters(Path()):
+        cells = read_source(page.source).cells
+        optional = ["optional" in cell.metadata.get("tags", []) for cell in cells]
+        firsts = [
+            cell for cell, one, before in zip(cells, optional, [False, *optional], strict=False) if one and not before
+        ]
+        assert all("optional" in cell.source.split("\n")[0].lower() for cell in firsts), page.source
