@@ -232,6 +232,7 @@ class UdpSending(Endpoint):
             end_s=end_s,
             num_bytes=request.num_bytes,
             batch=request.batch,
+            ends_on_time=True,
         )
         self._senders.append(sender)
         if not self._stopped:

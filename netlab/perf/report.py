@@ -15,6 +15,10 @@ FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
 """Bytes in each unit of --format and --num; decimal, as rates are."""
 
 COLUMNS_PER_LINE = 8
+MIN_SENT_SHARE = 0.95
+"""A sender that sends less of what is offered was too slow."""
+FAR_BEYOND_SHARE = 0.5
+"""A sender that sends less of what is offered was probably asked for a number in another unit."""
 _ADDED = (
     "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
 )  # fmt: skip
@@ -36,7 +40,7 @@ def describe(request: TestRequest) -> str:
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""
     if request.protocol == "udp":
-        speed = f"{request.rate_bps / BITS_PER_MEGABIT:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
+        speed = f"{request.rate_bps / BITS_PER_MEGABIT:.10g} Mbit/s each" if request.rate_bps else "as fast as it goes"
         rate = f", {request.payload_bytes}-byte datagrams, {speed}"
     count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
     return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
@@ -66,6 +70,8 @@ def combine(
         record["goodput_mbps"] = _mbps(record["received_bytes"], record["seconds"])
         if request.protocol == "udp":
             _add_loss(record)
+            record["offered_mbps"] = request.rate_bps / BITS_PER_MEGABIT if request.rate_bps else None
+            record["sent_mbps"] = _sent_mbps(request, record)
             if not same_clock:
                 for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"):
                     record[name] = None
@@ -83,7 +89,15 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
             total[name] = min(known) if "_min_" in name else max(known) if "_max_" in name else sum(known) / len(known)
     if request.protocol == "udp":
         _add_loss(total)
+        for name in ("offered_mbps", "sent_mbps"):
+            known = [s[name] for s in streams if s[name] is not None]
+            total[name] = sum(known) if known else None
     return total
+
+
+def _sent_mbps(request: TestRequest, record: Record) -> float | None:
+    """Mbit/s of payload that a stream sent, over the test's time or, if it sent for longer, over its own."""
+    return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
 
 
 def _add_loss(record: Record) -> None:
@@ -170,6 +184,8 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
         columns += [("retransmits", "retransmits"), ("rtt", "RTT min/mean/max (ms)"), ("cwnd_segments", "cwnd (segm.)")]
     else:
         columns += [
+            *([("offered_mbps", "offered (Mbit/s)")] if request.rate_bps else []),
+            ("sent_mbps", "sent (Mbit/s)"),
             ("datagrams", "sent dgrams"),
             ("received_datagrams", "received dgrams"),
             ("lost", "lost dgrams"),
@@ -194,8 +210,39 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
             f"{drops} {what} reached the receiver's socket and found its buffer full: the receiving computer, "
             f"not the network, lost them."
         )
+    lines += _slower_than_offered(request, streams)
     lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
     return lines
+
+
+def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
+    """A sentence where senders sent much less than they were asked for; and how iperf3 reads a number far beyond them."""
+    sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
+    offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT
+    if not sent_mbps or min(sent_mbps) >= MIN_SENT_SHARE * offered_mbps:
+        return []
+    each = " for each stream" if len(sent_mbps) > 1 else ""
+    batch = "" if request.batch else "; --batch sends many datagrams a system call"
+    sent = f"{number(min(sent_mbps))} Mbit/s{' or more' if each else ''}"
+    slower = f"The sending computer, or its own link, is no faster{batch}."
+    lines = [f"Offered: {offered_mbps:.10g} Mbit/s{each}; sent: {sent}. {slower}"]
+    if min(sent_mbps) < FAR_BEYOND_SHARE * offered_mbps:
+        lines.append(
+            f"-b is in Mbit/s here. iperf3 reads -b {offered_mbps:.10g} as {offered_mbps:.10g} bit/s"
+            f"{_in_larger_unit(offered_mbps)}: that is -b {offered_mbps / BITS_PER_MEGABIT:g} here."
+        )
+    return lines
+
+
+def _in_larger_unit(bps: float) -> str:
+    """A rate in bit/s once more in kbit/s or Mbit/s, "" below 1 kbit/s.
+
+    >>> _in_larger_unit(20_000), _in_larger_unit(10**6), _in_larger_unit(500)
+    (', which is 20 kbit/s', ', which is 1 Mbit/s', '')
+    """
+    if bps >= BITS_PER_MEGABIT:
+        return f", which is {bps / BITS_PER_MEGABIT:g} Mbit/s"
+    return f", which is {bps / 1000:g} kbit/s" if bps >= 1000 else ""
 
 
 def amount(volume_bytes: float, unit: str) -> str:

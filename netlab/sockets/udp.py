@@ -23,6 +23,8 @@ from netlab.sockets.datagrams import (
 from netlab.sockets.moments import Stopper, forbid_timer_slack, nth_root, sleep_until_ns
 from netlab.sockets.options import set_buffer
 
+CHUNK_DATAGRAMS = 256
+"""Datagrams between two looks at the clock, for a sender that ends on time."""
 BURST_NS = 1_000_000  # the longest time whose datagrams may leave back to back
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
@@ -53,6 +55,8 @@ class UdpSender:
     spread_seed : int | None
         Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their number is as exact;
         flows with commensurate rates no longer lock in phase, which would let one of them take all losses [1]_.
+    ends_on_time : bool
+        End at `end_s`, whatever is still due then: a machine that is slower than the rate sends less, not longer.
 
     References
     ----------
@@ -71,6 +75,7 @@ class UdpSender:
         num_bytes: int | None = None,
         batch: bool = False,
         spread_seed: int | None = None,
+        ends_on_time: bool = False,
     ) -> None:
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -89,6 +94,7 @@ class UdpSender:
         self.error: OSError | None = None
         self._dst = dst
         self._batch = batch
+        self._ends_on_time = ends_on_time
         self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
         self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
         self._stop = threading.Event()
@@ -123,7 +129,7 @@ class UdpSender:
             return
         unit, send_until = self._unit()
         if self.rate_bps:
-            self._send_paced(unit, send_until, start_ns, total)
+            self._send_paced(unit, send_until, start_ns, total, end_ns if self._ends_on_time else None)
         else:
             self._send_unpaced(unit, send_until, end_ns, total)
         if self._tail is not None and total == whole and not self._stop.is_set():
@@ -138,24 +144,40 @@ class UdpSender:
         self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
         return train.datagrams, partial(self._send_trains, train)
 
-    def _send_paced(self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None) -> None:
+    def _send_paced(
+        self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None, stop_ns: int | None
+    ) -> None:
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
         burst = self._datagrams_in(BURST_NS)
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
+        chunk = max(unit, CHUNK_DATAGRAMS - CHUNK_DATAGRAMS % unit)
         while not self._stop.is_set() and (total is None or self.sent_datagrams < total):
+            if stop_ns is not None and time.monotonic_ns() >= stop_ns:
+                # The last datagrams of a sender that is on time may wake a moment too late.
+                if total is not None and total - self.sent_datagrams <= chunk:
+                    send_until(total)
+                return
             due = self._due_before(time.monotonic_ns() - start_ns + 1)
             due += -due % unit
             if total is not None:
                 due = min(due, total)
             late = due - self.sent_datagrams > burst
-            send_until(min(due, self.sent_datagrams + burst))
+            goal = min(due, self.sent_datagrams + burst)
+            if stop_ns is None:
+                send_until(goal)
+            else:
+                self._send_in_chunks(send_until, goal, chunk, stop_ns)
             if total is not None and self.sent_datagrams >= total:
                 return
             if late:
                 self._sleep_until(time.monotonic_ns() + burst * interval_bits_ns // self.rate_bps // 2)
             else:
                 self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
+
+    def _send_in_chunks(self, send_until: Callable[[int], None], goal: int, chunk: int, stop_ns: int) -> None:
+        while self.sent_datagrams < goal and not self._stop.is_set() and time.monotonic_ns() < stop_ns:
+            send_until(min(goal, self.sent_datagrams + chunk))
 
     def _send_unpaced(
         self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -109,3 +110,26 @@ def test_a_train_carries_the_headers_of_single_datagrams(number: int, most: int,
         for i in range(train.datagrams):
             expected = (9, seq + again * train.datagrams + i, sent_ns + again)
             assert HEADER.unpack_from(data, i * size) == expected
+
+
+def test_a_sender_that_ends_on_time_sends_less_and_not_longer() -> None:
+    """At a rate far beyond any machine: by count it would send 25 million datagrams."""
+    with socket.socket(type=socket.SOCK_DGRAM) as target, socket.socket(type=socket.SOCK_DGRAM) as sock:
+        target.bind(("127.0.0.1", 0))
+        sock.connect(target.getsockname())
+        sender = UdpSender(sock, None, rate_bps=10**12, stream_id=1, end_s=time.monotonic() + 0.2, ends_on_time=True)
+        sender.run()
+    assert sender.error is None and 0 < sender.sent_datagrams < 5_000_000
+
+
+def test_a_sender_that_ends_on_time_sends_all_that_is_due_where_it_can() -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as target, socket.socket(type=socket.SOCK_DGRAM) as sock:
+        target.bind(("127.0.0.1", 0))
+        sock.connect(target.getsockname())
+        # Fewer than a look at the clock covers, so that a busy machine sends them all, too.
+        started_s = time.monotonic()
+        sender = UdpSender(sock, None, rate_bps=8_000_000, stream_id=1, end_s=started_s + 0.1, ends_on_time=True)
+        sender.run()
+    assert sender.started_s is not None
+    due = (started_s + 0.1 - sender.started_s) * 1000
+    assert sender.sent_datagrams == pytest.approx(due, abs=1.01)
