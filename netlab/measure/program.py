@@ -1,10 +1,23 @@
 """The numbers of the user's own programs."""
 
 import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps
 from netlab.traffic.program import ProgramItem, ProgramTotals
+
+
+def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each sender whose deliveries count as duplicates because their bytes are equal."""
+    return [
+        f"{row['flow']}: {row['duplicates']} deliveries count as duplicates. This sender does not use program.read(), so a delivery is "
+        f"found by its content, and {row['equal_datagrams']} of its {row['sent_datagrams']} datagrams equal an earlier one. Give each "
+        "datagram bytes of its own, such as a number that is delivered with it, or send what program.read() returns."
+        for row in flows
+        if row.get("equal_datagrams") is not None and row["duplicates"]
+    ]
 
 
 class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):

@@ -16,6 +16,7 @@ from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines.base import Engine
 from netlab.measure.artifacts import Artifacts
+from netlab.measure.program import equal_deliveries
 from netlab.measure.results import Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
@@ -104,6 +105,6 @@ def run(
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     made = measure.to_run(raw, plan, settings, artifacts)
-    for sentence in made.failed_commands():
+    for sentence in [*made.failed_commands(), *equal_deliveries(raw["flows"])]:
         warnings.warn(sentence, stacklevel=3)
     return made

@@ -33,6 +33,8 @@ class ProgramTotals(Totals):
     duplicates: int
     missing_bytes: int
     wrong_bytes: int
+    equal_datagrams: int | None
+    """Datagrams that equal an earlier one; None of a sender that reads, whose bytes are all different."""
     delay_min_ms: float
     delay_mean_ms: float
     delay_max_ms: float
@@ -56,6 +58,12 @@ class Program(Flow):
         How many bytes the sender's application has to send, which `program.read` hands out; None is without end.
     start_s, duration_s : float
         As for `Tcp`.
+
+    Notes
+    -----
+    A delivery is found by its content among what the sender read or, if it reads nothing, among what it sent. So a sender without
+    `program.read` gives each datagram bytes of its own, such as a number; a delivery of equal bytes counts as a duplicate, and the
+    run warns.
     """
 
     sender: Any = None

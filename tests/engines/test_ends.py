@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import warnings
 from typing import Any
 
 import pytest
@@ -402,3 +403,44 @@ def test_a_scenario_file_holds_no_program() -> None:
     assert document["traffic"][0]["sender"] == "class Sender"
     with pytest.raises(ScenarioError, match="sender is a class, which a file cannot hold; run it from Python"):
         nl.Scenario.from_dict(document)
+
+
+class Plain:
+    """A sender that reads nothing: 50 datagrams, one each millisecond; each has a number at its end if `numbered`."""
+
+    numbered = False
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.sent = program, 0
+        program.set_timer(0.001)
+
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(bytes(96) + (self.sent if self.numbered else 0).to_bytes(4, "big"))
+        self.sent += 1
+        if self.sent < 50:
+            self.program.set_timer(now_s + 0.001)
+
+
+class Numbered(Plain):
+    numbered = True
+
+
+class Delivering:
+    def on_start(self, program: Any) -> None:
+        self.program = program
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        self.program.deliver(data)
+
+
+@pytest.mark.library
+def test_a_run_warns_once_of_deliveries_that_are_equal() -> None:
+    with pytest.warns(UserWarning, match="49 of its 50 datagrams equal an earlier one") as warned:
+        row = run(Plain, Delivering, 1.0).flows.iloc[0]
+    assert len(warned) == 1 and "h1-h2 Plain: 49 deliveries count as duplicates" in str(warned[0].message)
+    assert (row.received_bytes, row.duplicates) == (100, 49)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        row = run(Numbered, Delivering, 1.0).flows.iloc[0]
+        run(Sender, Receiver, 1.0)
+    assert (row.received_bytes, row.duplicates) == (5000, 0)

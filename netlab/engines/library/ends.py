@@ -122,7 +122,7 @@ class Account:
         self._delivered: list[tuple[float, float, int]] = []
         self._at = 0
         self.sent_bytes = self.sent_datagrams = self.received_datagrams = 0
-        self.duplicates = self.missing_bytes = self.wrong_bytes = 0
+        self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
         """See `Program.read`."""
@@ -141,6 +141,7 @@ class Account:
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
+            self.equal_datagrams += data in self._sent
             self._sent.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
@@ -198,6 +199,7 @@ class Account:
             "duplicates": self.duplicates,
             "missing_bytes": self.missing_bytes,
             "wrong_bytes": self.wrong_bytes,
+            "equal_datagrams": None if self._data else self.equal_datagrams,
             "delay_min_ms": min(delays_ms, default=math.nan),
             "delay_mean_ms": sum(delays_ms) / len(delays_ms) if delays_ms else math.nan,
             "delay_max_ms": max(delays_ms, default=math.nan),
