@@ -40,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a person's points for answers in words (default: those in the output's own review.csv)",
     )
     parser.add_argument("--show-expected", action="store_true", help="tell students the right numbers")
+    parser.add_argument(
+        "--unreviewed",
+        action="store_true",
+        help="write moodle.csv and canvas.csv although answers wait for review; their points are without those answers",
+    )
     parser.add_argument("--seed", default="1", help="what hidden cases follow from (default: 1)")
     parser.add_argument(
         "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
@@ -92,25 +97,26 @@ def main(options: argparse.Namespace) -> int:
                 print(f"Taken from {own}: points for {len(points)} answers in words.")
             if points:
                 graded = grade.with_review(graded, points)
-            reports.write(graded, output, show_expected=options.show_expected)
+            reports.write(graded, output, show_expected=options.show_expected, unreviewed=options.unreviewed)
             merged.write(graded, output / "merged")
     except OSError as error:
         raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
     except grade.GradingInterrupted:
         print("\nStopped. What was graded is kept: run the same command with --resume.")
         return EXIT_INTERRUPTED
-    _tell(graded, output)
+    _tell(graded, output, unreviewed=options.unreviewed)
     return EXIT_INCOMPLETE if graded.failures else 0
 
 
-def _tell(graded: Graded, output: Path) -> None:
+def _tell(graded: Graded, output: Path, *, unreviewed: bool) -> None:
     from netlab.grading import marking, reports
     from netlab.grading.text import one_line
 
     for note in reports.notes(graded):
         print(one_line(note, 1000))
     marks = [mark for result in graded.results for mark in result["exercises"]]
-    counts = {status: sum(1 for mark in marks if mark["status"] == status) for status in marking.STATUSES}
+    shown = [marking.shown_status(mark) for mark in marks]
+    counts = {status: shown.count(status) for status in marking.SHOWN_STATUSES}
     print(
         f"{len(graded.results)} students, {len(marks)} answers: "
         + ", ".join(f"{n} {s}" for s, n in counts.items() if n)
@@ -123,6 +129,10 @@ def _tell(graded: Graded, output: Path) -> None:
             f"Answers that wait for a person: {counts[marking.REVIEW]}. Read {output / 'review.html'}, write points into "
             f"{output / 'review.csv'}, and run the same command with --resume. Totals are without them."
         )
+        if not unreviewed:
+            print(
+                f"{reports.MOODLE} and {reports.CANVAS} are written when nothing waits any more, or with --unreviewed."
+            )
     if graded.failures:
         print("Run the same command with --resume to try those that failed again.")
     print(

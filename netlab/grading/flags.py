@@ -2,16 +2,20 @@
 
 import ast
 import hashlib
+import io
 import re
+import tokenize
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from netlab.grading.submission import Cell, Layout, Submission, Wanted, without_magics
 
 EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
 TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
+COMMENTS = "the same comments"
 SHORTEST_NODES = 45
 """Shorter programs are alike because there is one way to write them."""
 LONG_NODES = 150
@@ -20,6 +24,9 @@ MOST_NODES = 4_000
 SHINGLE = 4
 NEARLY = 0.9
 FEWEST_WORDS = 8
+MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
+"""Shorter comments are alike by chance."""
+MAX_COMMENTS, MAX_COMMENT_CHARACTERS = 50, 120
 _ORDINARY = (
     r"(?:math|cmath|numpy|pandas|plotly|matplotlib|scipy|random|statistics|itertools|functools|collections|dataclasses|typing|re|heapq"
     r"|bisect|fractions|decimal|operator|copy|string|struct|enum|abc|json|time|datetime|zlib|hashlib|warnings|textwrap|pprint|__future__"
@@ -127,6 +134,25 @@ def _name(node: ast.AST) -> str:
     return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
 
 
+def comments(source: str, provided: Sequence[str] = ()) -> list[str]:
+    """Return the comments of a program, those of few words and those of the notebook's own cells left out."""
+    known = {text.casefold() for each in provided for text in _comments(each)}
+    found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
+    return [
+        text[:MAX_COMMENT_CHARACTERS]
+        for text in found
+        if len(text.split()) >= MIN_COMMENT_WORDS and len(text) >= MIN_COMMENT_CHARACTERS
+    ][:MAX_COMMENTS]
+
+
+def _comments(source: str) -> Iterator[str]:
+    """Yield the comments of a program: up to the mistake in one that has a mistake."""
+    with suppress(tokenize.TokenError, SyntaxError, ValueError):
+        for token in tokenize.generate_tokens(io.StringIO(without_magics(source)).readline):
+            if token.type == tokenize.COMMENT:
+                yield " ".join(token.string.lstrip("#").split())
+
+
 def digest_of_words(words: str) -> str:
     """What tells an answer in words from any other, however it is spaced."""
     return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
@@ -134,7 +160,7 @@ def digest_of_words(words: str) -> str:
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """All flags of a class, each with its students; those first that come from looking at all submissions side by side."""
-    together = [*_taken_over(results), *_copied(results), *_alike(results), *_repeated(results)]
+    together = [*_taken_over(results), *_copied(results), *_commented(results), *_alike(results), *_repeated(results)]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
     return [
         *together,
@@ -166,6 +192,22 @@ def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for (key, _), students in groups.items():
         if len(students) > 1:
             yield _flag(students, COPIED, key, f"{len(students)} answers are the same, word by word.")
+
+
+def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students whose code has the same comment: a comment is a person's own words, even in short code."""
+    owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for result in results:
+        for key, answer in result["taken"].items():
+            for text in answer.get("comments") or ():
+                owners[key, text.casefold()].setdefault(result["student"], text)
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (key, _), texts in owners.items():
+        if len(texts) > 1:
+            groups[key, tuple(sorted(texts))].append(next(iter(texts.values())))
+    for (key, students), same in groups.items():
+        more = f" and {len(same) - 1} more" if len(same) > 1 else ""
+        yield _flag(students, COMMENTS, key, f"{len(students)} answers have the same comment: # {same[0]}{more}")
 
 
 def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ from netlab.grading.submission import digest_of
 from netlab.grading.text import bare, one_line
 
 KEPT = "results"
-REVIEW_COLUMNS = ("student", "exercise", "of", "points", "comment", "words", "answer", "model")
+REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
 """`words` tells the answer that the points are for from any other."""
 REVIEW_NEEDED = ("student", "exercise", "points", "words")
 

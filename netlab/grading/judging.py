@@ -111,7 +111,8 @@ def judge(job: Job) -> dict[str, Any]:
         "notes": notes,
         "flags": found["flags"],
         "taken": {
-            key: {name: answer.get(name) for name in ("answer", "shape")} for key, answer in found["taken"].items()
+            key: {name: answer.get(name) for name in ("answer", "shape", "comments")}
+            for key, answer in found["taken"].items()
         },
         "exercises": [vars(mark) for mark in marked.values()],
     }

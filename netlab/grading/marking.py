@@ -15,9 +15,12 @@ from netlab.grading.examiner import Exercise
 from netlab.grading.master import Edition
 
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
-TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "needs review"
+TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "waiting for review"
 NOT_GRADED = "not graded"
+PARTLY = "partly correct"
+"""How reports call a failed answer that has some of its points."""
 STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
+SHOWN_STATUSES = (PASSED, PARTLY, *STATUSES[1:])
 ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes
 
 
@@ -79,8 +82,18 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
             if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
         )
     )
+    if mark.status == FAILED and isinstance(check, Build) and exercise.shares and exercise.judge is None:
+        # The parts are judged one by one, each as "1 of 1 conditions"; the student reads of all at once.
+        mark.sentences = [
+            ADDRESS.sub("", sentence) for sentence in check.judge(answer).sentences if "chapter.check." not in sentence
+        ]
     if mark.status == FAILED and len(mark.sentences) > 1:
         mark.slip = mark.sentences[1]
+
+
+def shown_status(mark: Mapping[str, Any]) -> str:
+    """Return the status of a result as reports call it."""
+    return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
 
 
 def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:

@@ -11,6 +11,7 @@ from typing import Any
 from netlab.grading import flags, needs, submission
 from netlab.grading.callee import CONTROL_METHODS
 from netlab.grading.needs import Provided
+from netlab.grading.prose import Prose
 from netlab.grading.submission import MOST_ANSWER_CHARACTERS, Cell, Submission, Taken, UnreadableError, Wanted
 from netlab.grading.text import clean
 
@@ -86,7 +87,8 @@ def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]])
     answer = "\n\n".join([*helpers, mine.source])
     if helpers:
         given = needs.needed(before, answer)[0]
-    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source)}
+    own_comments = flags.comments(mine.source, [each.stub, *(source for _, source, _ in provided)])
+    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source), "comments": own_comments}
 
 
 def control(path: str) -> dict[str, Any]:
@@ -151,6 +153,7 @@ def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
 def page(template: str, words: Mapping[str, Any], room: str = "netlab.grading") -> str:
     """A page of HTML from a room's templates; every text in it is escaped."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
+    from markupsafe import Markup
 
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(room), PackageLoader("netlab.grading")]),
@@ -159,6 +162,8 @@ def page(template: str, words: Mapping[str, Any], room: str = "netlab.grading") 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    texts = Prose()
+    environment.filters["prose"] = lambda text: Markup(texts.render(text))  # noqa: S704 (it escapes)
     return environment.get_template(template).render(**words).rstrip("\n") + "\n"
 
 

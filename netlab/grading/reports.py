@@ -17,27 +17,32 @@ from netlab.grading import kept, marking
 from netlab.grading.grade import REVIEW_COLUMNS, Graded
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.master import WORDS
+from netlab.grading.roster import Entry
 from netlab.grading.text import file_name, harmless
 
-GRADES = "grades.csv"
+GRADES, MOODLE, CANVAS = "grades.csv", "moodle.csv", "canvas.csv"
+MAX_CELL_CHARACTERS = 30_000
+"""Excel takes 32 767 characters in a cell."""
+LINE_END = " ¶ "
+"""Code pages of Western Europe, in which spreadsheets save, have it."""
 MOST_ROWS = 30
 
 
-def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
+def write(graded: Graded, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
     """Write every report into a directory.
 
     Parameters
     ----------
     output : Path
-        The directory; what an earlier grading wrote there is replaced.
+        The directory; reports of an earlier grading are replaced.
     show_expected : bool
         Tell students the right numbers.
+    unreviewed : bool
+        Write the platforms' files although answers wait for review.
     """
     output.mkdir(parents=True, exist_ok=True)
     texts = {
         GRADES: grades_csv(graded),
-        "moodle.csv": moodle_csv(graded),
-        "canvas.csv": canvas_csv(graded),
         "junit.xml": junit_xml(graded),
         "flags.csv": _table(
             ("students", "kind", "exercise", "sentence"),
@@ -45,9 +50,15 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
         ),
         "review.csv": review_csv(graded),
         "review.html": review_html(graded),
-        "class.html": class_html(graded),
+        "class.html": class_html(graded, unreviewed=unreviewed),
         "manifest.json": json.dumps(graded.manifest, indent=1, sort_keys=True) + "\n",
     }
+    if unreviewed or not waiting(graded):
+        texts |= {MOODLE: moodle_csv(graded), CANVAS: canvas_csv(graded)}
+    else:
+        # Those of an earlier grading would be imported as if they were this one's.
+        for name in (MOODLE, CANVAS):
+            (output / name).unlink(missing_ok=True)
     for name, text in texts.items():
         kept.write_whole(output / name, text)
     pages = output / "feedback"
@@ -57,6 +68,25 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
         kept.write_whole(
             pages / f"{file_name(result['student'])}.html", feedback_html(graded, result, show_expected=show_expected)
         )
+
+
+def waiting(graded: Graded) -> int:
+    """Return how many answers wait for a person's points."""
+    return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
+
+
+def titles(graded: Graded) -> dict[str, str]:
+    """Return the title of each exercise by key: its heading in the chapter, numbered if several stand under one."""
+    headings = _headings(graded)
+    keys = list(graded.master.exercises())
+    shared = Counter(headings.get(key) for key in keys)
+    seen: Counter[str] = Counter()
+    found = {}
+    for key in keys:
+        heading = headings.get(key, "")
+        seen[heading] += 1
+        found[key] = key if not heading else heading if shared[heading] == 1 else f"{heading} ({seen[heading]})"
+    return found
 
 
 def total(result: Mapping[str, Any]) -> float:
@@ -76,9 +106,18 @@ def imported(result: Mapping[str, Any]) -> str:
 
 
 def without_address(graded: Graded) -> list[str]:
-    """Students of whom the import of Moodle knows nothing, because the class list has addresses and not theirs."""
-    there = [entry.student for entry in graded.entries.values() if not entry.columns.get("email")]
+    """Students who are not in Moodle's table, because the class list has its key for others and not for them."""
+    _, column = _moodle_key(graded)
+    there = [entry.student for entry in graded.entries.values() if column and not entry.columns.get(column)]
     return there if len(there) < len(graded.entries) else []
+
+
+def _moodle_key(graded: Graded) -> tuple[str, str]:
+    """The heading of what names a student in Moodle, and the class list's column for it; "" is the student's own name."""
+    for title, column in (("Email address", "email"), ("ID number", "id_number"), ("Username", "username")):
+        if any(entry.columns.get(column) for entry in graded.entries.values()):
+            return title, column
+    return "ID number", ""
 
 
 def grades_csv(graded: Graded) -> str:
@@ -86,7 +125,7 @@ def grades_csv(graded: Graded) -> str:
     return _table(
         ("student", "exercise", "points", "of", "status"),
         (
-            [result["student"], mark["key"], _number(mark["points"]), _number(mark["of"]), mark["status"]]
+            [result["student"], mark["key"], _number(mark["points"]), _number(mark["of"]), marking.shown_status(mark)]
             for result in graded.results
             for mark in result["exercises"]
         ),
@@ -98,38 +137,42 @@ def moodle_csv(graded: Graded) -> str:
 
     Moodle stops at the first line whose student it does not know, so nobody beyond the class list is in it.
     """
-    titles = {"email": "Email address", "student": "ID number"}
-    by_email = any(entry.columns.get("email") for entry in graded.entries.values())
-    key = "email" if by_email else "student"
+    title, column = _moodle_key(graded)
     rows = []
     for result in graded.results:
         entry = graded.entries.get(result["student"])
         if graded.entries and entry is None:
             continue
-        who = entry.columns.get("email", "") if by_email and entry else result["student"]
+        who = entry.columns.get(column, "") if column and entry else result["student"]
         if who:
-            rows.append([who, imported(result), _summary(result)])
-    return _table((titles[key], graded.master.stem, "Feedback comments"), rows)
+            rows.append([who, imported(result), _summary(result, titles(graded))])
+    return _table((title, graded.master.stem, "Feedback comments"), rows)
 
 
 def canvas_csv(graded: Graded) -> str:
-    """What Canvas's gradebook import takes: its five columns, a column of points, and the line of points possible."""
+    """What Canvas's gradebook import takes: its columns as the class list has them, one of points, and the line of points possible.
+
+    A column that the class list does not have is empty: Canvas then finds the student by the others.
+    """
     whole = max((most(result) for result in graded.results), default=0.0)
-    rows: list[list[str]] = [["    Points Possible", "", "", "", "", _number(whole)]]
+    columns = _canvas_columns(graded)
+    rows: list[list[str]] = [["    Points Possible", *[""] * (len(columns) - 1), _number(whole)]]
     for result in graded.results:
-        entry = graded.entries.get(result["student"])
-        columns: Mapping[str, str] = entry.columns if entry else {}
-        rows.append(
-            [
-                entry.name if entry else result["student"],
-                columns.get("canvas_id", ""),
-                columns.get("sis_user_id", ""),
-                columns.get("sis_login_id", "") or columns.get("email", ""),
-                columns.get("section", ""),
-                imported(result),
-            ]
-        )
-    return _table(("Student", "ID", "SIS User ID", "SIS Login ID", "Section", graded.master.stem), rows)
+        entry = graded.entries.get(result["student"], Entry(result["student"]))
+        named = {**entry.columns, "name": entry.name}
+        rows.append([*(named.get(column, "") for _, column in columns), imported(result)])
+    return _table([*(title for title, _ in columns), graded.master.stem], rows)
+
+
+def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
+    """Canvas's headings, each with the class list's column; the names in two columns if the list has them so."""
+    given = [entry.columns for entry in graded.entries.values()]
+    has = {name for columns in given for name, value in columns.items() if value}
+    split = {"first_name", "last_name", "canvas_id"} <= has and "name" not in has
+    names = [("LastName", "last_name"), ("FirstName", "first_name")] if split else [("Student", "name")]
+    own = [("ID", "canvas_id"), ("SIS User ID", "sis_user_id"), ("SIS Login ID", "sis_login_id")]
+    more = [("Integration ID", "integration_id"), ("Root Account", "root_account")]
+    return [*names, *own, *(each for each in more if each[1] in has), ("Section", "section")]
 
 
 def junit_xml(graded: Graded) -> str:
@@ -162,20 +205,24 @@ def junit_xml(graded: Graded) -> str:
 
 
 def review_csv(graded: Graded) -> str:
-    """A line for each answer in words, with room for a person's points, and with those that it has."""
-    models = _models(graded)
+    """A line for each answer in words, with room for a person's points, and with those that it has.
+
+    Each cell is one line, and short enough for any spreadsheet.
+    """
+    models, named = _models(graded), titles(graded)
     return _table(
         REVIEW_COLUMNS,
         (
             [
                 result["student"],
                 mark["key"],
+                named.get(mark["key"], mark["key"]),
                 _number(mark["of"]),
                 "" if mark["status"] == marking.REVIEW else _number(mark["points"]),
                 "" if mark["status"] == marking.REVIEW else mark["sentences"][0],
                 mark["words"],
-                mark["answer"],
-                models[result["token"]][mark["key"]],
+                _in_a_cell(mark["answer"]),
+                _in_a_cell(models[result["token"]][mark["key"]]),
             ]
             for result in graded.results
             for mark in result["exercises"]
@@ -184,27 +231,65 @@ def review_csv(graded: Graded) -> str:
     )
 
 
+def _in_a_cell(text: str) -> str:
+    """Text in one line for a spreadsheet, its line ends shown; cut where Excel would begin another row."""
+    lines = (line.strip() for line in text.replace("\t", " ").split("\n"))
+    line = LINE_END.join(filter(None, lines))
+    return line if len(line) <= MAX_CELL_CHARACTERS else f"{line[:MAX_CELL_CHARACTERS]} …"
+
+
 def _in_words(mark: Mapping[str, Any]) -> bool:
     """Whether a person reads, or has read, this answer."""
     return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
 def review_html(graded: Graded) -> str:
-    """Answers in words beside model answer and rubric."""
+    """Answers in words beside model answer and rubric; flagged ones say so."""
     questions: dict[tuple[str, str], dict[str, Any]] = {}
-    models = _models(graded)
+    models, named = _models(graded), titles(graded)
     for result in graded.results:
         for mark in result["exercises"]:
             if not _in_words(mark):
                 continue
-            model = models[result["token"]][mark["key"]]
-            wanted = next(each for each in graded.master.edition(result["token"]).wanted if each.key == mark["key"])
+            key, model = mark["key"], models[result["token"]][mark["key"]]
+            wanted = next(each for each in graded.master.edition(result["token"]).wanted if each.key == key)
             question = questions.setdefault(
-                (mark["key"], model),
-                {"key": mark["key"], "of": _number(mark["of"]), "text": wanted.stub, "model": model, "answers": []},
+                (key, model),
+                {
+                    "key": key,
+                    "title": named.get(key, key),
+                    "of": _number(mark["of"]),
+                    "text": _without_comments(wanted.stub),
+                    "model": _without_comments(model),
+                    "answers": [],
+                },
             )
-            question["answers"].append({"student": result["student"], "words": mark["answer"]})
-    return _page("review.html.j2", chapter=graded.master.stem, questions=list(questions.values()))
+            read = mark["status"] != marking.REVIEW
+            question["answers"].append(
+                {
+                    "student": result["student"],
+                    "words": mark["answer"],
+                    "given": f"{_number(mark['points'])} of {_number(mark['of'])}" if read else "",
+                    "comment": mark["sentences"][0] if read else "",
+                    "flags": [
+                        {"kind": flag["kind"], "sentence": flag["sentence"], "others": _others(flag, result["student"])}
+                        for flag in graded.flags
+                        if result["student"] in flag["students"] and flag["exercise"] in ("", key)
+                    ],
+                }
+            )
+    return _page(
+        "review.html.j2", chapter=graded.master.stem, questions=list(questions.values()), waiting=waiting(graded)
+    )
+
+
+def _others(flag: Mapping[str, Any], student: str) -> str:
+    return ", ".join(other for other in flag["students"] if other != student)
+
+
+def _without_comments(text: str) -> str:
+    """A text of the chapter's without the comments in it that only its source is for."""
+    return re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL).strip()
 
 
 def _models(graded: Graded) -> dict[str, dict[str, str]]:
@@ -221,11 +306,14 @@ def _models(graded: Graded) -> dict[str, dict[str, str]]:
 def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
     """What one student reads."""
     entry = graded.entries.get(result["student"])
-    waiting = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
-    headings = _headings(graded)
+    unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
+    headings, named = _headings(graded), titles(graded)
     marks = [
         {
             **mark,
+            "title": named.get(mark["key"], mark["key"]),
+            "shown": marking.shown_status(mark),
+            "waits": mark["status"] == marking.REVIEW,
             "points": _number(mark["points"]),
             "of": _number(mark["of"]),
             "expected": mark["expected"] if show_expected and mark["status"] != marking.PASSED else "",
@@ -244,7 +332,7 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
         name=entry.name if entry else result["student"],
         points=_number(total(result)),
         of=_number(most(result)),
-        waiting=_number(waiting) if waiting else "",
+        waiting=_number(unread) if unread else "",
         notes=result["notes"],
         marks=marks,
     )
@@ -262,22 +350,25 @@ def _headings(graded: Graded) -> dict[str, str]:
     return found
 
 
-def class_html(graded: Graded) -> str:
-    """What the instructor looks at first."""
+def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
+    """The instructor's first page: what could not be read, what waits, flags, and points by exercise and student."""
     results = graded.results
     totals = sorted(total(result) for result in results)
     whole = max((most(result) for result in results), default=0.0)
     keys = [mark["key"] for mark in results[0]["exercises"]] if results else []
-    seen = {mark["status"] for result in results for mark in result["exercises"]}
-    statuses = [status for status in marking.STATUSES if status in seen]
+    named = titles(graded)
+    seen = {marking.shown_status(mark) for result in results for mark in result["exercises"]}
+    statuses = [status for status in marking.SHOWN_STATUSES if status in seen]
     exercises = []
     for place, key in enumerate(keys):
         marks = [result["exercises"][place] for result in results]
-        counts = Counter(mark["status"] for mark in marks)
+        counts = Counter(marking.shown_status(mark) for mark in marks)
+        mean = statistics.fmean(mark["points"] for mark in marks)
         exercises.append(
             {
                 "key": key,
-                "mean": f"{statistics.fmean(mark['points'] for mark in marks):.2f}",
+                "title": named.get(key, key),
+                "mean": "-" if counts[marking.REVIEW] else f"{mean:.2f}",
                 "of": _number(marks[0]["of"]),
                 "counts": [counts[status] for status in statuses],
             }
@@ -292,24 +383,39 @@ def class_html(graded: Graded) -> str:
         highest=_number(totals[-1]) if totals else "0",
         median=_number(statistics.median(totals)) if totals else "0",
         of=_number(whole),
+        waiting=waiting_sentence(graded, unreviewed=unreviewed),
         notes=notes(graded),
         statuses=statuses,
         exercises=exercises,
         distribution=_distribution(totals, whole),
         slips=[
-            {"count": count, "key": key, "slip": slip}
+            {"count": count, "key": key, "title": named.get(key, key), "slip": slip}
             for (key, slip), count in sorted(slips.items(), key=lambda item: (-item[1], item[0]))[:MOST_ROWS]
         ],
-        flags=graded.flags,
+        flags=[{**flag, "title": named.get(flag["exercise"], flag["exercise"])} for flag in graded.flags],
         table=[
             {
                 "student": result["student"],
                 "link": f"feedback/{file_name(result['student'])}.html",
                 "points": _number(total(result)),
-                "statuses": [mark["status"] for mark in result["exercises"]],
+                "statuses": [marking.shown_status(mark) for mark in result["exercises"]],
             }
             for result in results
         ],
+    )
+
+
+def waiting_sentence(graded: Graded, *, unreviewed: bool = False) -> str:
+    """Return what is to be said of answers that wait for a person, "" if there are none."""
+    number = waiting(graded)
+    if not number:
+        return ""
+    wait = "1 answer waits" if number == 1 else f"{number} answers wait"
+    if unreviewed:
+        return f"{wait} for review: all points, and those in {MOODLE} and {CANVAS}, are without them."
+    return (
+        f"{wait} for review: all points are without them, so {MOODLE} and {CANVAS} were not written. Points go into review.csv; "
+        "then grade again with --resume. --unreviewed writes the files all the same."
     )
 
 
@@ -331,7 +437,9 @@ def notes(graded: Graded) -> list[str]:
         found.append(f"Could not be read: {len(unread)}: {', '.join(unread)}. Their pages say why.")
     nowhere = without_address(graded)
     if nowhere:
-        found.append(f"Not in moodle.csv, because the class list has no email address of theirs: {', '.join(nowhere)}.")
+        found.append(
+            f"Not in {MOODLE}, because the class list has no {_moodle_key(graded)[0]} of theirs: {', '.join(nowhere)}."
+        )
     return [
         *found,
         *(f"{student}: not graded, and through no fault of theirs: {why}" for student, why in graded.failures.items()),
@@ -352,15 +460,17 @@ def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]
     ]
 
 
-def _summary(result: Mapping[str, Any]) -> str:
-    return (
-        " ".join(result["notes"][:1])
-        if not any(mark["sentences"] for mark in result["exercises"])
-        else "; ".join(
-            f"{mark['key']}: {mark['status']}, {_number(mark['points'])} of {_number(mark['of'])}"
-            for mark in result["exercises"]
-        )
-    )
+def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
+    if not any(mark["sentences"] for mark in result["exercises"]):
+        return " ".join(result["notes"][:1])
+    return "; ".join(f"{named.get(mark['key'], mark['key'])}: {_outcome(mark)}" for mark in result["exercises"])
+
+
+def _outcome(mark: Mapping[str, Any]) -> str:
+    """The status and the points of an exercise in a few words."""
+    if mark["status"] == marking.REVIEW:
+        return f"{mark['status']}, of {_number(mark['of'])}"
+    return f"{marking.shown_status(mark)}, {_number(mark['points'])} of {_number(mark['of'])}"
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@")
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NOT_TEXT = (
     *range(0x20),
     *range(0x7F, 0xA0),

@@ -24,7 +24,7 @@ from netlab.grading.master import Master
 SAMPLE = Path(__file__).parent / "sample"
 SOURCE = SAMPLE / "solutions" / "00_sample.py"
 OF = {"limit": 3, "counted": 1, "overload_run": 2, "why-words": 2, "letter": 1, "search": 2}
-FULL = {key: ("needs review", 0) if key == "why-words" else ("passed", points) for key, points in OF.items()}
+FULL = {key: ("waiting for review", 0) if key == "why-words" else ("passed", points) for key, points in OF.items()}
 NOTHING = dict.fromkeys(OF, ("not attempted", 0))
 RIGHT = {
     "limit": "def limit_mbps(rate_mbps, payload_bytes):\n    return rate_mbps * payload_bytes / (payload_bytes + 42)",

@@ -55,7 +55,7 @@ def test_a_persons_points_stay_when_grading_is_repeated_without_naming_them(
     for _ in range(2):
         assert cli.main([*words, "--resume"]) == 0
         assert "points for 1 answers in words" in capsys.readouterr().out
-        assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
+        assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 
 
 def test_ctrl_c_says_what_is_kept_and_nothing_else(
@@ -136,13 +136,13 @@ def test_points_for_words_do_not_outlive_the_words(
         writer.writeheader()
         writer.writerows(rows)
     assert cli.main([*words, "--resume"]) == 0
-    assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
+    assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
     other = {"why-words": classroom.RIGHT["why-words"].replace("The queue overflows.", "No idea, sorry.")}
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(other))))
     capsys.readouterr()
     assert cli.main([*words, "--resume"]) == 0
     assert "Other words than those that got points: anna (why-words)" in capsys.readouterr().out
-    assert "anna,why-words,0,2,needs review" in (tmp_path / "out" / "grades.csv").read_text()
+    assert "anna,why-words,0,2,waiting for review" in (tmp_path / "out" / "grades.csv").read_text()
 
 
 def test_no_result_is_taken_over_when_code_that_measures_has_changed(
@@ -221,7 +221,7 @@ def test_a_full_disk_takes_nothing_that_is_there(
     assert "cannot be written: File too large" in capsys.readouterr().err
     assert review.read_bytes() == before and not list(review.parent.glob("*.part"))
     assert cli.main([*words, "--resume"]) == 0
-    assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
+    assert "anna,why-words,1.5,2,partly correct" in (tmp_path / "out" / "grades.csv").read_text()
 
 
 def test_a_class_list_without_the_tokens_that_were_drawn_is_said(

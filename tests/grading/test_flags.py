@@ -91,7 +91,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
     def words(student: str, text: str) -> dict[str, Any]:
         mark = {
             "key": "why-words", "words": flags.digest_of_words(text), "counted": len(text.split()),
-            "status": "needs review", "expected": "", "value": "",
+            "status": "waiting for review", "expected": "", "value": "",
         }  # fmt: skip
         return result(student, exercises=[mark])
 
@@ -184,3 +184,24 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
         (flags.PART, ["7", "8"], "1 of 1.5 points. What does not hold: It must send 7. (With the numbers of 7.)"),
         (flags.PART, ["9"], "1 of 1.5 points. What does not hold: It must be full."),
     ]
+
+
+def commented(student: str, *comments: str) -> dict[str, Any]:
+    """A result whose answer has these comments."""
+    return {**result(student, "x = 1"), "taken": {"window": {"answer": "", "shape": [], "comments": list(comments)}}}
+
+
+def test_equal_comments_are_flagged_even_in_short_code() -> None:
+    """Short right code is often alike; a person's own words are not."""
+    mine = "halve until the loss is gone, then double"
+    same = [commented("anna", mine), commented("ben", mine.upper(), "only mine, and not another's"), commented("cleo")]
+    (flag,) = flags.of_class(same)
+    assert flag["students"] == ["anna", "ben"] and flag["kind"] == flags.COMMENTS and flag["exercise"] == "window"
+    assert flag["sentence"] == f"2 answers have the same comment: # {mine}"
+
+
+def test_a_comment_of_few_words_or_of_the_notebooks_own_is_nobodys() -> None:
+    source = "# Your answer goes here, in Mbit/s\nx = 1  # in bytes\ny = 2  # the part that I thought of  myself\n"
+    provided = ["# your answer goes here, in Mbit/s"]
+    assert flags.comments(source, provided) == ["the part that I thought of myself"]
+    assert flags.comments("# up to the mistake, four words\nx = (", []) == ["up to the mistake, four words"]

@@ -86,7 +86,7 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) 
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
-def test_canvas_knows_a_student_by_its_own_columns_and_by_the_address_where_it_gave_no_login(graded: Graded) -> None:
+def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is_made_up(graded: Graded) -> None:
     columns = {
         "name": "A B",
         "canvas_id": "7",
@@ -96,11 +96,102 @@ def test_canvas_knows_a_student_by_its_own_columns_and_by_the_address_where_it_g
         "email": "a@x.org",
     }
     named = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-    for given, login in ((columns, "ab"), ({**columns, "sis_login_id": ""}, "a@x.org")):
+    for given, login in ((columns, "ab"), ({**columns, "sis_login_id": ""}, "")):
         entries = {**graded.entries, "anna": replace(graded.entries["anna"], columns=given)}
         points, anna, *_ = rows(reports.canvas_csv(replace(graded, entries=entries)))
         assert [anna[each] for each in named] == ["A B", "7", "u7", login, "S"]
         assert [points[each].strip() for each in named] == ["Points Possible", "", "", "", ""]
+
+
+def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_list_has_them(graded: Graded) -> None:
+    """As lib/gradebook_exporter.rb of Canvas orders them."""
+    given = {
+        "first_name": "A",
+        "last_name": "B",
+        "canvas_id": "7",
+        "integration_id": "i7",
+        "root_account": "uni.edu",
+        "section": "S",
+    }
+    entries = {**graded.entries, "anna": replace(graded.entries["anna"], columns=given)}
+    nameless = {name: replace(each, columns={**each.columns, "name": ""}) for name, each in entries.items()}
+    table = list(csv.reader(io.StringIO(reports.canvas_csv(replace(graded, entries=nameless)))))
+    titles = "LastName,FirstName,ID,SIS User ID,SIS Login ID,Integration ID,Root Account,Section,00_sample"
+    assert table[0] == titles.split(",")
+    assert table[1][0].strip() == "Points Possible"
+    assert table[2] == ["B", "A", "7", "", "", "i7", "uni.edu", "S", "6"]
+
+
+def test_moodle_gets_the_key_that_the_class_list_has(graded: Graded) -> None:
+    for column, title in (("id_number", "ID number"), ("username", "Username")):
+        entries = {name: Entry(name, {column: f"{name}-7"}) for name in graded.entries}
+        moodle = rows(reports.moodle_csv(replace(graded, entries=entries)))
+        assert [row[title] for row in moodle] == ["anna-7", "ben-7", "cleo-7"]
+
+
+def test_no_file_of_a_platform_is_written_while_answers_wait_unless_it_is_asked_for(
+    graded: Graded, tmp_path: Path
+) -> None:
+    """An import would tell everybody 0 points for words that nobody has read."""
+    reports.write(graded, tmp_path, unreviewed=True)
+    assert (tmp_path / "moodle.csv").is_file() and (tmp_path / "canvas.csv").is_file()
+    reports.write(graded, tmp_path)
+    assert not (tmp_path / "moodle.csv").exists() and not (tmp_path / "canvas.csv").exists()
+    page = (tmp_path / "class.html").read_text()
+    assert "2 answers wait for review" in page and "--unreviewed" in page
+    words = next(line for line in page.split("\n") if "why-words" in line and "2</td>" in line)
+    assert '<td class="number">-</td>' in words
+    read = {
+        (result["student"], mark["key"]): grade.Reviewed(mark["of"], "", mark["words"])
+        for result in graded.results
+        for mark in result["exercises"]
+        if mark["status"] == marking.REVIEW
+    }
+    reports.write(grade.with_review(graded, read), tmp_path)
+    assert (tmp_path / "moodle.csv").is_file() and "wait for review" not in (tmp_path / "class.html").read_text()
+
+
+def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
+    graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {key: f"Exercise {place}: `{key}` & $x^2$" for place, key in enumerate(classroom.OF, 1)}
+    names["search"] = names["letter"]
+    monkeypatch.setattr(reports, "_headings", lambda _graded: names)
+    anna = graded.results[0]
+    mark = next(mark for mark in anna["exercises"] if mark["key"] == "why-words")
+    read = {("anna", "why-words"): grade.Reviewed(1.5, "Say `why`: $G_\\text{max}$ <b>.", mark["words"])}
+    again = grade.with_review(graded, read)
+    page = reports.feedback_html(again, again.results[0])
+    assert "Exercise 1: <code>limit</code> &amp; <math" in page and '<span class="key">limit</span>' in page
+    assert (
+        "partly correct, 1.5 of 2 points" in page and "failed" not in page.partition("<body>")[2].partition("</h2>")[0]
+    )
+    assert "Say <code>why</code>: <math" in page and "&lt;b&gt;" in page
+    assert reports.titles(graded)["letter"].endswith(" (1)") and reports.titles(graded)["search"].endswith(" (2)")
+    for text in (reports.class_html(again), reports.review_html(again), reports.moodle_csv(again)):
+        assert "Exercise 4: " in text
+    assert "Comment: Say <code>why</code>: <math" in reports.review_html(again)
+    said = rows(reports.moodle_csv(again))[1]["Feedback comments"]
+    assert ": waiting for review, of 2" in said and "review, 0" not in said
+
+
+def test_a_flagged_answer_says_so_in_the_review(graded: Graded) -> None:
+    flag = {"students": ["anna", "ben"], "kind": flags.COPIED, "exercise": "why-words", "sentence": "<i>Alike."}
+    page = reports.review_html(replace(graded, flags=[flag]))
+    assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
+    assert page.count('class="flag"') == 2
+
+
+def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: Graded) -> None:
+    results = [{**each, "exercises": [{**mark} for mark in each["exercises"]]} for each in graded.results]
+    for mark in results[0]["exercises"]:
+        if mark["status"] == marking.REVIEW:
+            mark["answer"] = '\uff1d1+1\n\tsecond; "line"\n' + "x" * 40_000
+    text = reports.review_csv(replace(graded, results=results))
+    assert len(text.strip().split("\n")) == 1 + 2
+    anna = rows(text)[0]
+    assert anna["answer"].startswith('\'\uff1d1+1 ¶ second; "line" ¶ xxx') and len(anna["answer"]) < 32_767
+    assert anna["title"] == reports.titles(graded)["why-words"]
 
 
 def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:

@@ -1,0 +1,139 @@
+"""Text with a little Markdown as safe HTML: code, formulas and emphasis; all else is escaped and keeps its lines."""
+
+import html
+import re
+import time
+import xml.etree.ElementTree as ET
+
+MAX_FORMULA_CHARACTERS = 300
+MAX_FORMULAS_S = 3.0
+"""Processor time for all formulas of a page: a page of a whole class must not fail over one student's."""
+TAGS = frozenset(
+    (
+        "math",
+        "mrow",
+        "mi",
+        "mo",
+        "mn",
+        "ms",
+        "mtext",
+        "mspace",
+        "msub",
+        "msup",
+        "msubsup",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "munder",
+        "mover",
+        "munderover",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mstyle",
+        "mpadded",
+        "mphantom",
+    )
+)
+ATTRIBUTES = frozenset(
+    (
+        "display",
+        "mathvariant",
+        "stretchy",
+        "fence",
+        "form",
+        "separator",
+        "accent",
+        "linethickness",
+        "width",
+        "height",
+        "depth",
+        "columnalign",
+        "rowspacing",
+        "columnspacing",
+        "displaystyle",
+        "scriptlevel",
+        "minsize",
+        "maxsize",
+        "largeop",
+        "movablelimits",
+        "lspace",
+        "rspace",
+    )
+)
+VALUE = re.compile(r"[\w.%+ -]{0,40}")
+NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+_PARTS = re.compile(
+    r"```(?:[^\S\n]*\w*\n)?(?P<block>.*?)```"
+    r"|`(?P<code>[^`\n]+)`"
+    r"|\$\$(?P<display>[^$]+)\$\$"
+    r"|\$(?!\s)(?P<formula>[^$\n]+)(?<!\s)\$(?!\d)"
+    r"|\*\*(?P<strong>[^*\n]+)\*\*"
+    r"|(?<![\w*])\*(?![\s*])(?P<em>[^*\n]+)(?<!\s)\*(?![\w*])"
+    r"|^\#{1,6}[^\S\n]+(?P<heading>[^\n]+)$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Prose:
+    """Renders the texts of one page."""
+
+    def __init__(self) -> None:
+        self._used_s = 0.0
+
+    def render(self, text: str) -> str:
+        """Return the text as HTML.
+
+        >>> Prose().render("a < `b<c>` and **d**")
+        'a &lt; <code>b&lt;c&gt;</code> and <strong>d</strong>'
+        """
+        found, at = [], 0
+        for part in _PARTS.finditer(text):
+            found += [html.escape(text[at : part.start()]), self._part(part.lastgroup or "", part[part.lastgroup or 0])]
+            at = part.end()
+        return "".join([*found, html.escape(text[at:])])
+
+    def _part(self, kind: str, content: str) -> str:
+        if kind in ("formula", "display"):
+            return self._formula(content, kind)
+        tag = {"block": "pre", "code": "code", "em": "em"}.get(kind, "strong")
+        return f"<{tag}>{html.escape(content)}</{tag}>"
+
+    def _formula(self, latex: str, kind: str) -> str:
+        mark = "$" if kind == "formula" else "$$"
+        source = f"<code>{html.escape(mark + latex + mark)}</code>"
+        if len(latex) > MAX_FORMULA_CHARACTERS or self._used_s > MAX_FORMULAS_S:
+            return source
+        began_s = time.process_time()
+        try:
+            return formula(latex, display="inline" if kind == "formula" else "block")
+        except Exception:  # noqa: BLE001 (whatever a text does to the converter, it stays readable)
+            return source
+        finally:
+            self._used_s += time.process_time() - began_s
+
+
+def formula(latex: str, display: str = "inline") -> str:
+    r"""Return a formula as MathML of known elements and attributes.
+
+    Raises ValueError, or an error of the converter, when it cannot be written so.
+
+    >>> formula(r"\text{<b>x</b>}")
+    Traceback (most recent call last):
+    ValueError: <b> is not a part of a formula
+    """
+    from latex2mathml.converter import convert
+
+    # The converter escapes neither text nor links: what it made is read, and written anew.
+    return _written(ET.fromstring(convert(latex, display=display)))  # noqa: S314 (no entities: the declaration is ours)
+
+
+def _written(element: ET.Element) -> str:
+    tag = element.tag.removeprefix(NAMESPACE)
+    if tag not in TAGS:
+        raise ValueError(f"<{tag}> is not a part of a formula")
+    attributes = "".join(
+        f' {name}="{value}"' for name, value in element.attrib.items() if name in ATTRIBUTES and VALUE.fullmatch(value)
+    )
+    inner = "".join(f"{_written(child)}{html.escape(child.tail or '')}" for child in element)
+    return f"<{tag}{attributes}>{html.escape(element.text or '')}{inner}</{tag}>"
