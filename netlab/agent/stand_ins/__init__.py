@@ -23,6 +23,8 @@ PLACES = {
         # A machine's own sudo reads files that an ordinary user may not read, and asks for a password.
         "sudo": "sudo",
         **dict.fromkeys(("ip6tables", "ip6tables-save", "ip6tables-restore"), "no_ipv6"),
+        # Mininet's own removes *.log and *.out from /tmp, where a script shares the user's files.
+        "mn": "mn",
     },
     "last": {
         **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig", "sysctl", "hostname")},
