@@ -505,7 +505,7 @@ print(spans.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-
 # %% id="price-run" tags=["folded"]
 def drop_rate(run, after_s=10):
     """Share of the packets that the slow link's queue drops, and the round trip in ms."""
-    queue = run.queues[(run.queues["link"] == "r1 to h4") & (run.queues["t_s"] >= after_s)]
+    queue = run.queues[(run.queues["link"] == "r1 to r2") & (run.queues["t_s"] >= after_s)]
     drops, sent = (queue[name].iloc[-1] - queue[name].iloc[0] for name in ("drops", "sent_packets"))
     return drops / (drops + sent), run.intervals.loc[run.intervals["t_s"] > after_s, "rtt_ms"].mean()
 
