@@ -86,6 +86,9 @@ class Terminals:
         code = process.poll()
         ended = code is not None or gone or close
         if ended:
+            # The program may have printed its last lines and ended since they were looked for.
+            while not gone and (data := read_now(master)):
+                text += data
             os.close(master)
             del self._open[pid]
         return {"text": text.decode(errors="replace"), "ended": ended, "code": code}
