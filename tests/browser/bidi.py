@@ -29,7 +29,7 @@ FIREFOX_PREFERENCES = {
     "datareporting.policy.dataSubmissionEnabled": False,
     "browser.shell.checkDefaultBrowser": False,
     "app.update.auto": False,
-    "browser.tabs.remote.autostart": True,
+    "focusmanager.testmode": True,  # the page has the focus also where the window has not
 }
 WIDTH, HEIGHT = 1366, 768
 STEP_S = 0.1
@@ -49,6 +49,9 @@ class Browser:
         self._socket = socket
         self._count = 0
         self._tab = self._ask("browsingContext.getTree")["contexts"][0]["context"]
+        if not self.value("document.hasFocus()"):
+            # Without a screen Firefox gives the focus to its second window and never to its first.
+            self._tab = self._ask("browsingContext.create", type="window")["context"]
         size = {"width": WIDTH, "height": HEIGHT}
         self._ask("browsingContext.setViewport", context=self._tab, viewport=size, devicePixelRatio=None)
 

@@ -21,6 +21,9 @@ from tests.waiting import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "build" / "lite"
+PANEL = "[...(globalThis.jupyterapp?.shell.widgets('main') ?? [])].find(panel => panel.isVisible && panel.context)"
+"""The notebook in sight, in JavaScript. JupyterLab's own `currentWidget` is null until something has the focus."""
+NOTEBOOK = f"{PANEL}.content"
 
 
 class Files(SimpleHTTPRequestHandler):
@@ -82,7 +85,7 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iter
 def cells(browser: Browser) -> list[list[str]]:
     """Id, kind and text of each cell of the notebook in sight, as the browser has them."""
     told: list[list[str]] = browser.value(
-        "jupyterapp.shell.currentWidget.content.widgets.map(c => [c.model.id, c.model.type, c.model.sharedModel.getSource()])"
+        f"{NOTEBOOK}.widgets.map(c => [c.model.id, c.model.type, c.model.sharedModel.getSource()])"
     )
     return told
 

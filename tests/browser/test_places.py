@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import as_json
-from tests.browser.test_writing import NOTEBOOK, show
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json
+from tests.browser.test_writing import show
 
 pytestmark = [pytest.mark.slow]
 
 FIRST, OTHER, FAR = "00_start_here.ipynb", "08_multiplexing.ipynb", "judge-words"
 NEAR_PIXELS = 4
+BESIDE = "static/netlab/loading.js"
+"""A page of the same address that runs nothing."""
 TOP = f"""(() => {{
     const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
@@ -24,7 +26,7 @@ TOP = f"""(() => {{
 
 def in_sight(browser: Browser, path: str) -> None:
     """Wait until a chapter is on the page."""
-    browser.until(f"globalThis.jupyterapp?.shell.currentWidget?.context?.path === {as_json(path)}")
+    browser.until(f"{PANEL}?.context.path === {as_json(path)}")
     browser.until(f"!!document.querySelector('.jp-Notebook .jp-Cell') && {NOTEBOOK}.isVisible")
 
 
@@ -39,9 +41,8 @@ def stays(browser: Browser, load: Callable[[], None]) -> None:
 
 
 def test_the_page_opens_on_the_first_chapter_then_on_the_one_that_was_open(browser: Browser, page: str) -> None:
-    browser.go(f"{page}lab/index.html")
+    browser.go(f"{page}{BESIDE}")
     browser.value("localStorage.clear(), sessionStorage.clear()")
-    browser.go("about:blank")
     browser.go(page)
     in_sight(browser, FIRST)
     assert browser.value("[...jupyterapp.shell.widgets('main')].map(widget => widget.title.label)") == [FIRST]
@@ -54,9 +55,8 @@ def test_the_page_opens_on_the_first_chapter_then_on_the_one_that_was_open(brows
 
 
 def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(browser: Browser, page: str) -> None:
-    browser.go(f"{page}lab/index.html")
+    browser.go(f"{page}{BESIDE}")
     browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
-    browser.go("about:blank")
     browser.go(page)
     in_sight(browser, FIRST)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import as_json, cells
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells
 
 pytestmark = [pytest.mark.slow]
 
 CHAPTER, ANSWER = "01_udp_loss.ipynb", "perfect-words"
+STEADY = 20
+"""How many looks must find a cell at the same height."""
 WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
-NOTEBOOK = "jupyterapp.shell.currentWidget.content"
 
 
 @pytest.fixture(params=["jupyterlab", "page"])
@@ -28,17 +29,22 @@ def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
 
 def show(browser: Browser, path: str, cell: str) -> None:
     """Wait until a chapter is in sight, and scroll to one of its cells, which gets the id `here`."""
-    browser.until(f"globalThis.jupyterapp?.shell.currentWidget?.context?.path === {as_json(path)}")
+    browser.until(f"{PANEL}?.context.path === {as_json(path)}")
     browser.until(f"{NOTEBOOK}.widgets.some(cell => cell.model.id === {as_json(cell)})")
     browser.value(f"{NOTEBOOK}.activate()")
+    browser.value("globalThis.steady = 0")
+    # Formulas and figures move what is below them as they are drawn.
     browser.until(f"""(async () => {{
         const notebook = {NOTEBOOK};
         const index = notebook.widgets.findIndex(cell => cell.model.id === {as_json(cell)});
-        await notebook.scrollToItem(index, 'center');
         const {{ node }} = notebook.widgets[index];
-        node.id = 'here';
         const box = node.getBoundingClientRect();
-        return node.isConnected && box.top > 0 && box.bottom < innerHeight && notebook.isVisible;
+        const there = node.isConnected && notebook.isVisible && box.top > 0 && box.bottom < innerHeight;
+        if (!there) await notebook.scrollToItem(index, 'center');
+        node.id = 'here';
+        steady = there && box.top === globalThis.before ? steady + 1 : 0;
+        globalThis.before = box.top;
+        return steady > {STEADY};
     }})()""")
 
 
@@ -48,7 +54,7 @@ def answer(browser: Browser) -> list[str]:
 
 
 def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(chapter: Browser) -> None:
-    before = cells(chapter)
+    before, asked = cells(chapter), answer(chapter)[2]
     chapter.click("#here .jp-MarkdownOutput", times=2)
     chapter.until(f"{NOTEBOOK}.mode === 'edit'")
     chapter.type(WRITTEN)
@@ -56,7 +62,8 @@ def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(cha
     chapter.until("document.getElementById('here').classList.contains('jp-mod-rendered')")
     name, kind, text = answer(chapter)
     assert (name, kind) == (ANSWER, "markdown")
-    assert text.count(WRITTEN) == 1 and text.endswith(WRITTEN), "where the ellipsis was"
+    # The ellipsis gives way; another browser may have written here before.
+    assert text == asked.removesuffix("…") + WRITTEN
     assert [cell for cell in cells(chapter) if cell[0] != ANSWER] == [cell for cell in before if cell[0] != ANSWER]
     assert WRITTEN in chapter.value("document.getElementById('here').textContent")
 
@@ -86,8 +93,8 @@ def test_letters_are_commands_in_a_notebook_of_the_students_own(browser: Browser
     browser.until("!!globalThis.jupyterapp?.shell")
     browser.value("jupyterapp.restored.then(() => true)")
     browser.value("jupyterapp.commands.execute('notebook:create-new', {kernelName: 'python3'}).then(() => 1)")
-    browser.until("jupyterapp.shell.currentWidget?.content?.widgets?.length === 1")
-    browser.until(f"!!{NOTEBOOK}.activeCell && jupyterapp.shell.currentWidget.context.isReady")
+    browser.until(f"{PANEL}?.content.widgets?.length === 1")
+    browser.until(f"!!{NOTEBOOK}.activeCell && {PANEL}.context.isReady")
     browser.value(f"({NOTEBOOK}.mode = 'command', {NOTEBOOK}.activate())")
     browser.type("m")
     assert [kind for _, kind, _ in cells(browser)] == ["markdown"]
