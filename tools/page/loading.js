@@ -55,18 +55,17 @@
     // Nothing is current as long as the page has no focus.
     const widget = shell?.currentWidget ?? (shell && [...shell.widgets("main")].find((each) => each.isVisible));
     const path = widget?.context?.path;
-    if (!isLab || !path) return;
+    if (!isLab || !path || !widget.context.isReady) return;
     restored = null;
     nameInAddress(path);
     for (const store of ["sessionStorage", "localStorage"]) if (stored(store)?.getItem(OPEN) !== path) stored(store)?.setItem(OPEN, path);
   }
   // What was open may have been deleted or renamed in another tab.
   function openFirst() {
-    const { commands } = window.jupyterapp;
-    if (restored === FIRST) return;
-    restored = null;
     for (const store of ["sessionStorage", "localStorage"]) stored(store)?.removeItem(OPEN);
-    commands.execute("docmanager:open", { path: FIRST });
+    nameInAddress(FIRST);
+    location.reload();
+    return new Promise(() => {});
   }
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -215,7 +214,7 @@
       const get = contents.get.bind(contents);
       contents.get = async (...asked) => {
         const file = await get(...asked).catch((error) => {
-          if (restored && asked[0] === restored) openFirst();
+          if (restored && restored !== FIRST && asked[0] === restored) return openFirst();
           throw error;
         });
         if (file.type === "notebook" && file.content) joinLines(file.content);

@@ -199,10 +199,10 @@
     }
   }
 
-  // The list of files shows whole names; who has moved its edge once keeps that.
+  // The list of files shows whole names. JupyterLite forgets where its edge was.
 
   const SIDE_PX = 380;
-  const WIDENED = "netlab side bar";
+  const WIDTH = "netlab side bar";
   function find(widget, id) {
     if (widget.id === id) return widget;
     for (const child of widget.layout ?? []) {
@@ -211,17 +211,20 @@
     }
     return null;
   }
+  const splitOf = (app) => (app.shell.layout && !app.shell.leftCollapsed ? find(app.shell, "jp-main-split-panel") : null);
+  let widened = false;
   function widen(app) {
-    const split = app.shell.layout && find(app.shell, "jp-main-split-panel");
+    const split = splitOf(app);
     const width = split?.node.clientWidth ?? 0;
-    if (width < 3 * SIDE_PX || app.shell.leftCollapsed || !split.relativeSizes()[0]) return;
-    const sizes = split.relativeSizes();
-    const share = SIDE_PX / width;
-    if (sizes[0] < share) {
-      const [left, ...rest] = sizes;
-      split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
-    }
-    localStorage.setItem(WIDENED, "true");
+    const [left, ...rest] = split?.relativeSizes() ?? [0];
+    if (widened || !left || width < 3 * SIDE_PX) return;
+    widened = true;
+    const share = Math.min((Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width)) / width, 0.5);
+    split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
+  }
+  function keepWidth(app) {
+    const split = splitOf(app);
+    if (widened && split) localStorage.setItem(WIDTH, Math.round(split.relativeSizes()[0] * split.node.clientWidth));
   }
 
   const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }`;
@@ -234,10 +237,10 @@
     document.addEventListener("dblclick", (event) => afterDoubleClick(app, event));
     addEventListener("keydown", leaveToWidget, true);
     addEventListener("keydown", (event) => onLetter(app, event), true);
-    addEventListener("pagehide", () => panels(app).forEach(keepPlace), true);
+    addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth(app)), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
-      if (!localStorage.getItem(WIDENED)) app.restored.then(() => widen(app)); // as soon as the list is there
+      if (!widened) app.restored.then(() => widen(app)); // as soon as the list is there
     }, 200);
     let asking = false;
     setInterval(async () => {
