@@ -6,7 +6,9 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
@@ -14,6 +16,8 @@ from netlab.course import catalogue, copies
 EXTENSIONS = Path(__file__).with_name("labextensions")
 # No pop-up that asks about news, and no look at the network for them.
 _QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+# A check reads from the saved notebook whether its answer was edited and not run; JupyterLab saves every two minutes.
+_DEFAULTS = {**_QUIET, "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +51,7 @@ def main(options: argparse.Namespace) -> int:
         *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
         *options.jupyter,
     ]
-    _keep_quiet(Path(sys.prefix))
+    _set_defaults(Path(sys.prefix))
     program = [sys.executable, "-m", "jupyter", *words]
     try:
         if sys.platform == "win32":
@@ -58,11 +62,18 @@ def main(options: argparse.Namespace) -> int:
         raise NetlabError(f"JupyterLab did not start: {error}. Run `make setup` in the clone.") from error
 
 
-def _keep_quiet(prefix: Path) -> None:
+def _set_defaults(prefix: Path) -> None:
     """Set JupyterLab's defaults of this environment, where it is ours to write and nobody has set them."""
     settings = prefix / "share" / "jupyter" / "lab" / "settings"
     path = settings / "overrides.json"
-    if prefix == Path(sys.base_prefix) or path.exists() or not os.access(settings.parent, os.W_OK):
+    if prefix == Path(sys.base_prefix) or not os.access(settings.parent, os.W_OK):
+        return
+    # A release before wrote the first part alone; what anybody else wrote stays.
+    if path.exists() and path.read_text(encoding="utf-8") != _as_text(_QUIET):
         return
     settings.mkdir(exist_ok=True)
-    path.write_text(json.dumps(_QUIET, indent=1) + "\n", encoding="utf-8")
+    path.write_text(_as_text(_DEFAULTS), encoding="utf-8")
+
+
+def _as_text(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, indent=1) + "\n"
