@@ -188,7 +188,7 @@ def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
     assert lowest["reno"] > 10
 
 
-@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "choke", "drr", "ets"])
+@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "choke"])
 def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
     def mean_backlog(**words: Any) -> float:
         found = run(routed(**words), [nl.Tcp("h1", "h2")], duration_s=5)

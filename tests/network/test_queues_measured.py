@@ -279,3 +279,18 @@ def test_choke_limits_udp_that_does_not_slow_down() -> None:
     red, choke = (shares(aqm, options, flows)[-1] for aqm in ("red", "choke"))
     assert red > 0.7 * udp_limit_mbps(10), red
     assert choke < 0.35 * udp_limit_mbps(10), choke
+
+
+@pytest.mark.parametrize(
+    ("aqm", "options"),
+    [("choke", {"min_packets": 5, "max_packets": 15}), ("drr", {"classes": 4, "classify": "flow"}), ("ets", {})],
+)
+def test_both_kernels_give_the_same_numbers(aqm: str, options: dict[str, Any]) -> None:
+    topology = nl.topologies.dumbbell(
+        pairs=3, rate_mbps=5, delay_ms=5, queue_packets=30, aqm=aqm, aqm_options=options, loss_rate=0.001
+    )
+    traffic = [nl.Tcp("h1", "h4"), nl.Udp("h2", "h5", rate_mbps=4), nl.Ping("h3", "h6")]
+    pocket, library = (nl.run(topology, traffic, duration_s=3, engine=engine) for engine in ("pocket", "library"))
+    for table in ("flows", "intervals", "queues", "pings"):
+        assert getattr(pocket, table).equals(getattr(library, table)), table
+    assert pocket.queues.drops.max() > 0
