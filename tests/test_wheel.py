@@ -5,6 +5,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,18 @@ ROOT = Path(netlab.__file__).parents[1]
 pytestmark = pytest.mark.library
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel_tool() -> Any:
+    """Return the module that makes the wheel."""
     spec = importlib.util.spec_from_file_location("wheel_tool", ROOT / "tools" / "wheel.py")
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    wheel: Path = tool.make(webassembly.built(), tmp_path_factory.mktemp("dist"))
+    return tool
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    wheel: Path = wheel_tool().make(webassembly.built(), tmp_path_factory.mktemp("dist"))
     return wheel
 
 
