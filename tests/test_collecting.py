@@ -1,11 +1,15 @@
-"""What is collected where nothing is to boot."""
+"""The settings of pytest: files that are left out, and a time limit for every test."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,18 @@ def test_only_files_of_which_every_test_boots_are_left_out_and_only_where_nothin
     file.write_text(f"import pytest\n\n{marked}\n")
     asked = SimpleNamespace(getoption=lambda _: wanted)
     assert bool(hooks.pytest_ignore_collect(file, asked)) == ignored
+
+
+@pytest.mark.slow
+def test_a_test_that_hangs_ends_and_shows_where(tmp_path: Path) -> None:
+    (tmp_path / "test_hanging.py").write_text("import time\n\ndef test_hanging():\n    time.sleep(1000)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "-o", "timeout=2", "-p", "no:cacheprovider", tmp_path],
+        cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "Timeout" in done.stdout + done.stderr and "time.sleep(1000)" in done.stdout + done.stderr
+
+
+def test_every_test_has_a_time_limit(request: pytest.FixtureRequest) -> None:
+    assert 300 <= float(request.config.getini("timeout")) <= 1200
