@@ -129,7 +129,7 @@ def chosen(paths: dict[str, Path], names: list[str]) -> dict[str, Path]:
 
 
 def for_ipv6_alone(script: Path) -> bool:
-    """Whether a script runs over IPv6 only."""
+    """True if a script runs over IPv6 only."""
     return "--ip_version=ipv6" in script.read_text()
 
 

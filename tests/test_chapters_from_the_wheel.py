@@ -51,7 +51,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packages,) = (place / "env").glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(packages)
-    # Behind the wheel on the path, and without the files that name a clone.
+    # Put the directory behind the wheel on the path, without the files that name a clone.
     (packages / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
     return place / "env" / "bin" / "python"
 

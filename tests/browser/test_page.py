@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium"),
 ]
 
-# As ipywidgets builds them (8.1): nothing names the handle or the number.
+# The elements of ipywidgets 8.1: nothing names the handle or the number.
 SLIDER = """
 <div class="jupyter-widgets widget-inline-hbox widget-slider widget-hslider">
   <label class="widget-label">{label}</label>

@@ -1,4 +1,4 @@
-"""Where a student was: the chapter and the place of reading come back, and what has lost its kernel says what to do."""
+"""The chapter and the reading position come back after a reload; a panel without a kernel says what to do."""
 
 from __future__ import annotations
 

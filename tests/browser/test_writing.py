@@ -1,4 +1,4 @@
-"""What is typed into a chapter stays text, in JupyterLab and in the page, in Chromium and in Firefox."""
+"""Text typed into a chapter stays text, in JupyterLab and in the page, in Chromium and in Firefox."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow]
 
 CHAPTER, ANSWER = "01_udp_loss.ipynb", "perfect-words"
 STEADY = 20
-"""How many looks must find a cell at the same height."""
+"""The number of consecutive looks that must find a cell at the same height."""
 WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
 
@@ -78,7 +78,7 @@ def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapt
 
 
 def test_a_letter_is_written_where_a_text_is_open_but_not_written_in(chapter: Browser) -> None:
-    """So JupyterLab leaves a cell after Escape, and after a double-click where it has no extension."""
+    """Put a cell into the state in which JupyterLab leaves it after Escape, or after a double-click without the extension."""
     chapter.click("#here .jp-MarkdownOutput", times=2)
     chapter.until(f"{NOTEBOOK}.mode === 'edit'")
     chapter.press("Escape")

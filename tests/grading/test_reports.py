@@ -104,7 +104,7 @@ def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is
 
 
 def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_list_has_them(graded: Graded) -> None:
-    """As lib/gradebook_exporter.rb of Canvas orders them."""
+    """The order of columns in lib/gradebook_exporter.rb of Canvas."""
     given = {
         "first_name": "A",
         "last_name": "B",

@@ -72,7 +72,7 @@ def test_all_lines_that_name_nobody_or_somebody_twice_are_told_at_once(tmp_path:
 
 
 def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_path: Path) -> None:
-    """As Moodle exports it by default."""
+    """The default export of Moodle."""
     given = tmp_path / "participants.csv"
     given.write_text(
         '"First name","Last name","Email address",Groups\nJane,Doe,jane.doe@example.org,A\nAda,Ng,ada@x.org,B\n'

@@ -167,7 +167,7 @@ def test_each_host_has_its_name_and_sudo_prints_nothing(tmp_path: Path) -> None:
 
 
 def printed(folder: Path, script: str) -> str:
-    """What a script prints."""
+    """Return the output of a script."""
     (folder / "script.py").write_text(textwrap.dedent(script))
     parts: list[str] = []
     run_script([str(folder / "script.py")], write=parts.append, directory=folder)

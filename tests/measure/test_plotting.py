@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
 ABSENT = (
     "sys.meta_path[:] = [each for each in sys.meta_path if type(each).__name__ in ('BuiltinImporter', 'PlotlyHint')]"
 )
-"""Whether Matplotlib is installed where the tests run does not matter."""
+"""The test does not depend on an installed Matplotlib."""
 
 
 def said(statement: str) -> str:

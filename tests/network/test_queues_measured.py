@@ -267,7 +267,7 @@ def test_ets_serves_a_strict_band_first_and_shares_the_rest_by_quanta() -> None:
 def test_an_overloaded_strict_band_starves_the_others() -> None:
     first, second = shares("ets", {"strict": 2}, [udp(1, 2, 12), udp(2, 2, 5)])
     agrees("goodput of the first band (Mbit/s)", first, udp_limit_mbps(10), relative=0.01)
-    # What was in its queue before the first band's began to grow.
+    # Packets in its queue before the queue of the first band grows.
     assert second < 0.05
 
 

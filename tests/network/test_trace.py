@@ -77,7 +77,7 @@ def test_a_line_of_a_mahimahi_file_is_1500_bytes(tmp_path):
 
 
 def test_a_line_counts_ip_packets_unless_its_reader_says_otherwise(tmp_path):
-    """As mahimahi: a packet of 1500 bytes for each line, whatever a link layer adds."""
+    """Each line stands for a packet of 1500 bytes, as in mahimahi, whatever a link layer adds."""
     (tmp_path / "up").write_text("1\n")
     trace = nl.Trace.from_mahimahi(tmp_path / "up")
     assert trace.to_dict() == {"trace": [[0.0, 12.0]], "duration_s": 0.001, "framing": "ip"}

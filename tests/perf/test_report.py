@@ -11,7 +11,7 @@ from netlab.perf.report import combine, describe, summary
 
 
 def report(rate_bps: int, sent_bytes: int, **more: Any) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
-    """Of a test of 2 s, or of what `more` says, in which all that was sent arrived in the time of the test."""
+    """Counters of a test of 2 s, changed by `more`, in which all data arrived during the test."""
     request = TestRequest(**{"protocol": "udp", "duration_s": 2.0, "rate_bps": rate_bps, **more})
     sent = {"sent_bytes": sent_bytes, "datagrams": sent_bytes // 1000, "sending_seconds": 1.9}
     received = {"received_bytes": sent_bytes, "received_datagrams": sent_bytes // 1000, "seconds": 2.0}
