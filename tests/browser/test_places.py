@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +81,21 @@ def test_the_list_of_files_shows_whole_names(browser: Browser, place: str, reque
     browser.until(
         "[...document.querySelectorAll('.jp-DirListing-itemText')].every(name => name.scrollWidth <= name.clientWidth)"
     )
+
+
+def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
+    browser: Browser, jupyterlab: str, chapters: Path
+) -> None:
+    view = {"model_id": "0" * 32, "version_major": 2, "version_minor": 0}
+    data = {"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}
+    cell = {"cell_type": "code", "id": "panel", "metadata": {}, "source": "import netlab", "execution_count": 1}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    book = {"cells": [{**cell, "outputs": [output]}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (chapters / "stale.ipynb").write_text(json.dumps(book))
+    browser.go(f"{jupyterlab}lab/tree/stale.ipynb")
+    in_sight(browser, "stale.ipynb")
+    browser.until(f"{NOTEBOOK}.widgets[0]?.model.outputs?.length === 1")
+    # As after a run: JupyterLab shows no widget of a notebook that was made elsewhere.
+    browser.value(f"({NOTEBOOK}.widgets[0].model.trusted = true)")
+    browser.until("document.querySelector('.jp-OutputArea-output')?.textContent.includes('Run this cell again')")
