@@ -21,14 +21,17 @@ NETWORK = nl.topologies.dumbbell()
     ("attempt", "words"),
     [
         (lambda: nl.Udp("h1", "h3", rate_mbps=1, size_bytes=500), "allowed: src, dst, rate_mbps, payload_bytes"),  # type: ignore[call-arg]
-        (lambda: nl.Ping("h1", "h3", interval_ms=5), "did you mean interval_s?"),  # type: ignore[call-arg]
-        (lambda: nl.run(NETWORK, [nl.Ping("h1", "h3")], duration=5), "did you mean duration_s?"),  # type: ignore[call-arg]
-        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3"), nl.Ping("h1", "h3"), duration_s=5), "the flows in one list"),
+        (lambda: nl.Ping("h1", "h3", interval_ms=5), "did you mean interval_s=0.005?"),  # type: ignore[call-arg]
+        (lambda: nl.run(NETWORK, [nl.Ping("h1", "h3")], duration=5), "did you mean duration_s=5?"),  # type: ignore[call-arg]
+        (
+            lambda: nl.run(NETWORK, nl.Tcp("h1", "h3"), nl.Ping("h1", "h3"), duration_s=5),
+            "keep one: nl.run(network, [nl.Tcp(",
+        ),
         (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3")), "traffic must be a list"),
         (lambda: nl.run(NETWORK, [nl.Tcp("h1", "h3", congestion="CUBIC")]), "did you mean cubic?"),
-        (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps?"),
-        (lambda: nl.topologies.dumbbell(pair=1), "did you mean pairs?"),
-        (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds?"),  # type: ignore[call-arg]
+        (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps=5?"),
+        (lambda: nl.topologies.dumbbell(pair=1), "did you mean pairs=1?"),
+        (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds=5?"),  # type: ignore[call-arg]
     ],
 )
 def test_a_slip_is_answered_with_what_is_allowed(attempt: Callable[[], object], words: str) -> None:

@@ -72,9 +72,14 @@ def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kin
     "unknown field: got 'bw'; allowed: rate_mbps, delay_ms; did you mean rate_mbps=5?"
     >>> unknown_field("delay", ["rate_mbps", "delay_ms"], "10ms")
     "unknown field: got 'delay'; allowed: rate_mbps, delay_ms; did you mean delay_ms=10?"
+    >>> unknown_field("delay_s", ["rate_mbps", "delay_ms"], 0.01)
+    "unknown field: got 'delay_s'; allowed: rate_mbps, delay_ms; did you mean delay_ms=10?"
     """
     meant = guessed(name, allowed)
     number = _as_field(meant, value) if meant else None
+    if number is not None and is_number(value):
+        # The name may have another unit: interval_ms=5 is interval_s=0.005.
+        number *= _FACTORS.get(_unit(meant), {}).get(_unit(str(name)), 1.0)
     if number is None:
         return f"unknown {kind}: {one_of(name, allowed)}"
     if name in _PERCENT_ELSEWHERE and meant.endswith("_rate") and is_number(value):
@@ -159,7 +164,11 @@ def _argument_problems(
         which = "name the others" if unnamed else "name each"
         problems.append(f"{name} takes {takes}, got {len(given)}: {', '.join(map(shown, given))}; {which}: {example}")
     else:
-        problems += [f"{name}: {twice} is given twice; keep one" for twice in unnamed[: len(given)] if twice in named]
+        problems += [
+            f"{name}: {field} is given twice, first as {shown(value)}; keep one: {example}"
+            for field, value in zip(unnamed, given, strict=False)
+            if field in named
+        ]
         required = [
             item.name
             for item in parameters
@@ -198,5 +207,9 @@ def _as_field(name: str, value: object) -> float | None:
     number = float(found[1].replace(",", "."))
     if not found[2]:
         return number if math.isfinite(number) else None
-    factor = _FACTORS.get(name.rpartition("_")[2], {}).get(found[2].lower())
+    factor = _FACTORS.get(_unit(name), {}).get(found[2].lower())
     return None if factor is None or not math.isfinite(number * factor) else number * factor
+
+
+def _unit(name: str) -> str:
+    return name.rpartition("_")[2]

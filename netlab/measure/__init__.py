@@ -13,7 +13,7 @@ from netlab.measure.program import ProgramMeasure
 from netlab.measure.results import Run
 from netlab.measure.tcp import TcpMeasure
 from netlab.measure.udp import UdpMeasure
-from netlab.network.wiring import queue_names
+from netlab.network.queue_names import queue_names
 from netlab.protocol.plan import Counters, Plan
 
 MEASURES: dict[str, type[Measure[Any, Any]]] = {

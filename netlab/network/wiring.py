@@ -1,6 +1,5 @@
 """Who is wired to whom, interface by interface: what a topology's links become, and all that routing needs of it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
@@ -35,21 +34,6 @@ class Hop:
     def to_dict(self) -> plan.Hop:
         """The same as plain data, for the agent."""
         return cast("plan.Hop", {**asdict(self), "shape": self.shape.planned()})
-
-
-def queue_names(ends: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the name of each interface's queue, for (interface, src, dst) in the links' order: the link's ends.
-
-    >>> queue_names([("home-eth1", "home", "isp"), ("isp-eth0", "isp", "home")])
-    {'home-eth1': 'home to isp', 'isp-eth0': 'isp to home'}
-    """
-    names: dict[str, str] = {}
-    count = Counter[tuple[str, str]]()
-    for interface, src, dst in ends:
-        count[src, dst] += 1
-        # Two nodes may have more links between them.
-        names[interface] = f"{src} to {dst}" + (f", link {count[src, dst]}" if count[src, dst] > 1 else "")
-    return names
 
 
 @dataclass(frozen=True)

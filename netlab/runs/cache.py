@@ -32,7 +32,7 @@ from netlab.runs.scenario import Scenario
 LIMIT_BYTES = 1 << 30
 CODE = (
     "agent", "base", "captures", "engines", "measure", "netlink", "network/__init__.py", "network/congestion.py",
-    "network/media.py", "network/queue_spec.py", "network/queues.py", "protocol", "sockets", "traffic",
+    "network/media.py", "network/queue_names.py", "network/queue_spec.py", "network/queues.py", "protocol", "sockets", "traffic",
 )  # fmt: skip
 """The code that determines results: all modules that the agent, the engines and `measure` import. Not included: the
 kernel's recipe, whose product has its own hash, and the version, which is part of the key."""

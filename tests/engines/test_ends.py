@@ -276,7 +276,7 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
     totals = both.account.totals()
     assert totals == {
         "flow": "flow", "error": None, "sent_bytes": 3 * 1001 + 1001 + 501, "sent_datagrams": 5, "received_datagrams": 4,
-        "delivered_bytes": 2500, "duplicates": 0, "missing_bytes": 0, "wrong_bytes": 0,
+        "delivered_bytes": 2500, "duplicates": 0, "missing_bytes": 0, "wrong_bytes": 0, "equal_datagrams": None,
         "delay_min_ms": pytest.approx(20), "delay_mean_ms": pytest.approx((20 + 120 + 90) / 3), "delay_max_ms": pytest.approx(120),
         "first_s": 1.02, "last_s": 1.37,
     }  # fmt: skip

@@ -138,7 +138,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ),
         ({"reorder": 1}, "reorder must be True or False, got 1; write reorder=True"),
         ({"segmentation_offload": 1}, "segmentation_offload must be true, false or null, got 1"),
-        ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet"),
+        ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet, ip"),
         (
             {"rate_mbps": 1, "aqm": ["red"]},
             f"aqm: got ['red']; allowed: {', '.join(DISCIPLINES)}",
