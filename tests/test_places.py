@@ -293,7 +293,8 @@ def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(se
 @pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])
 def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool, python):
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
-    names = {setup.package_of(name) for name in [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
+    programs = [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", *setup.OPTIONAL, "headers", "venv"]
+    names = {setup.package_of(name) for name in programs}
     line = setup._elsewhere(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
     page = next(row for row in (PAGES / "distributions.md").read_text().splitlines() if f"`sudo {tool} " in row)

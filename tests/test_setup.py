@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from netlab.base.distributions import ARCH, FEDORA, PACKAGES, SUSE
 from netlab.base.errors import KernelError
 from tests.programs import ROOT, load
 
@@ -164,10 +165,42 @@ def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, se
         setup.install_system_packages(["ip"])
 
 
-def test_nobody_is_asked_for_a_password_when_only_a_convenience_is_missing(monkeypatch, setup):
+def test_a_user_is_not_asked_for_a_password_for_programs_of_hosts_but_gets_the_line(monkeypatch, setup, capsys):
     monkeypatch.setattr(setup.subprocess, "run", never)
-    setup.install_system_packages(["ping"])
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
+    without(monkeypatch, setup)
     setup.install_system_packages([])
+    assert capsys.readouterr().out == ""
+    setup.install_system_packages(["ping", "iperf"])
+    said = capsys.readouterr().out
+    assert "Commands in hosts will lack ping, iperf." in said
+    assert "sudo apt-get install -y --no-install-recommends iperf iputils-ping\n" in said
+
+
+@pytest.mark.parametrize("status", [0, 100])
+def test_root_gets_the_programs_of_hosts_too_and_set_up_goes_on_where_apt_fails(
+    monkeypatch, setup, tmp_path, capsys, status
+):
+    ran = []
+
+    def run(command, **more):
+        ran.append(command)
+        return subprocess.CompletedProcess(command, status)
+
+    without(monkeypatch, setup)
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup.subprocess, "run", run)
+    setup.install_system_packages(["iperf", "iperf3"])
+    assert ran[-1][-2:] == ["iperf", "iperf3"]
+    assert ("could not be installed" in capsys.readouterr().out) is (status != 0)
+
+
+def test_the_set_up_and_the_guest_agree_on_the_names_of_packages(setup):
+    for tool, distribution in (("dnf", FEDORA), ("pacman", ARCH), ("zypper", SUSE)):
+        for program in ("iperf", "iperf3"):
+            own_name = setup.OTHER_TOOLS[tool][1].get(setup.package_of(program), setup.package_of(program))
+            assert own_name == PACKAGES[program][distribution]
 
 
 @pytest.mark.parametrize(("uid", "prefix"), [(0, []), (1000, ["sudo", "-n"])])

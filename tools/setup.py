@@ -73,14 +73,16 @@ OTHER_TOOLS = {
         {
             "libc6-dev": "glibc-devel linux-glibc-devel",
             "iputils-ping": "iputils",
+            "iperf": "iperf2",
+            "iperf3": "iperf",
             "xz-utils": "xz",
             # Leap's python3 is 3.6.
             "python3-venv": "python311",
         },
     ),
 }
-# What a user may do without: no apt is asked for it where nothing else is missing.
-OPTIONAL = frozenset({"iptables-nft", "ping"})
+# Programs that only commands in hosts use. Without root they are installed only together with others.
+OPTIONAL = frozenset({"iptables-nft", "ping", "iperf", "iperf3"})
 # Variables that would send packages elsewhere.
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 CLONE_ON_PATH = (
@@ -180,7 +182,7 @@ def kernels_of_another_version() -> bool:
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     """Names of programs (and `headers`, `venv`) that are not there."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = ["ip", "tc", "iptables-nft", "ping", *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
+    wanted = ["ip", "tc", *sorted(OPTIONAL), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
     missing = [program for program in wanted if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")
@@ -213,7 +215,8 @@ def _elsewhere(names: Sequence[str]) -> str:
 def install_system_packages(missing: Sequence[str], for_kernel: bool = False) -> None:
     """Install what is missing through apt, as root or with sudo.
 
-    Where there is no apt, a kernel that is still to be built needs more of the user; that is told in the same breath.
+    Optional programs alone are installed for root only, who needs no password, and go on missing where that fails. Where there
+    is no apt, a kernel that is still to be built needs more of the user; that is told in the same breath.
 
     Raises
     ------
@@ -221,16 +224,22 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
         Where there is no apt, no sudo, or apt fails; names the programs and the packages.
     """
     required = [program for program in missing if program not in OPTIONAL]
-    if not required:
-        return
     names = sorted({package_of(program) for program in missing})
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
+    apt = shutil.which("apt-get")
+    if not required and not (apt and os.geteuid() == 0):
+        if missing:
+            line = f"sudo {command}" if apt else _elsewhere(names)
+            say(f"Commands in hosts will lack {', '.join(missing)}. To install them:\n  {line}")
+        return
+    if not missing:
+        return
     what = f"These are missing: {', '.join(required)}."
     if set(required) & set(prerequisites.NEEDED_PROGRAMS):
         what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
         if (VENV / "bin/netlab").exists() and installed.builds():
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
-    if not shutil.which("apt-get"):
+    if not apt:
         source = f"{sources.why_no_source()}\n" if for_kernel else ""
         raise SetupError(f"{what}\nInstall them:\n  {_elsewhere(names)}\n{source}{AGAIN}")
     prefix: list[str] = []
@@ -244,7 +253,9 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
         update = [*prefix, *environment, "apt-get", "update", "-q"]
         subprocess.run(update, stdout=log, stderr=log, check=False)
         done = subprocess.run([*prefix, *environment, *command.split()], stdout=log, stderr=log, check=False)
-    if done.returncode != 0:
+    if done.returncode != 0 and not required:
+        say(f"They could not be installed, and only commands in hosts need them; {LOG} says why.")
+    elif done.returncode != 0:
         raise SetupError(
             f"{what}\nThey could not be installed; {LOG} says why. Run this yourself, then make again:\n  sudo {command}"
         )

@@ -138,7 +138,7 @@ exec 7<>"$work/root.ext4"
 
 # The mirror and its keys are those of this machine.
 echo "Building the root file system ($arch)"
-mmdebstrap --architectures="$arch" --variant=minbase --include="$kernel_package,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iptables,iputils-ping,\
+mmdebstrap --architectures="$arch" --variant=minbase --include="$kernel_package,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iptables,iputils-ping,iperf,iperf3,\
 python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initramfs-tools,libatomic1,systemd-boot-efi" \
     --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \

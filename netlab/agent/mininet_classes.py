@@ -14,7 +14,7 @@ import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-from netlab.agent import mininet_names
+from netlab.agent import mininet_iperf, mininet_names
 
 BRIDGES = (
     "*** netlab: Open vSwitch is not offered. Linux bridges stand in for OpenFlow switches; they learn by themselves and "
@@ -129,3 +129,5 @@ def stand_in() -> None:
     controller.checkListening = _nothing
     controller.isAvailable = classmethod(lambda _cls: True)
     controller.stop = lambda self, *_words, **_more: super(controller, self).stop(deleteIntfs=True)
+    # This imports mininet.net, which takes the names of the classes above as defaults.
+    mininet_iperf.install()

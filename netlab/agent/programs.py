@@ -51,7 +51,7 @@ class Programs:
         self._terminals = Terminals(gate.foreground)
         for node in network.nodes:
             os.makedirs(f"{HOME}/{node}", exist_ok=True)
-        self._all_programs = stand_ins.install(BINARIES, packages)
+        self._all_programs = stand_ins.install(BINARIES)
 
     def run(self, node: str, command: str) -> Ended:
         words, where = self._in_shell(node, command)

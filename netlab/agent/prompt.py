@@ -8,6 +8,7 @@ from mininet.cli import CLI
 from mininet.log import output, setLogLevel
 from mininet.node import Node, Switch
 
+from netlab.agent import mininet_iperf
 from netlab.agent.network import PlannedIntf, planned
 from netlab.agent.terminals import OFFER
 
@@ -91,6 +92,7 @@ def main(path: str, commands: str | None = None) -> None:
     """Open the prompt over the network that the file at `path` describes; commands may come from a file."""
     words = json.loads(Path(path).read_text())
     setLogLevel("info")
+    mininet_iperf.install()
     Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
     net = planned(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
     net.built = True

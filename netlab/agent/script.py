@@ -58,7 +58,7 @@ class Script:
         self._gate.new_seed(seed)
         time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._began_s = time.monotonic()
-        path = stand_ins.install(stand_ins.BINARIES, self._packages)
+        path = stand_ins.install(stand_ins.BINARIES)
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
             file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))

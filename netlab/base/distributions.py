@@ -11,6 +11,8 @@ PACKAGES = {
     "brctl": dict.fromkeys(_EVERYWHERE, "bridge-utils"),
     "telnet": dict.fromkeys(_EVERYWHERE, "telnet") | {ARCH: "inetutils", ALPINE: "busybox-extras"},
     "vconfig": {DEBIAN: "vlan", FEDORA: "vconfig", ALPINE: "busybox"},
+    "sysctl": {DEBIAN: "procps", FEDORA: "procps-ng", ARCH: "procps-ng", SUSE: "procps", ALPINE: "procps-ng"},
+    "hostname": dict.fromkeys(_EVERYWHERE, "hostname") | {ARCH: "inetutils", ALPINE: "busybox"},
     "iptables": {
         DEBIAN: "iptables",
         FEDORA: "iptables-nft",

@@ -1,23 +1,25 @@
-"""Programs that Mininet calls and a plain machine lacks, as small shell scripts over `ip`, `tc` and `bridge`.
+"""Replacements for programs that Mininet calls and a machine may lack: shell scripts over `ip`, `tc` and `bridge`.
 
-They are found last, so that a machine's own are used where there are any; but for iperf, whose later versions Mininet waits
-for in vain, for programs of which a guest has no use, and for iptables, whose older variant asks for parts that the pocket
-kernel has not.
+They come last in the search path, so the machine's own program is used where there is one. Two kinds come first: programs
+of Open vSwitch, which a guest does not have, and iptables, whose older variant needs parts that the pocket kernel lacks.
+A replacement knows a part of the real program's options. It rejects all others with one line that names what it supports and
+the package of the real program. There is no replacement for iperf: its script names the packages only.
 """
 
-import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from netlab.base.distributions import PACKAGES, packages_of
+
 HOME = "/run/netlab"
 BINARIES = f"{HOME}/bin"
 SCRIPTS = Path(__file__).parent
 PLACES = {
-    "first": {"iperf": "iperf"}
-    | dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), "no_openflow"),
+    "first": dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), "no_openflow"),
     "filter": {
         **dict.fromkeys(("iptables", "iptables-save", "iptables-restore"), "iptables"),
         # A machine's own sudo reads files that an ordinary user may not read, and asks for a password.
@@ -28,14 +30,22 @@ PLACES = {
     },
     "last": {
         **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig", "sysctl", "hostname")},
+        **dict.fromkeys(("iperf", "iperf3"), "not_installed"),
         **dict.fromkeys(("cgcreate", "cgset", "cgdelete", "cgclassify"), "no_groups"),
     },
 }
-"""Which script a program is, by where in the search path it stands: before the machine's own, before it on the pocket kernel, last."""
-OWN_KERNEL = "/dev/netlab"
-IPERF = """#!/bin/sh
-exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iperf import main; main(sys.argv[1:])' "$@"
+"""The script of each program, by its place in the search path: before the machine's own programs (`first`), before them on the
+pocket kernel (`filter`), or after them (`last`).
 """
+OWN_KERNEL = "/dev/netlab"
+HEADER = """name={name}
+packages='{packages}'
+reject() {{
+    echo "$name: netlab's replacement does not support '$*'. It supports $supported. The real $name is in the package $packages." >&2
+    exit 2
+}}
+"""
+"""What each replacement begins with, after its first line. A script sets `supported` and calls `reject`."""
 
 
 class _Version:
@@ -78,15 +88,26 @@ def search_path(directory: str) -> str:
     return ":".join([*ordered, f"{directory}/last"])
 
 
-def install(directory: str, packages: list[str]) -> str:
+def install(directory: str) -> str:
     """Write the programs below a directory; returns the search path for programs with all of them."""
-    texts = {path.stem: path.read_text() for path in SCRIPTS.glob("*.sh")}
-    texts["iperf"] = IPERF.format(python=sys.executable, packages=json.dumps(packages))
     for place, programs in PLACES.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, script in programs.items():
             path = f"{directory}/{place}/{name}"
             with open(path, "w") as file:
-                file.write(texts[script])
+                file.write(text_of(name, script))
             os.chmod(path, 0o755)  # noqa: S103 (in the guest, everybody is root)
     return f"{directory}/first:{search_path(directory)}"
+
+
+def text_of(name: str, script: str) -> str:
+    """Return the text of a program: its script, with a header where a package has the real program."""
+    first, _, rest = (SCRIPTS / f"{script}.sh").read_text().partition("\n")
+    header = HEADER.format(name=name, packages=packages_of(name)) if name in PACKAGES else ""
+    return f"{first}\n{header}{rest}"
+
+
+def is_missing(program: str) -> bool:
+    """Return whether a program of `PACKAGES` is not one of the machine's own, judged by this process's search path."""
+    found = shutil.which(program)
+    return program in PACKAGES and (found is None or found.startswith(BINARIES))

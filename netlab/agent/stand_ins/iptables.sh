@@ -1,8 +1,8 @@
 #!/bin/sh
 # iptables, iptables-save or iptables-restore in the variant that tells nf_tables its rules
-name=${0##*/}
-own=iptables-nft${name#iptables}
+program=${0##*/}
+own=iptables-nft${program#iptables}
 command -v $own >/dev/null && exec $own "$@"
-echo "$name: this machine has no $own. Install the package iptables (Debian, Ubuntu), iptables-nft (Fedora, Arch) or your \
+echo "$program: this machine has no $own. Install the package iptables (Debian, Ubuntu), iptables-nft (Fedora, Arch) or your \
 distribution's." >&2
 exit 1

@@ -1,0 +1,147 @@
+"""Mininet's `iperf` and `waitListening`, which also end when a server does not answer.
+
+Mininet's own `iperf` waits for two reports of the server, the first of them for the connection by which Mininet checks that the
+server listens. iperf since 2.0.14 reports no connection without data (https://github.com/mininet/mininet/issues/1060). Both of
+Mininet's functions wait forever for a server that has exited.
+"""
+
+import re
+import select
+import time
+from functools import partial
+from typing import Any
+
+from mininet.log import debug, error, info, output
+from mininet.util import quietRun
+
+from netlab.agent import stand_ins
+from netlab.base.distributions import not_installed
+
+START_S = 10.0
+"""The longest time from the start of a server to its first line."""
+REPORT_S = 60.0
+"""The longest time that a client takes beyond its own, and then a server until its report: what is queued must arrive first."""
+INTERRUPTED_S = 1.0
+MAX_LISTENING_WAIT_S = 60.0
+LISTENS = re.compile(r"Server listening on")
+RATE = re.compile(r"[\d.]+ \w+/sec")
+UDP_RATE = re.compile(r"[0-9.]+([kmgKMG]|[kmgKMG]?pps)?(,.*)?")
+CTRL_C, CTRL_BACKSLASH = chr(3), chr(28)
+
+
+def iperf(
+    self: Any,
+    hosts: Any = None,
+    l4Type: str = "TCP",  # noqa: N803 (Mininet's names)
+    udpBw: str = "10M",  # noqa: N803
+    fmt: str | None = None,
+    seconds: float = 5,
+    port: int = 5001,
+) -> list[str]:
+    """Return the rates at which iperf's server received and its client sent, as Mininet does; a rate is empty if there is none.
+
+    UDP has `udpBw` before the two.
+    """
+    client, server = hosts or [self.hosts[0], self.hosts[-1]]
+    if l4Type not in ("TCP", "UDP"):
+        raise ValueError(f"Unexpected l4 type: {l4Type}")
+    if not seconds > 0:
+        raise ValueError(f"seconds must be above 0 (iperf would send forever), got {seconds}")
+    udp = l4Type == "UDP"
+    if udp and not UDP_RATE.fullmatch(str(udpBw)):
+        raise ValueError(f"udpBw must be a rate as iperf's -b takes it, such as '10M' or '1000pps', got {udpBw!r}")
+    output(f"*** Iperf: testing {l4Type} bandwidth between {client} and {server}\n")
+    if stand_ins.is_missing("iperf"):
+        error(f"*** {not_installed('iperf')}\n")
+        rates = ["", ""]
+    else:
+        words = ["iperf", "-p", port, *(["-u"] if udp else []), *(["-f", fmt] if fmt else [])]
+        options = [*(["-b", udpBw] if udp else []), "-t", seconds]
+        rates = _measure(client, server, words, options, seconds + REPORT_S)
+    result = [*([udpBw] if udp else []), *rates]
+    output(f"*** Results: {result}\n")
+    return result
+
+
+def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
+    """Return the rates of iperf's server and client, which may take `limit_s`."""
+    server.cmd("killall -9 iperf")
+    server.sendCmd(*words, "-s")
+    received = _read_until(server, LISTENS, START_S)
+    if not server.waiting:
+        return [_rate(server, received), ""]
+    client.sendCmd(*words, *options, "-c", server.IP())
+    sent = _read_until(client, None, limit_s) + _end(client)
+    debug(f"Client output: {sent}\n")
+    received += _read_until(server, RATE, REPORT_S if RATE.search(sent) else INTERRUPTED_S)
+    received += _end(server)
+    debug(f"Server output: {received}\n")
+    return [_rate(server, received), _rate(client, sent)]
+
+
+def _rate(node: Any, text: str) -> str:
+    """Return the last rate that iperf printed; without one, report its line about a failure, or else its last line.
+
+    >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
+    '9.62 Mbits/sec'
+    """
+    rates: list[str] = RATE.findall(text)
+    if not rates:
+        lines = [line.strip() for line in text.splitlines() if line.strip(" -")]
+        failures = [line for line in lines if "failed" in line or "error" in line]
+        told = f"it printed: {(failures or lines)[-1]}" if lines else "it printed nothing"
+        error(f"*** {node}: iperf reported no rate; {told}\n")
+    return rates[-1] if rates else ""
+
+
+def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
+    """Read what a node's command prints until some text comes, the command ends, or a time has passed."""
+    text = ""
+    deadline_s = time.monotonic() + limit_s
+    while node.waiting and not (wanted and wanted.search(text)):
+        left_s = deadline_s - time.monotonic()
+        if left_s <= 0:
+            break
+        # Mininet's own wait, of `monitor`, ends at once: it also waits until the terminal can be written to.
+        if select.select([node.stdout], [], [], left_s)[0]:
+            text += node.monitor()
+    return text
+
+
+def _end(node: Any) -> str:
+    """End a node's command: iperf's server takes a second Ctrl-C where a connection is still open."""
+    text = ""
+    for key in (CTRL_C, CTRL_C, CTRL_BACKSLASH):
+        if node.waiting:
+            node.sendInt(key)
+            text += _read_until(node, None, INTERRUPTED_S)
+    return text
+
+
+def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
+    """Wait until a server listens on a port; returns whether it does after `timeout` s, or after a minute if that is None."""
+    run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as of Mininet)
+    address = server if isinstance(server, str) else server.IP()
+    limit_s = MAX_LISTENING_WAIT_S if timeout is None else timeout
+    deadline_s = time.monotonic() + limit_s
+    while "Connected" not in (said := run(f"echo A | telnet -e A {address} {port}")):
+        if "No route" in said:
+            error(f"no route to {server}:\n{run('route')}")
+            return False
+        if time.monotonic() >= deadline_s:
+            error(f"could not connect to {server} on port {port} within {limit_s:g} s\n")
+            return False
+        debug(f"waiting for {server} to listen on port {port}\n")
+        info(".")
+        time.sleep(0.5)
+    return True
+
+
+def install() -> None:
+    """Put both functions in the places of Mininet's."""
+    import mininet.net
+    import mininet.util
+
+    mininet.net.Mininet.iperf = iperf
+    for module in (mininet.util, mininet.net):
+        module.waitListening = wait_listening

@@ -1,0 +1,30 @@
+"""The packages that a user is told to install."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netlab.agent import stand_ins
+from netlab.base.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "places" / "distributions.md"
+
+
+@pytest.mark.parametrize("program", ["iperf", "iperf3"])
+def test_every_distribution_is_named_for_the_programs_without_a_replacement(program: str) -> None:
+    assert set(PACKAGES[program]) == {DEBIAN, FEDORA, ARCH, SUSE, ALPINE}
+    rows = PAGE.read_text().splitlines()
+    for distribution in (FEDORA, ARCH, SUSE):
+        row = next(row for row in rows if row.startswith(f"| {distribution} "))
+        assert PACKAGES[program][distribution] in row.split(), row
+
+
+def test_one_package_for_all_distributions_is_named_once() -> None:
+    assert packages_of("brctl") == "bridge-utils (Debian, Ubuntu, Fedora, Arch, openSUSE, Alpine)"
+
+
+def test_every_replacement_can_name_its_package() -> None:
+    replaced = set(stand_ins.PLACES["last"]) - {"cgcreate", "cgset", "cgdelete", "cgclassify"}
+    assert replaced <= set(PACKAGES)

@@ -1,0 +1,155 @@
+"""Replacements for the programs that Mininet calls: they do and print what the real ones do, and reject the rest."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.agent import stand_ins
+from netlab.base.distributions import packages_of
+from netlab.lab.live import Lab
+from netlab.lab.script import run_script
+
+pytestmark = pytest.mark.pocket
+
+OWN = f"{stand_ins.BINARIES}/last"
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5)])
+    with nl.live(network, seed=1) as made:
+        made["h1"].run("ip link add p1 type veth peer name p2; ip link set p1 up; ip link set p2 up")
+        yield made
+
+
+def installed(lab: Lab, program: str) -> bool:
+    return lab["h1"].run(f"PATH=/usr/sbin:/sbin:/usr/bin:/bin command -v {program}").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [
+        ("", "ifconfig h1-eth0"),
+        ("", "ifconfig lo"),
+        ("ifconfig p1 192.168.5.7", "ifconfig p1"),
+        ("ifconfig p1 172.20.0.1", "ifconfig p1"),
+        ("ifconfig p1 10.9.0.1 netmask 255.255.240.0 broadcast 10.9.15.255 mtu 1400 up", "ifconfig p1"),
+        ("ifconfig p1 hw ether 02:00:00:00:00:09 promisc allmulti txqueuelen 77", "ifconfig p1"),
+        ("ifconfig p1 10.9.0.1/8 down", "ifconfig p1"),
+        ("ifconfig p1 10.9.0.1/8 up; ifconfig p1 inet 0", "ifconfig p1"),
+        ("ifconfig p1 10.9.0.1/24; ip addr add 10.8.0.1/24 dev p1", "ifconfig p1"),
+        ("ifconfig p1 10.9.0.1/24 up; route add -net 172.16.0.0 netmask 255.240.0.0 gw 10.9.0.2", "route -n"),
+        (
+            "ifconfig p1 10.9.0.1/24 up; route add -host 1.2.3.4 dev p1; route add -net 1.1.0.0/16 metric 7 p1",
+            "route -n",
+        ),
+        (
+            "ifconfig p1 10.9.0.1/24 up; route add default gw 10.9.0.2; route del default; route add default gw 10.9.0.3 p1",
+            "route -n",
+        ),
+        ("ifconfig p1 10.9.0.1/24 up; arp -s 10.9.0.7 02:00:00:00:00:07", "arp -n"),
+        ("ifconfig p1 10.9.0.1/24 up; arp -s 10.9.0.7 02:00:00:00:00:07; arp -d 10.9.0.7", "arp -an"),
+        ("brctl addbr s1; brctl stp s1 on; brctl setfd s1 2.5; brctl addif s1 p1; brctl addif s1 p2", "brctl show"),
+    ],
+)
+def test_a_replacement_does_and_prints_what_the_real_program_does(lab: Lab, before: str, shown: str) -> None:
+    program = shown.split(maxsplit=1)[0]
+    if not installed(lab, program):
+        pytest.skip(f"{program} is not installed")
+    prepared = lab["h1"].run(f"PATH={OWN}:$PATH; {before}")
+    assert (prepared, prepared.exit_code) == ("", 0)
+    own = lab["h1"].run(f"{OWN}/{shown}")
+    real = lab["h1"].run(f"PATH=/usr/sbin:/sbin:/usr/bin:/bin {shown}")
+    lab["h1"].run("ip link del s1; ip addr flush dev p1; ip link set p1 up mtu 1500 promisc off allmulticast off")
+    assert own == real
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ifconfig h1-eth0:1 10.0.0.9",
+        "ifconfig h1-eth0 tunnel 10.0.0.9",
+        "ifconfig h1-eth0 netmask 255.0.0.0",
+        "ifconfig -s",
+        "route -F",
+        "route add -net 1.0.0.0 reject",
+        "route flush",
+        "arp -f file",
+        "arp -s 10.0.0.9",
+        "brctl setgcint s1 4",
+        "brctl setbridgeprio 100",
+        "brctl stp s1 maybe",
+        "vconfig set_flag h1-eth0 1 1",
+        "telnet -l user 10.0.0.1",
+    ],
+)
+def test_an_option_that_a_replacement_lacks_is_rejected_in_one_line(lab: Lab, command: str) -> None:
+    program = command.split(maxsplit=1)[0]
+    said = lab["h1"].run(f"{OWN}/{command}")
+    assert said.exit_code != 0
+    (line,) = said.splitlines()
+    assert re.match(rf"{program}: netlab's replacement does not support '.*'\. It supports .*\.", line)
+    assert line.endswith(f"The real {program} is in the package {packages_of(program)}.")
+
+
+def test_vlans_and_telnet_work_with_the_replacements(lab: Lab) -> None:
+    said = lab["h1"].run(f"{OWN}/vconfig add h1-eth0 5 && ip -d -o link show h1-eth0.5 && {OWN}/vconfig rem h1-eth0.5")
+    assert said.exit_code == 0 and "vlan protocol 802.1Q id 5" in said
+    lab["h2"].start("python3 -m http.server 80")
+    lab.advance(1)
+    assert "Connected to 10." in lab["h1"].run(f"echo A | {OWN}/telnet -e A {lab['h2'].address} 80")
+    refused = lab["h1"].run(f"echo A | {OWN}/telnet -e A {lab['h2'].address} 81")
+    assert "Connection refused" in refused and "Connected" not in refused
+
+
+SCRIPT = """
+    import os, shutil, sys
+    from mininet.log import setLogLevel
+    from mininet.net import Mininet
+    from mininet.nodelib import LinuxBridge
+    from mininet.util import waitListening
+    for name in sys.argv[1:]:
+        while (own := shutil.which(name)) and not own.startswith("/run/netlab"):
+            os.remove(own)
+    setLogLevel("info")
+    net = Mininet(switch=LinuxBridge, controller=None, autoSetMacs=True)
+    hosts = [net.addHost(f"h{number}") for number in (1, 2, 3)]
+    switches = [net.addSwitch(f"s{number}", stp=True) for number in (1, 2)]
+    for host, switch in zip(hosts, [*switches, switches[0]]):
+        net.addLink(host, switch)
+    net.addLink(*switches)
+    net.start()
+    net.waitConnected()
+    print("programs", [shutil.which(name) for name in ("ifconfig", "brctl", "route", "arp", "telnet")])
+    print("dropped", net.pingAll())
+    print("address", hosts[0].intf().updateIP(), hosts[0].intf().updateMAC(), hosts[0].intf().isUp())
+    net.configLinkStatus("h1", "s1", "down")
+    print("up", hosts[0].intf().isUp())
+    net.configLinkStatus("h1", "s1", "up")
+    hosts[1].cmd("python3 -m http.server 80 > /dev/null 2>&1 &")
+    print("listens", waitListening(hosts[2], hosts[1], 80))
+    net.stop()
+"""
+
+
+@pytest.mark.parametrize("programs", [[], ["ifconfig", "brctl", "route", "arp", "telnet", "vconfig"]])
+def test_mininet_works_with_the_machines_programs_and_with_the_replacements(
+    tmp_path: Path, programs: list[str]
+) -> None:
+    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
+    parts: list[str] = []
+    finished = run_script([str(tmp_path / "script.py"), *programs], write=parts.append, directory=tmp_path)
+    said = "".join(parts)
+    assert finished.code == 0, said
+    assert "dropped 0.0" in said
+    assert "address 10.0.0.1 00:00:00:00:00:01 True" in said
+    assert "up False" in said and "listens True" in said
+    if programs:
+        (where,) = re.findall(r"^programs (.*)$", said, re.MULTILINE)
+        assert where.count(OWN) == 5, where
