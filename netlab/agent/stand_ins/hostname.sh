@@ -1,9 +1,10 @@
 #!/bin/sh
 # hostname: print or set the name of the host
+supported="no options, -s, -f, -i, -I and NAME"
 case $1 in
     ""|-s|--short|-f|--fqdn|--long) cat /proc/sys/kernel/hostname ;;
     -I|--all-ip-addresses) ip -o -4 addr show scope global | sed 's/.* inet \([^/ ]*\).*/\1/' | tr '\n' ' '; echo ;;
     -i|--ip-address) ip -o -4 addr show scope global | sed 's/.* inet \([^/ ]*\).*/\1/' | head -1 ;;
-    -*) echo "hostname: the option $1 is not known to this stand-in" >&2; exit 1 ;;
+    -*) reject "$1" ;;
     *) echo "$1" >/proc/sys/kernel/hostname ;;
 esac

@@ -1,5 +1,6 @@
 #!/bin/sh
 # sysctl over /proc/sys
+supported="-w, -n, -b, -N, -q, -e, -a, -p FILE, NAME and NAME=VALUE"
 status=0 write= names= quiet= ignore= key_only= files=
 fail() { echo "sysctl: $1" >&2; status=1; }
 path_of() { case $1 in */*) echo "/proc/sys/$1" ;; *) echo "/proc/sys/$(echo "$1" | tr . /)" ;; esac; }
@@ -55,7 +56,7 @@ while [ $# -gt 0 ]; do
             file=/etc/sysctl.conf
             case $1 in --load=*) file=${1#--load=} ;; *) [ $# -gt 1 ] && { file=$2; shift; } ;; esac
             if [ -r "$file" ]; then set_from "$file"; else fail "cannot open \"$file\": No such file or directory"; fi ;;
-        -*) fail "the option $1 is not known to this stand-in"; exit 1 ;;
+        -*) reject "$1" ;;
         *=*) set_to "$(echo "${1%%=*}" | sed 's/[[:space:]]//g')" "${1#*=}" ;;
         *) if [ -n "$write" ]; then fail "\"$1\" must be of the form name=value"; else show "$1"; fi ;;
     esac
