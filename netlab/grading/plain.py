@@ -85,7 +85,7 @@ def _encode(value: Any, depth: int) -> Any:
         if len(value) > MOST_ITEMS:
             raise PlainError(f"A dictionary has {MOST_ITEMS} entries at most, this one {len(value)}.")
         return {"pairs": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
-    kind = type(value).__module__.partition(".")[0]
+    kind = _library(value)
     if kind == "numpy" and hasattr(value, "tolist"):
         if getattr(value, "size", 1) > MOST_ITEMS:
             raise PlainError(f"An array has {MOST_ITEMS} elements at most, this one {value.size}.")
@@ -96,6 +96,12 @@ def _encode(value: Any, depth: int) -> Any:
     if kind == "pandas" and hasattr(value, "to_list"):
         return _encode(value.to_list(), depth)
     return _object(value)
+
+
+def _library(value: Any) -> str:
+    """Return the name of the library that defines a value's class, or the class from which the tables of a run inherit."""
+    modules = {each.__module__.partition(".")[0] for each in type(value).__mro__}
+    return next((name for name in ("pandas", "numpy") if name in modules), "")
 
 
 def _number(value: float) -> Any:

@@ -240,7 +240,7 @@ def student_package() -> Iterator[Path]:
 
         def left_out(folder: str, names: list[str]) -> set[str]:
             place = Path(folder)
-            ignored = {name for name in names if not (place / name).is_dir() and not name.endswith(".py")}
+            ignored = {name for name in names if not (place / name).is_dir() and not name.endswith((".py", ".js"))}
             ignored.add("__pycache__")
             if place == PACKAGE:
                 ignored |= set(LEFT_OUT)
