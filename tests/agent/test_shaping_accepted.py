@@ -6,6 +6,7 @@ import base64
 import gzip
 import itertools
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.base.rules import Flag
+from netlab.base.rules import Choice, Flag, Ranges, Rule
 from netlab.network.link import LinkShape
 from netlab.network.queues import DISCIPLINES
 
@@ -65,6 +66,17 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
 WIRE = {"delay_ms": 250_000, "jitter_ms": 0.001, "loss_rate": 1e-9, "duplicate_rate": 1}
 
 
+def extremes(option: Rule) -> Sequence[Any]:
+    """Return the smallest and the largest value of an option of a queue discipline, or all of its choices."""
+    if isinstance(option, Flag):
+        return False, True
+    if isinstance(option, Choice):
+        return option.words
+    if isinstance(option, Ranges):
+        return [option.each.low], [option.each.high] * option.most
+    return option.low, option.high
+
+
 def corners() -> list[dict[str, Any]]:
     """Sound links at the ends of their ranges."""
     rates = (0.001, 100_000)
@@ -75,8 +87,7 @@ def corners() -> list[dict[str, Any]]:
     options = [*OPTIONS]
     for row in DISCIPLINES.values():
         for name, option in row.options.items():
-            ends = (False, True) if isinstance(option, Flag) else (option.low, option.high)
-            options += [(row.name, {name: end}) for end in ends]
+            options += [(row.name, {name: end}) for end in extremes(option)]
     found += [{"rate_mbps": 5, "queue_packets": 100, "aqm": aqm, "aqm_options": given} for aqm, given in options]
     found.append({"burst_loss": {"enter_rate": 1e-9, "leave_rate": 1, "bad_loss_rate": 0.5, "good_loss_rate": 1e-9}})
     found.append({"delay_ms": 250_000, "jitter_ms": 250_000, "reorder": True})

@@ -259,4 +259,5 @@ def test_a_trace_of_mahimahi_carries_its_lines_in_ip_packets(tmp_path, engine):
     small = nl.Udp("h1", "h2", rate_mbps=20, payload_bytes=100, spacing="even")
     assert by_second(run(network, [small], 4, engine=engine))[1] == pytest.approx(12 * 100 / 128, rel=0.006)
     segments = by_second(run(line(rate_mbps=nl.Trace([(0, 12)], framing="ip")), [nl.Tcp("h1", "h2")], 6, engine=engine))
-    assert segments[2:].mean() == pytest.approx(12 * 1448 / 1500, rel=0.006)
+    # The second after a loss delivers data of the second before it, so the mean of some seconds is not the rate of the link.
+    assert np.median(segments[1:]) == pytest.approx(12 * 1448 / 1500, rel=0.006)
