@@ -35,7 +35,7 @@ _FACTORS: Mapping[str, Mapping[str, float]] = {
     "packets": {"p": 1, "pkt": 1, "pkts": 1, "packet": 1, "packets": 1},
     "rate": {"%": 0.01, "percent": 0.01},
 }
-"""What a unit in a text is in the unit of a field, by the last word of the field's name."""
+"""Factors from a unit in a text to the unit of a field, by the last word of the field's name."""
 _TRUTHS = {
     **dict.fromkeys(("true", "yes", "on", "up", "1"), True),
     **dict.fromkeys(("false", "no", "off", "down", "0"), False),
@@ -145,7 +145,7 @@ def _raise_explained(
     """Raise ScenarioError when it is the call itself that failed, and not what was called."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
         return
-    # It takes long to import, and the guest imports rules, which import this.
+    # `inspect` takes long to import, and the guest imports this module.
     import inspect
 
     raise ScenarioError(_argument_problems(name, inspect.signature(function), given, named, example)) from None

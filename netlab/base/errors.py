@@ -23,7 +23,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "node1": ("a",),
     "node2": ("b",),
 }
-"""What a field is called in Mininet and elsewhere, and its names here."""
+"""Names of fields in Mininet and elsewhere, each with the names of the same field in netlab."""
 
 
 class _Short(BaseException):

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"netlab: {error}", file=sys.stderr)
         return EXIT_MISTAKE if isinstance(error, ScenarioError) else EXIT_FAILED
     except KeyboardInterrupt as interrupted:
-        # One of netlab's own says what is kept; of any other this is not known.
+        # An interrupt raised by netlab says what is kept; for any other interrupt this is unknown.
         print(f"\nnetlab: {str(interrupted) or 'stopped.'}", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:

@@ -14,7 +14,7 @@ _UNITS = {
     "segments": r"segments?",
     "bytes": r"bytes?",
 }
-"""How a title may write a unit."""
+"""The spellings of each unit in an axis title, as regular expressions."""
 _NAMES_OF_QUANTITIES = {
     "Mbit/s": r"goodput|throughput|bandwidth|rate|speed|capacity",
     "ms": r"delay|latency|rtt|round[\s-]?trip|ping|jitter|wait|time|late",

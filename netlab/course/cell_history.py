@@ -29,7 +29,7 @@ _SHELL_ATTRIBUTE = "netlab_cell_history"
 
 @dataclass(eq=False)
 class CellRun:
-    """One run of a cell."""
+    """A run of a cell."""
 
     cell_id: str
     """The cell's identifier; "" where the front end sends none."""
@@ -41,7 +41,7 @@ class CellRun:
     before: dict[str, Any] = field(default_factory=dict)
     """Values that these names had before; empty after the run."""
     failure: str = ""
-    """How it ended, such as "ended with a SyntaxError"; "" after a run without an error."""
+    """The way in which the run failed, such as "ended with a SyntaxError"; "" after a run without an error."""
     defined: frozenset[str] = frozenset()
     """Names that got their value, also in a run that failed later."""
 

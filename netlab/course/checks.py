@@ -197,7 +197,7 @@ class Check:
 
     @property
     def hints_left(self) -> int:
-        """How many hints have not been shown yet."""
+        """The number of hints that have not been shown yet."""
         return len(self.hints) - self._hints_given
 
     def give_hint(self) -> None:

@@ -217,7 +217,7 @@ def merged_text(old: str, theirs: str, new: str) -> str:
     lines = old.split("\n")
     merged: list[str] = []
     place = 0
-    # Where both insert something at the same place, the new text stands first.
+    # If both texts insert lines at the same place, the lines of the new text come first.
     for start, end, text in sorted(_edits(lines, new.split("\n")) + _edits(lines, theirs.split("\n")), key=_extent):
         if start < place:
             return theirs

@@ -28,9 +28,9 @@ _MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>
 _NEARLY_MARK = re.compile(r"#\s*((BEGIN|END|START)\b.*)?SOLUTION", re.IGNORECASE)
 _MARKDOWN_MARK = re.compile(r"[ \t]*<!--\s*(?P<word>BEGIN|END) SOLUTION\s*-->[ \t]*\n?")
 INSTRUCTION = "*Click here and press Enter (or double-click), write below, then press Shift+Enter.*"
-"""How to answer in words, in every front end: a click and Enter begin to write also where a double-click does not."""
+"""The instruction for written answers. A click and Enter start the editor also in front ends where a double-click does not."""
 PROMPT = "*Your answer:* …"
-"""Where students write; netlab's extension of JupyterLab knows it, too."""
+"""The place for a written answer; netlab's extension of JupyterLab puts the cursor there."""
 
 
 class AuthoringError(NetlabError):

@@ -106,7 +106,7 @@ class Repetition(Build):
     axis: str
     """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint."""
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
-    """How the student draws the values, as code, for the last hint."""
+    """Code that draws the values, for the last hint."""
 
     def __post_init__(self) -> None:
         if not self.conditions:

@@ -113,7 +113,7 @@ def _library_refusal(plans: Sequence[Plan]) -> str:
 
 
 class Readiness(str):
-    """What experiments run on here, in lines; a notebook whose cell ends with it shows what is different behind "more"."""
+    """Lines about the engine and the differences of this machine; a notebook shows the differences behind "more"."""
 
     __slots__ = ("_ready",)
     _ready: str

@@ -18,7 +18,7 @@ PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
 TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "waiting for review"
 NOT_GRADED = "not graded"
 PARTLY = "partly correct"
-"""How reports call a failed answer that has some of its points."""
+"""The status in reports of a failed answer that has some of its points."""
 STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
 SHOWN_STATUSES = (PASSED, PARTLY, *STATUSES[1:])
 ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes

@@ -56,7 +56,7 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False, unreview
     if unreviewed or not waiting(graded):
         texts |= {MOODLE: moodle_csv(graded), CANVAS: canvas_csv(graded)}
     else:
-        # Those of an earlier grading would be imported as if they were this one's.
+        # Files of an earlier grading would be imported as if they belonged to this one.
         for name in (MOODLE, CANVAS):
             (output / name).unlink(missing_ok=True)
     for name, text in texts.items():
@@ -150,7 +150,7 @@ def moodle_csv(graded: Graded) -> str:
 
 
 def canvas_csv(graded: Graded) -> str:
-    """What Canvas's gradebook import takes: its columns as the class list has them, one of points, and the line of points possible.
+    """Return a file for Canvas's gradebook import: the columns of the class list, one of points, and the line of points possible.
 
     A column that the class list does not have is empty: Canvas then finds the student by the others.
     """

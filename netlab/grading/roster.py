@@ -166,7 +166,7 @@ def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
 
 
 def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
-    """Whether all cells of a column are e-mail addresses."""
+    """Return whether all cells of a column are e-mail addresses."""
     cells = [cells[heading] for _, cells in sheet if cells[heading]]
     return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
 

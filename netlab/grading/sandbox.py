@@ -303,7 +303,7 @@ def require_walls() -> None:
             "with Landlock switched on."
         )
     for path in _answers():
-        # Of a path that may only be listed the entries are named one by one, and netlab is not among them.
+        # If a path may only be listed, its entries are given one by one, without netlab.
         for readable_path in (*launcher.ALWAYS_READABLE, *readable(path)[1:]):
             if readable_path.startswith(launcher.LISTED):
                 continue

@@ -310,7 +310,7 @@ def _same_code(one: str, other: str) -> bool:
 
 
 def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell]) -> Taken:
-    # Of any kind: in a notebook's command mode one key makes a text code, raw or a heading.
+    # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells
     found = [cell for cell in cells if cell.id == wanted.id]
     notes: list[str] = []

@@ -110,7 +110,7 @@ def _explaining(name: str) -> Any:
         try:
             return method(self, *given, **named)
         except KeyError as error:
-            # Of several names pandas says which are missing: "['goodput'] not found in axis".
+            # For several names pandas lists the missing ones: "['goodput'] not found in axis".
             said = str(error.args[0]) if error.args else ""
             _raise_for_unknown(self, [said] if said.isidentifier() else re.findall(r"'(\w+)'", said))
             raise

@@ -388,7 +388,7 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
                 opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=entry, meta={"role": "earlier"}
             )
             if entry:
-                # Of its own: a click on it must not hide the newest run.
+                # The entry has a legend group of its own, so that a click on it does not hide the newest run.
                 quiet.update(name=EARLIER, legendgroup=EARLIER, legendrank=1002)
                 listed = False
             kept.append(quiet)

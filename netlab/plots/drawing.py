@@ -37,7 +37,7 @@ NAME_SIDES = {
 MIN_ROOM, MIN_CORNER_ROOM = 50, 40
 """Degrees between a name's direction and the next link: a name in the middle reaches to both sides."""
 MIN_ROW = 3
-"""So many routers of a row are drawn straight."""
+"""The number of routers in a row from which a network is drawn on a straight line."""
 ROW_LINK = 1.3
 """Length of a row's links, which have labels, to that of the others."""
 CLEARLY = 0.01  # of a link: less is rounding

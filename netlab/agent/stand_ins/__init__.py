@@ -45,7 +45,7 @@ reject() {{
     exit 2
 }}
 """
-"""What each replacement begins with, after its first line. A script sets `supported` and calls `reject`."""
+"""The beginning of each replacement, after its first line. A script sets `supported` and calls `reject`."""
 
 
 class _Version:
