@@ -2,7 +2,7 @@
 
 python benchmarks/agreement.py measure pocket > pocket.json            # or native, as root; --only 1,4,5 for some
 python benchmarks/agreement.py measure shaped > shaped.json            # virtual time, but native's `tc` lines: whose is a difference?
-python benchmarks/agreement.py table pocket.json shaped.json native.json ... > docs/agreement.md
+python benchmarks/agreement.py table pocket.json shaped.json native.json ... > docs/evidence/agreement.md
 """
 
 from __future__ import annotations

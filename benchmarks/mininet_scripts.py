@@ -1,6 +1,6 @@
 """Run Mininet's examples and well-known course topologies in the pocket kernel, and write down how each went.
 
-    python benchmarks/mininet_scripts.py [NAME ...]     # all, or those named; writes docs/mininet_scripts.md
+    python benchmarks/mininet_scripts.py [NAME ...]     # all, or those named; writes docs/evidence/mininet_scripts.md
 
 What counts is what came back (replies, rates), not the exit code: a script whose pings are all lost ends with 0 too.
 """
@@ -23,7 +23,7 @@ from netlab.replication.labs import epfl
 
 HERE = Path(__file__).parent
 EXAMPLES = Path(mininet.__file__ or "").parent / "examples"
-TARGET = HERE.parent / "docs" / "mininet_scripts.md"
+TARGET = HERE.parent / "docs" / "evidence" / "mininet_scripts.md"
 
 WANTS = {
     "more than one machine": "cluster clusterSanity clustercli clusterdemo clusterperf",

@@ -1,11 +1,11 @@
-"""Play Linux's own TCP tests (packetdrill scripts of the kernel's source) in the pocket kernel; write docs/conformance.md.
+"""Play Linux's own TCP tests (packetdrill scripts of the kernel's source) in the pocket kernel; write docs/evidence/conformance.md.
 
     PACKETDRILL=path/to/packetdrill python benchmarks/packetdrill.py [--put-back] [NAME ...]     # all, or those named
 
 A name is that of a script, with or without `.pkt`.
 
 The scripts come from the `linux-source` package that `netlab kernel build` took. The program is in no package registry:
-docs/conformance.md says where it comes from. One script tests a change that Linux took back: `--put-back` builds a kernel with
+docs/evidence/conformance.md says where it comes from. One script tests a change that Linux took back: `--put-back` builds a kernel with
 the change (about 5 minutes) and plays that script there.
 """
 
@@ -26,7 +26,7 @@ import netlab as nl
 from netlab import kernel
 from netlab.kernel import building, cache
 
-TARGET = Path(__file__).parent.parent / "docs" / "conformance.md"
+TARGET = Path(__file__).parent.parent / "docs" / "evidence" / "conformance.md"
 FOLDER = "tools/testing/selftests/net/packetdrill"
 # As the kernel's own ksft_runner.sh has them for IPv4.
 WORDS = (
@@ -161,7 +161,7 @@ def main(given: list[str]) -> int:
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if program is None or missing:
         sys.exit(
-            f"Set PACKETDRILL to the program (docs/conformance.md says how it is built). Missing: {missing or 'packetdrill'}"
+            f"Set PACKETDRILL to the program (docs/evidence/conformance.md says how it is built). Missing: {missing or 'packetdrill'}"
         )
     release, where = kernel.find().release, ""
     with tempfile.TemporaryDirectory(dir=Path.home()) as place:

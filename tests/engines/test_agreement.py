@@ -33,7 +33,7 @@ def test_there_are_twenty_scenarios_and_five_short_ones() -> None:
 
 
 def test_the_page_begins_as_it_is_made() -> None:
-    assert (ROOT / "docs" / "agreement.md").read_text().startswith(agreement.HEAD)
+    assert (ROOT / "docs" / "evidence" / "agreement.md").read_text().startswith(agreement.HEAD)
 
 
 def hold(case: Any, quantities: list[float]) -> None:

@@ -60,7 +60,7 @@ def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
     assert "3 packets transmitted, 3 received" in told["ping"]
     assert told["advanced_s"] == pytest.approx(told["wall_s"], rel=0.2)
     assert told["advanced_s"] >= 2
-    # A real clock lets a bucket's content through at once: up to 3 % above the link's share (docs/agreement.md).
+    # A real clock lets a bucket's content through at once: up to 3 % above the link's share (docs/evidence/agreement.md).
     assert 3 < told["goodput_mbps"] <= 5 * 1448 / 1514 * 1.03
     assert told["packets"] > 300
     assert told["cut"] != 0

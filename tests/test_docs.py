@@ -1,0 +1,48 @@
+"""Links, named files and names of pages in the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+GENERATED = {"build", "dist", "netlab.egg-info"}
+CODE = (".py", ".sh", ".toml", ".yml", ".yaml", ".j2", ".js", ".lock", "Makefile", "Dockerfile")
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as repository hosts and MyST make them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_leads_to_a_file_and_a_heading_that_exist(page: Path) -> None:
+    for link, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
+        target = (page.parent / link).resolve() if link else page
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target), (link, anchor)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_file_of_the_clone_that_a_page_names_exists(page: Path) -> None:
+    named = re.findall(r"(?<![\w/.-])((?:vm|tools|binder|benchmarks)/[\w.]+\.\w+|environment\.yml)", page.read_text())
+    assert not [file for file in named if not (ROOT / file).is_file()]
+
+
+def test_every_page_that_code_or_a_chapter_names_exists() -> None:
+    folders = [path for path in ROOT.iterdir() if path.name not in GENERATED and not path.name.startswith(".")]
+    files = [file for path in folders for file in ([path] if path.is_file() else path.rglob("*"))]
+    sources = [file for file in files if file.name.endswith(CODE) and file.is_file()]
+    assert len(sources) > 500
+    for file in sources:
+        for page in re.findall(r"(?<![\w/])docs/[\w/-]+\.md", file.read_text(encoding="utf-8")):
+            assert (ROOT / page).is_file(), (name(file), page)
