@@ -23,11 +23,7 @@ from tests.stand_ins import kernel_says
 from tests.waiting import free_port, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "docs" / "places"
-# Those that are no place to run.
-OTHERS = {"make_an_image.md"}
-PLACES = sorted(page for page in PAGES.glob("*.md") if page.name not in OTHERS)
-HEADINGS = ["Type", "You see", "Update", "Share a folder", "What differs"]
+PAGE = ROOT / "docs" / "how-to" / "install.md"
 WSL2 = "5.15.153.1-microsoft-standard-WSL2"
 
 
@@ -119,7 +115,7 @@ def test_a_machine_that_can_run_none_of_the_kernels_is_told_before_anything_is_i
     done = set_up(programs_in(tmp_path / "bin", uname=uname, apt_get=touched, python3=touched))
     assert done.returncode == 1 and not (tmp_path / "touched").exists()
     assert f"Linux on x86_64 or aarch64; this is {system} on {machine}." in done.stderr
-    assert "docs/places.md" in done.stderr and "Mac" in done.stderr and "WSL2" in done.stderr
+    assert "docs/how-to/install.md" in done.stderr and "Mac" in done.stderr and "WSL2" in done.stderr
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
@@ -140,7 +136,7 @@ def test_without_a_python_that_serves_what_is_there_and_where_the_packages_names
     done = set_up(programs_in(tmp_path / "bin", **apt, **python))
     assert done.returncode == 1
     assert f"needs Python 3.10 to 3.14 with the modules venv and ensurepip; here is {seen}." in done.stderr
-    assert "docs/places/distributions.md" in done.stderr and (PAGES / "distributions.md").is_file()
+    assert "docs/how-to/install.md" in done.stderr
 
 
 WITHOUT_SYSTEMD = """
@@ -297,27 +293,22 @@ def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_s
     names = {setup.package_of(name) for name in programs}
     line = setup._elsewhere(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
-    page = next(row for row in (PAGES / "distributions.md").read_text().splitlines() if f"`sudo {tool} " in row)
+    page = next(row for row in PAGE.read_text().splitlines() if f"`sudo {tool} " in row)
     named, documented = set(line.split()), set(page.split("`")[1].split())
     assert named <= documented
     assert {name for name in named | documented if name.startswith("python")} == {python}
 
 
-def prose(page: Path) -> str:
-    """What a page says outside of the lines to type."""
-    return re.sub(r"^ {4,}.*$|`[^`]*`", "", page.read_text(), flags=re.MULTILINE)
+def test_the_table_of_the_page_leads_to_every_section():
+    table, _end, sections = PAGE.read_text().partition("\n\n`netlab doctor`")
+    linked = set(re.findall(r"\(#([\w-]+)\)", table))
+    headings = re.findall(r"^## (.*)$", sections.partition("## For instructors")[0], re.MULTILINE)
+    assert linked == {heading.lower().replace(",", "").replace("'", "").replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PLACES, ids=lambda page: page.stem)
-def test_each_places_page_has_the_same_headings_in_the_same_order(page):
-    found = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
-    assert found == [heading for heading in HEADINGS if heading in found]
-    assert {"Type", "You see", "What differs"} <= set(found)
-
-
-def test_the_index_names_every_page():
-    index = (ROOT / "docs" / "places.md").read_text()
-    assert set(re.findall(r"\(places/([\w.]+)", index)) == {page.name for page in PAGES.glob("*.md")}
+def test_what_people_read_outside_of_lines_to_type_names_no_device_of_an_emulator():
+    prose = re.sub(r"^ {4,}.*$|`[^`]*`", "", PAGE.read_text(), flags=re.MULTILINE)
+    assert not re.search(r"qemu-user|virtio|E1000|binfmt", prose, re.IGNORECASE)
 
 
 def test_the_first_pages_are_short_and_their_maps_whole():
@@ -330,10 +321,3 @@ def test_the_first_pages_are_short_and_their_maps_whole():
     rooms = {path.parent.name for path in (ROOT / "netlab").glob("*/__init__.py")}
     assert rooms <= set(re.findall(r"\w+", contributing.partition("**The rooms**")[2].partition("Beside it")[0]))
     assert rooms <= set(re.findall(r"`(\w+)`", design.partition("## The rooms")[2].partition("## Virtual time")[0]))
-
-
-@pytest.mark.parametrize(
-    "page", [*PLACES, PAGES / "make_an_image.md", ROOT / "docs" / "places.md"], ids=lambda page: page.stem
-)
-def test_words_of_machines_insides_are_where_measurements_are(page):
-    assert not re.search(r"qemu-user|virtio|E1000|binfmt", prose(page), re.IGNORECASE)

@@ -8,7 +8,7 @@ case "$(uname -s) $(uname -m)" in
 "Linux x86_64" | "Linux aarch64") ;;
 *)
     echo "netlab runs on Linux on x86_64 or aarch64; this is $(uname -s) on $(uname -m)." >&2
-    echo "docs/places.md has the lines for elsewhere: Lima, Multipass or an image on a Mac, WSL2 on Windows." >&2
+    echo "docs/how-to/install.md has the lines for other systems: Lima, Multipass or an image on a Mac, WSL2 on Windows." >&2
     exit 1
     ;;
 esac
@@ -34,7 +34,7 @@ fi
 if [ -z "$python" ]; then
     seen=$(python3 --version 2>/dev/null) || seen="no python3"
     echo "netlab needs Python 3.10 to 3.14 with the modules venv and ensurepip; here is $seen." >&2
-    echo "Install one of these (docs/places/distributions.md has the names of packages), then run make again." >&2
+    echo "Install one of these (docs/how-to/install.md has the names of packages), then run make again." >&2
     exit 1
 fi
 exec "$python" "$here/setup.py" "$@"

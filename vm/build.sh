@@ -8,7 +8,7 @@
 # Needs root, or user namespaces (then for this machine's architecture only). By Debian's names: mmdebstrap mtools dosfstools
 # e2fsprogs fdisk qemu-utils, without root uidmap, for amd64 syslinux and syslinux-common, for another architecture than this
 # machine's qemu-user-static, binfmt-support and arch-test. The image starts on UEFI; that for amd64 on a BIOS too. It has no password:
-# the console logs the user netlab in, JupyterLab asks for the token that the console shows. docs/places/make_an_image.md has the lines
+# the console logs the user netlab in, JupyterLab asks for the token that the console shows. docs/how-to/install.md has the lines
 # to type before it, docs/evidence/tried.md says what was tried.
 set -euo pipefail
 origin='' certificates=''

@@ -22,7 +22,7 @@ from netlab.protocol.plan import Plan
 from netlab.protocol.session import Clock
 
 NAMES = ("pocket", "native", "library")
-ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for commands in hosts."
+ELSEWHERE = "engine='library' runs here; docs/how-to/install.md has the systems that run commands in hosts."
 POLL_S = 0.5
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 WIDTH = 88

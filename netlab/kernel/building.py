@@ -157,7 +157,7 @@ def kinds_here() -> tuple[str, ...]:
     if machine not in library.MACHINES or not sys.platform.startswith("linux"):
         raise KernelError(
             "The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
-            f"{platform.system()} on {machine}. docs/places.md has the lines for elsewhere."
+            f"{platform.system()} on {machine}. docs/how-to/install.md has the lines for other systems."
         )
     return (POCKET, LIBRARY) if machine == POCKET_MACHINE else (LIBRARY,)
 

@@ -9,7 +9,7 @@ import pytest
 from netlab.agent import stand_ins
 from netlab.base.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "places" / "distributions.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "install.md"
 
 
 @pytest.mark.parametrize("program", ["iperf", "iperf3"])
