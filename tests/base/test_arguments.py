@@ -39,7 +39,7 @@ def said(call: Callable[[], object]) -> str:
         (lambda: nl.Ping("h1"), "Ping: dst is missing"),
         (lambda: nl.Command("h1"), "Command: command is missing"),
         (nl.Program, "Program: src and dst are missing"),
-        (lambda: nl.Tcp("h1", "h2", src="h3"), "Tcp: src is given twice; keep one"),
+        (lambda: nl.Tcp("h1", "h2", src="h3"), "Tcp: src is given twice, first as 'h1'; keep one: nl.Tcp("),
         (nl.Capture, 'Capture: a and b are missing: nl.Capture("r1", "h2")'),
         (lambda: nl.Capture("r1", "h2", snap=96), "did you mean snap_bytes=96?"),
         (nl.Trace, "Trace: steps is missing"),
