@@ -1,6 +1,6 @@
-"""Errors for wrong arguments: unknown, missing and unnamed ones, and values of another type than a field takes.
+"""Errors for wrong arguments: unknown, missing and unnamed ones, and values of a wrong type.
 
-Python's own TypeError counts arguments and names none of those that are allowed.
+Python's own TypeError counts arguments, but does not name those that are allowed.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _FACTORS: Mapping[str, Mapping[str, float]] = {
     "packets": {"p": 1, "pkt": 1, "pkts": 1, "packet": 1, "packets": 1},
     "rate": {"%": 0.01, "percent": 0.01},
 }
-"""Factors from a unit in a text to the unit of a field, by the last word of the field's name."""
+"""Factors from the unit in a text to the unit of a field; the outer key is the last word of the field's name."""
 _TRUTHS = {
     **dict.fromkeys(("true", "yes", "on", "up", "1"), True),
     **dict.fromkeys(("false", "no", "off", "down", "0"), False),
 }
 _PERCENT_ELSEWHERE = ("loss", "plr")
-"""Names of a loss rate that count per cent in Mininet and in `tc`."""
+"""Names of a loss rate in per cent in Mininet and in `tc`."""
 
 
 def got(name: str, value: object) -> str:
-    """Say what was given for a number, and how it is written where that is plain: the end of a message.
+    """Return the end of a message about a wrong number: the given value and, if that is plain, how to write it.
 
     >>> got("rate_mbps", "5"), got("delay_ms", "0.1 s")
     ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")
@@ -56,7 +56,7 @@ def got(name: str, value: object) -> str:
 
 
 def got_flag(name: str, value: object) -> str:
-    """Say what was given in place of True or False, and how that is written where it is plain.
+    """Return the end of a message about a value that is not a bool: the given value and, if that is plain, how to write it.
 
     >>> got_flag("up", "no"), got_flag("up", 3)
     ("got 'no'; write up=False", 'got 3')
@@ -66,7 +66,7 @@ def got_flag(name: str, value: object) -> str:
 
 
 def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kind: str = "field") -> str:
-    """Say that a field is unknown, which there are, and how it is written here where it has another name elsewhere.
+    """Return the message about an unknown field: its name, the allowed names, and the field that was probably meant.
 
     >>> unknown_field("bw", ["rate_mbps", "delay_ms"], 5)
     "unknown field: got 'bw'; allowed: rate_mbps, delay_ms; did you mean rate_mbps=5?"
@@ -88,7 +88,7 @@ def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kin
 
 
 def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], kind: str = "field") -> list[str]:
-    """Return a sentence for each field that is not allowed; of a mapping also with its value."""
+    """Return a message for each field that is not allowed; the values of a mapping are used in suggestions."""
     values = given if isinstance(given, Mapping) else {}
     return [
         f"{where}: {unknown_field(name, allowed, values.get(name, ...), kind)}" for name in given if name not in allowed
@@ -96,7 +96,7 @@ def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], 
 
 
 def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Decorate a function: a call that does not fit its signature raises ScenarioError, with a right call as an example."""
+    """Decorate a function so that a call that does not fit its signature raises ScenarioError with a correct call as an example."""
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @functools.wraps(function)
@@ -113,7 +113,7 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
 
 
 def explain_bad_construction(example: str) -> Callable[[_C], _C]:
-    """Decorate a class as `explain_bad_arguments` does a function."""
+    """Do for a class what `explain_bad_arguments` does for a function."""
 
     def decorate(cls: _C) -> _C:
         construct = cast("Any", cls).__init__
@@ -123,7 +123,7 @@ def explain_bad_construction(example: str) -> Callable[[_C], _C]:
             try:
                 construct(self, *given, **named)
             except TypeError as error:
-                # A class with a signature of its own takes fields that its `__init__` gathers.
+                # If a class has a `__signature__`, its `__init__` takes fields as keywords that only this signature names.
                 called = cls if hasattr(cls, "__signature__") else functools.partial(construct, self)
                 _raise_explained(error, cls.__name__, called, given, named, example)
                 raise
@@ -142,7 +142,7 @@ def _raise_explained(
     named: Mapping[str, object],
     example: str,
 ) -> None:
-    """Raise ScenarioError when it is the call itself that failed, and not what was called."""
+    """Raise ScenarioError if the arguments did not fit the signature; return if the error arose inside the function."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
         return
     # `inspect` takes long to import, and the guest imports this module.
@@ -154,6 +154,7 @@ def _raise_explained(
 def _argument_problems(
     name: str, signature: inspect.Signature, given: Sequence[object], named: Mapping[str, object], example: str
 ) -> list[str]:
+    """Return a message for each argument that is unknown, missing, given twice or one too many."""
     parameters = signature.parameters.values()
     unnamed = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
     problems = []
@@ -182,6 +183,7 @@ def _argument_problems(
 
 
 def _number_remedy(name: str, value: object) -> str:
+    """Return the end of a message, with the way to write a number that was given as text or tuple; "" if the number is not plain."""
     if isinstance(value, (list, tuple)):
         if name == "rate_mbps" and value and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
             return f"; a rate that changes is a trace: rate_mbps=nl.Trace({shown(value)})"
@@ -199,7 +201,7 @@ def _number_remedy(name: str, value: object) -> str:
 
 
 def _as_field(name: str, value: object) -> float | None:
-    """Return a number, or a text with a unit, in the unit of a field; None where that is not plain."""
+    """Return a number, or a text with a unit, in the unit of a field; None if the number or the unit is not plain."""
     if is_number(value):
         return float(cast("float", value))
     if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:

@@ -6,7 +6,7 @@ HALVINGS = 60  # a double has 53 binary digits
 
 
 def last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest number from `low` to `high` up to which a condition holds that ends to hold once.
+    """Return the largest number from `low` to `high` up to which a condition holds; beyond it the condition must not hold.
 
     >>> round(last(lambda x: x * x < 2, 0, 2), 6)
     1.414214

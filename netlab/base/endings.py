@@ -9,7 +9,7 @@ from types import FrameType
 
 @contextmanager
 def ending_signals_raise() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit, so that cleaning up happens (in the main thread only)."""
+    """Turn SIGTERM and SIGHUP into SystemExit so that `finally` clauses run; in other threads than the main one, do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

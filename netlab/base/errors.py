@@ -49,7 +49,7 @@ class NetlabError(_Short, Exception):
 
 
 class Interrupted(_Short, KeyboardInterrupt):
-    """Ctrl-C, or the notebook's square, stopped what netlab did; its text says what is left of it."""
+    """Ctrl-C or the notebook's stop button ended an operation of netlab; the text says which results are kept."""
 
 
 LONGEST_PROBLEM = 1000
@@ -59,7 +59,7 @@ class ScenarioError(NetlabError):
     """A topology or its traffic cannot be run; `problems` holds every mistake found, not just the first."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        # Names of any length may be in them, also such as no file of text takes.
+        # Names may be very long, or not encodable as UTF-8.
         written = [each.encode("utf-8", "backslashreplace").decode() for each in problems]
         self.problems = [
             each if len(each) <= LONGEST_PROBLEM else f"{each[: LONGEST_PROBLEM - 1]}…" for each in written
@@ -78,7 +78,7 @@ class EngineError(NetlabError):
 
 
 class NotHereError(EngineError):
-    """The engine that was chosen cannot do what was asked; the text says which can."""
+    """The chosen engine lacks the feature that was asked for; the text names the engines that have it."""
 
 
 class RunError(NetlabError):
@@ -94,7 +94,7 @@ class ThroughputError(NetlabError):
 
 
 def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError:
-    """The error for a name that a module does not have, with the nearest of those that it has.
+    """Return the error for a name that a module lacks, with the nearest name that it has.
 
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
@@ -106,7 +106,7 @@ def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError
 
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
-    """Say what was seen, what is allowed, and which allowed word is nearest: the tail of most messages about a word.
+    """Return the end of most messages about a word: the given word, the allowed ones, and the nearest of these.
 
     >>> one_of("rum", ["run", "demo"])
     "got 'rum'; allowed: run, demo; did you mean run?"
@@ -120,7 +120,7 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
 
 
 def guessed(value: object, words: Sequence[str]) -> str:
-    """Return the allowed word that was meant by another one; "" when none is near.
+    """Return the allowed word that was probably meant by another one; "" when none is near.
 
     >>> guessed("goodput", ["flow", "goodput_mbps"]), guessed("bw", ["rate_mbps"]), guessed("h9", ["h1", "h2"])
     ('goodput_mbps', 'rate_mbps', '')

@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def as_finished(running: Iterable[Future[T]]) -> Iterator[Future[T]]:
-    """Each of these when it has finished or was cancelled, the first first.
+    """Yield each future when it has finished or was cancelled, in the order in which they finish.
 
-    `wait` and `as_completed` of the library take the locks of all that runs: after Ctrl-C in that moment some stay taken, and
-    what runs waits for them for ever. This takes one at a time.
+    `wait` and `as_completed` of the standard library take the locks of all futures at once: Ctrl-C in that moment leaves some of them
+    locked, and their workers wait for ever. This function takes one lock at a time.
     """
     several = list(running)
     done: SimpleQueue[Future[T]] = SimpleQueue()

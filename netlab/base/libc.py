@@ -1,6 +1,6 @@
 """The machine's C library, for system calls that Python's `os` lacks.
 
-What runs before netlab's packages can be imported (the launcher, the guest's first program) has a handle of its own.
+Programs that run before netlab's packages can be imported (the launcher, the guest's first program) load it themselves.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def check(result: int, what: str) -> None:
-    """Raise OSError with the C library's reason when a call of it failed."""
+    """Raise OSError with the C library's error number if a call's result is not 0; `what` names the call."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

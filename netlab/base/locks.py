@@ -12,11 +12,11 @@ RETRY_S = 0.005
 
 @contextmanager
 def locked(path: Path, patience_s: float) -> Iterator[None]:
-    """Hold an exclusive lock on a file, which is made and stays.
+    """Hold an exclusive lock on a file, which is created if needed and not removed.
 
-    After `patience_s` seconds of waiting, and on a file system or system without locks, the caller goes on without it.
+    If the lock is still taken after `patience_s` seconds, or there are no locks (some network file systems, Windows), go on without it.
 
-    Raises OSError when the file cannot be made.
+    Raises OSError when the file cannot be created.
     """
     end_s = time.monotonic() + patience_s
     with path.open("ab") as file:
@@ -31,7 +31,7 @@ def locked(path: Path, patience_s: float) -> Iterator[None]:
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Return False when another process has the lock."""
+    """Try to lock the file; return False when another process has the lock."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -13,13 +13,13 @@ from typing import Any
 from tqdm import tqdm
 
 Progress = Callable[[float, float], None]
-"""Called with how much is done, and with the whole."""
-DELAY_S = 1.0  # what is over sooner needs no bar
-PAUSE_S = 0.25  # between two looks at it
-# tqdm's own lock is shared with forked processes: one that is killed while it holds it would stop every bar for ever.
+"""Called with the amount that is done and the amount of the whole, in the same unit."""
+DELAY_S = 1.0  # shorter operations need no bar
+PAUSE_S = 0.25  # between two updates
+# tqdm's own lock is shared with forked processes: a process that is killed while it holds the lock would stop every bar for ever.
 tqdm.set_lock(threading.RLock())
 if sys.platform == "emscripten":
-    # A browser has no thread that could watch a bar.
+    # A browser's Python has no threads, which tqdm's monitor needs.
     tqdm.monitor_interval = 0
 BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 
@@ -33,9 +33,9 @@ def shown_progress(
     Parameters
     ----------
     progress : bool or callable
-        Show a bar where somebody watches (never when $NETLAB_PROGRESS is 0), or call this.
+        Show a bar in a terminal or a notebook (never when $NETLAB_PROGRESS is 0), or call this function.
     done : float
-        How much of it was done before; the estimate of the rest leaves it out.
+        The amount that was done before the start; the estimate of the remaining time leaves it out.
     """
     if callable(progress):
         yield progress
@@ -65,7 +65,7 @@ def in_a_page() -> bool:
 
 @contextmanager
 def _shown_in_a_page(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
-    """A bar made of HTML that leaves nothing behind: a widget would be an error message in a notebook opened again."""
+    """Show a bar as HTML that disappears at the end. (A widget would appear as an error message when the notebook is opened again.)"""
     from IPython.display import display
 
     handle: Any = None

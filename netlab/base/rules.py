@@ -9,12 +9,12 @@ from netlab.base.errors import one_of
 from netlab.base.values import is_integer, is_number
 
 MOST_COUNTED = 2**63 - 1
-"""The most bytes or packets that a kernel can be asked for."""
+"""The largest number of bytes or packets that can be asked of a kernel."""
 
 
 @dataclass(frozen=True)
 class Flag:
-    """True or false."""
+    """A rule: the value must be True or False."""
 
     def problem(self, name: str, value: object) -> str | None:
         return None if isinstance(value, bool) else f"{name} must be True or False, {got_flag(name, value)}"
@@ -22,7 +22,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of these words."""
+    """A rule: the value must be one of some words."""
 
     words: Sequence[str]
 
@@ -32,7 +32,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Range:
-    """A number from `low` to `high`, both included; a whole one if `whole`, above `low` if `above`, also None if `optional`.
+    """A rule: the value must be a number from `low` to `high`; a whole one if `whole`, not `low` itself if `above`, or
+    None if `optional`.
 
     >>> Range(0.001, 60).problem("target_ms", 61), Range(0, above=True).problem("duration_s", 0)
     ('target_ms must be a number from 0.001 to 60, got 61', 'duration_s must be a number above 0, got 0')
@@ -59,7 +60,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Ranges:
-    """A list of 1 to `most` numbers, each as `each` says.
+    """A rule: the value must be a list of 1 to `most` numbers that each fit the rule `each`.
 
     >>> Ranges(Range(1, 9, whole=True), 2).problem("quanta_bytes", [5, 10])
     'quanta_bytes[1] must be a whole number from 1 to 9, got 10'
@@ -80,7 +81,7 @@ Rule = Flag | Choice | Range | Ranges
 
 
 def broken(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
-    """A sentence for each field of an object that does not fit its rule; a field that it has not is None."""
+    """Yield a message for each field of an object that does not fit its rule; a missing field counts as None."""
     for name, rule in rules.items():
         problem = rule.problem(name, getattr(given, name, None))
         if problem is not None:

@@ -1,5 +1,5 @@
-"""Directories on disk that go whatever happens: one for each run, where memory may be mapped executable, and those for the files
-that a run leaves.
+"""Temporary directories that are removed also after a crash: one for each run, on a file system that allows executable
+memory, and those for the files that a run leaves.
 """
 
 import atexit
@@ -20,16 +20,16 @@ from netlab.base.errors import EngineError
 try:
     import fcntl
 
-    # A browser's module has none.
+    # A browser's `fcntl` has no flock.
     HAS_LOCKS = hasattr(fcntl, "flock")
 except ImportError:
-    # Windows: nothing but run_directory() and kept_directory() is called there.
+    # Windows has no `fcntl`; only run_directory() and kept_directory() are called there.
     HAS_LOCKS = False
 
 LOCK = "lock"
 RUN = "run-"
 CPU_LOCKS = Path("/tmp/netlab-cpus")
-"""The locks of CPUs are in one directory for all users of a machine."""
+"""The directory of the CPUs' lock files, the same for all users of a machine."""
 SMALLEST_FREE_BYTES = 512 << 20
 
 _keeping = threading.Lock()
@@ -37,7 +37,7 @@ _kept: dict[int, Path] = {}
 
 
 def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> str | None:
-    """None when the guest's memory file can live in `directory` (or other files, where none is wanted), else the reason why not."""
+    """Return None if `directory` can hold a guest's memory file (or, unless `for_guests`, any files), else the reason why not."""
     if for_guests and any(letter.isspace() or letter in ':"' for letter in str(directory)):
         return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
     try:
@@ -54,9 +54,9 @@ def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests
 
 
 def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
+    """Return the first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
 
-    Raises EngineError when none will do, with the reason for each.
+    Raises EngineError when none is usable, with the reason for each.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
@@ -73,9 +73,9 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> P
 
 
 def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """The directory of this user's runs, in the first place where `free_bytes` are free.
+    """Return the parent directory of this user's runs, in the first place where `free_bytes` are free.
 
-    Raises EngineError when it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
+    Raises EngineError when it belongs to another user or is not a directory: anybody may create names in a shared /tmp.
     """
     parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
     try:
@@ -92,7 +92,7 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 
 @contextmanager
 def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
-    """A fresh directory for a run; those of runs that were killed are cleared away first."""
+    """Yield a new directory for a run and remove it at the end; also remove those of runs that were killed."""
     if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
             yield Path(name)
@@ -106,9 +106,9 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 
 
 def kept_directory() -> Path:
-    """A fresh directory for files that outlive their run.
+    """Create a directory for files that outlive their run.
 
-    The caller removes it. What is left when this process ends goes then, and where it is killed, with the next run.
+    The caller removes it. Otherwise it is removed when this process ends or, if the process is killed, when the next run starts.
     """
     with _keeping:
         own = _kept.get(os.getpid())
@@ -124,14 +124,14 @@ def kept_directory() -> Path:
 
 
 def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
-    # A process that was forked from this one ends too, and the files are not its own.
+    # A forked process also runs this at its exit, but the files belong to its parent.
     if os.getpid() == pid:
         shutil.rmtree(own, ignore_errors=True)
     lock.close()
 
 
 def _fresh(parent: Path) -> tuple[Path, IO[str]]:
-    """A directory that nobody clears away while its lock, which comes with it, is held."""
+    """Create a directory that no other process removes while the returned lock is held."""
     with (parent / LOCK).open("w") as gate:
         # Create one directory at a time: a new directory has no lock yet and would look abandoned.
         fcntl.flock(gate, fcntl.LOCK_EX)
@@ -151,16 +151,16 @@ def _clear_abandoned(parent: Path) -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(directory, ignore_errors=True)
         except (OSError, ValueError):
-            # Still in use.
+            # The lock is held: the directory is in use.
             continue
 
 
 @contextmanager
 def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
-    """A CPU that no other run on this machine is pinned to, and the lock's descriptor; CPU -1 when all are taken.
+    """Yield a CPU to which no other run on this machine is pinned, and the descriptor of its lock; (-1, None) when all are taken.
 
-    Which one is tried first is chance: where users cannot see each other's locks, in containers of their own, they do
-    not all take the same. Where one is wanted, no other will do.
+    The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
+    the same one. If `wanted` is given, only that CPU is tried.
     """
     cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
     random.shuffle(cpus)
@@ -182,16 +182,16 @@ def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
 
 
 def _cpu_lock(cpu: int) -> int | None:
-    """The file that stands for a CPU, the same one for all users and whatever their TMPDIR; None where there is none."""
+    """Open the lock file of a CPU, which is the same for all users whatever their TMPDIR; return None where that is impossible."""
     path = CPU_LOCKS / f"{cpu}"
     try:
         CPU_LOCKS.mkdir(mode=0o1777)
-        # The umask took from it what others need.
+        # Undo the umask: other users need write access.
         CPU_LOCKS.chmod(0o1777)
     except OSError:
         pass
     try:
-        # In a directory that all may write to, opening somebody else's file as one to be made is forbidden.
+        # In a directory that everybody may write to, Linux refuses O_CREAT on another user's file (fs.protected_regular).
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         pass
@@ -201,6 +201,6 @@ def _cpu_lock(cpu: int) -> int | None:
         handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         os.fchmod(handle, 0o644)
     except OSError:
-        # Somebody was faster, or the directory is not for us.
+        # Another process created it first, or we may not write here.
         return None
     return handle

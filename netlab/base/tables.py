@@ -1,18 +1,18 @@
-"""Tables and lines for a terminal."""
+"""Tables and status texts for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Lay out rows under their titles; the first `left` columns start at the left, numbers end at the right.
+    """Lay out rows under their titles; the first `left` columns are aligned to the left, the others to the right.
 
     Parameters
     ----------
     titles : sequence of str
         One per column; may have several lines, such as a quantity and its unit.
     left : int
-        How many columns are text.
+        Number of columns with text.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
 
 
 def ran_on(settings: Mapping[str, Any]) -> str:
-    """Say in one line how long a run took, and on which kernel and clock; `settings` are the run's.
+    """Return a sentence fragment on how long a run took, and on which kernel and clock; `settings` are the run's.
 
     Examples
     --------

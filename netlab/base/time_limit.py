@@ -1,8 +1,8 @@
-"""A student's function that must come back in time: a loop that never ends is told from one that is slow.
+"""Time limits for calls of a student's function, so that an endless loop is reported and not waited for.
 
-In the main thread of a Unix process an alarm stops it. Anywhere else (another thread, Windows, a browser's Python) the
-clock is looked at before each line that it runs, which is slower. Neither stops a single call into compiled code, such as
-``sum(itertools.count())``; the kernel's own interrupt button does.
+In the main thread of a Unix process an alarm stops the call. Anywhere else (another thread, Windows, a browser's
+Python) the clock is read before each line, which is slower. Neither stops a single call into compiled code, such as
+``sum(itertools.count())``; the notebook's interrupt button does.
 """
 
 import ctypes
@@ -23,48 +23,52 @@ _NETLAB = f"{PACKAGE}{os.sep}"
 AGAIN_S = 0.5
 LOOK_S = 0.1
 LOOPS = 4
-"""The number of what looks in loops, among the tools that CPython knows; those below 3, and 5, are for others."""
+"""The id of the loop monitor among CPython's monitoring tools; 0, 1, 2 and 5 are reserved for debuggers, coverage,
+profilers and optimizers.
+"""
 
 
 class TimeIsUpError(BaseException):
-    """The function has not come back in time; no `except Exception` of its own may catch it."""
+    """A function exceeded its time limit. It derives from BaseException so that `except Exception` in the function does not catch it."""
 
 
 def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
-    """Call a function; one that does not come back in `limit_s` seconds is stopped.
+    """Call a function and stop it when it has not returned after `limit_s` seconds; return its result.
 
-    Raises TimeIsUpError when the time is up.
+    Raises TimeIsUpError when the limit is exceeded.
     """
     with _alarm(limit_s) if _can_have_an_alarm() else _watched_lines(limit_s):
         return function(*given, **arguments)
 
 
 class _LimitedCall:
-    """A call that runs within a limit."""
+    """A running call with a time limit."""
 
     __slots__ = ("end_s", "limit_s", "outer")
 
     def __init__(self, limit_s: float, outer: "_LimitedCall | None") -> None:
         self.limit_s = limit_s
         self.end_s: float | None = None
-        """When its time is up; known from the first check on, because the clock costs as much as the rest of a call."""
+        """The end of the limit on the monotonic clock, set by the first check: reading the clock at the start would
+        double the cost of a short call.
+        """
         self.outer = outer
-        """The limited call of the same thread that this one was made in."""
+        """The limited call of the same thread that made this one."""
 
 
 _calls: dict[int, _LimitedCall] = {}
 """The innermost limited call of each thread."""
 _watched: set[int] = set()
-"""The process that something looks in; what it forks has no threads."""
+"""The id of this process once it has a watcher. (A forked child inherits the set, but not the thread.)"""
 
 
 def call_often_within(limit_s: float, function: Callable[..., object], *given: Any) -> None:
-    """The same for what is called ten thousand times: a thread that looks now and then costs such calls nothing.
+    """Do what `call_within` does for a function that is called thousands of times: a watcher thread adds almost no cost per call.
 
-    It does not stop a call that sleeps. Where there are no threads, the clock is looked at whenever a loop begins again.
-    A limited call may make others, whose time counts for it too.
+    It does not stop a call that sleeps. Without threads, the clock is read at each backward jump of a loop.
+    Limited calls nest: the time of an inner call counts for the outer one too.
 
-    Raises TimeIsUpError when the time is up.
+    Raises TimeIsUpError when the limit is exceeded.
     """
     if os.getpid() not in _watched and not _begin_to_watch():
         call_within(limit_s, function, *given)
@@ -83,6 +87,7 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
 
 def _begin_to_watch() -> bool:
     try:
+        """Start the watcher thread, or the loop monitor where there are no threads; return False when neither is possible."""
         threading.Thread(target=_watch, name="netlab-time-limit", daemon=True).start()
     except RuntimeError:
         # A browser's Python has no threads.
@@ -94,7 +99,7 @@ def _begin_to_watch() -> bool:
 
 
 def _is_over(call: _LimitedCall | None) -> bool:
-    """Return True when the time of a call, or of one that it was made in, is up."""
+    """Return True when the time of a call, or of a call around it, is up."""
     now_s = time.monotonic()
     over = False
     while call is not None:
@@ -110,14 +115,17 @@ def _watch() -> None:
     while True:
         time.sleep(LOOK_S)
         for thread in list(_calls):
-            # Looked up again: a call that has come back meanwhile must not be stopped. An exception that is on its way cannot be
-            # taken back: CPython 3.11, asked to, traces no line in any thread from then on.
+            # Look up the thread again: a call that has returned meanwhile must not be stopped. An exception that is
+            # already scheduled cannot be cancelled: if asked to, CPython 3.11 traces no line in any thread from then
+            # on.
             if _is_over(_calls.get(thread)):
                 raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUpError))
 
 
 def _watch_loops() -> bool:
-    """Look at the clock in loops from now on: tracing lines, on and off at each call, makes a call five times as long."""
+    """Read the clock at each jump of a loop from now on; return False if that is impossible. (Switching line tracing on
+    and off at each call would make a call five times as long.)
+    """
     if sys.version_info < (3, 12) or sys.monitoring.get_tool(LOOPS) is not None:
         return False
     sys.monitoring.use_tool_id(LOOPS, __name__)
@@ -127,10 +135,11 @@ def _watch_loops() -> bool:
 
 
 def _look(code: CodeType, *_place: object) -> object:
+    """Raise TimeIsUpError when this thread's limit is exceeded; `sys.monitoring` calls this function at each backward jump."""
     if _calls and _is_over(_calls.get(threading.get_ident())):
         raise TimeIsUpError
     if sys.version_info >= (3, 12) and code.co_filename.startswith(_NETLAB):
-        # Netlab's own loops come to an end.
+        # Netlab's own loops are finite.
         return sys.monitoring.DISABLE
     return None
 
@@ -145,11 +154,13 @@ def _can_have_an_alarm() -> bool:
 
 @contextmanager
 def _alarm(limit_s: float) -> Iterator[None]:
+    """Raise TimeIsUpError in the main thread after `limit_s` seconds, and again until the block ends."""
+
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TimeIsUpError
 
     before = signal.signal(signal.SIGALRM, stop)
-    # Again and again: a loop around a bare `except:` swallows the first.
+    # Repeat the alarm: a bare `except:` inside a loop swallows the first one.
     signal.setitimer(signal.ITIMER_REAL, limit_s, AGAIN_S)
     try:
         yield
@@ -160,6 +171,7 @@ def _alarm(limit_s: float) -> Iterator[None]:
 
 @contextmanager
 def _watched_lines(limit_s: float) -> Iterator[None]:
+    """Read the clock before each line of Python and raise TimeIsUpError after `limit_s` seconds."""
     end_s = time.monotonic() + limit_s
 
     def look(_frame: FrameType, _event: str, _argument: object) -> Any:

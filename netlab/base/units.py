@@ -1,4 +1,4 @@
-"""Factors and functions by which a number changes its unit; formulas of the theory and of exercises write theirs out."""
+"""Conversion factors and functions for units. (Formulas in `netlab.theory` and in exercises write their factors out.)"""
 
 BITS_PER_BYTE = 8
 BITS_PER_MEGABIT = 1_000_000
@@ -11,7 +11,7 @@ NS_PER_S = 1_000_000_000
 
 
 def mbps_to_bps(rate_mbps: float) -> int:
-    """Rate in whole bit/s from Mbit/s (10**6 bit/s).
+    """Return a rate in whole bit/s from Mbit/s (10**6 bit/s).
 
     >>> mbps_to_bps(4.798)
     4798000
@@ -20,7 +20,7 @@ def mbps_to_bps(rate_mbps: float) -> int:
 
 
 def rate_mbps(volume_bytes: float, duration_s: float) -> float:
-    """Mean rate in Mbit/s of a volume in bytes over a duration in seconds (NaN over no time).
+    """Return the mean rate in Mbit/s of a volume in bytes over a duration in seconds (NaN over no time).
 
     >>> rate_mbps(625_000, 1.0)
     5.0
@@ -31,10 +31,10 @@ def rate_mbps(volume_bytes: float, duration_s: float) -> float:
 
 
 def ms_to_s(time_ms: float) -> float:
-    """Seconds from milliseconds."""
+    """Return a time in seconds from milliseconds."""
     return time_ms / MS_PER_S
 
 
 def ms_to_us(time_ms: float) -> int:
-    """Whole microseconds from milliseconds."""
+    """Return a time in whole microseconds from milliseconds."""
     return round(time_ms * US_PER_MS)

@@ -33,7 +33,7 @@ def is_integer(value: object) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The same in Python's own types: NumPy's numbers and any mapping become what JSON can carry.
+    """Return a value as JSON can carry it: NumPy's scalars become Python's numbers, and any mapping becomes a dict.
 
     >>> import numpy as np
     >>> plain({"queue_packets": np.arange(3)[2]})
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def shown(value: object) -> str:
-    """A value as an error message quotes it: its `repr`, cut where it is long.
+    """Return a value's `repr` for an error message, cut at `LONGEST_QUOTE` characters.
 
     >>> shown("5")
     "'5'"
@@ -55,7 +55,7 @@ def shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:
-        # Python refuses to print whole numbers of more than 4300 digits.
+        # Python refuses to print integers of more than 4300 digits.
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…"
 
@@ -67,16 +67,16 @@ def read_list(
     required: tuple[str, ...],
     problems_of: Callable[[Mapping[str, Any], str], list[str]],
 ) -> tuple[list[Kind], list[str]]:
-    """The items of a scenario file's list, and a sentence for each that cannot be read.
+    """Return the items of a list in a scenario file, and a message for each that cannot be read.
 
     Parameters
     ----------
     given : object
-        A list of objects, among which some may be of `kind` already.
+        A list of mappings; items that are of `kind` already are kept.
     required : tuple of str
-        Fields that each must have.
+        Fields that each item must have.
     problems_of : callable
-        Says what else is wrong with an object's fields; it also gets how to name the object.
+        Returns the other mistakes in an item's fields; its second argument is the name of the item for messages.
     """
     if not isinstance(given, (list, tuple)):
         return [], [f"{name} must be a list, got {shown(given)}"]

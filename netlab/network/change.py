@@ -1,4 +1,4 @@
-"""What becomes of a link at a moment: other properties, cut, mended."""
+"""Changes of a link during a run: new properties, down, up."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -13,29 +13,29 @@ from netlab.protocol import plan
 
 OWN_FIELDS = ("at_s", "link", "number", "up", "reverse")
 FIXED_FIELDS = ("medium", "medium_options")
-"""A shared medium is built into its link."""
+"""Fields of a shared medium, which cannot change during a run."""
 
 
 @explain_bad_construction('nl.Change(at_s=10, link=("r1", "h2"), rate_mbps=2)')
 class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
     """A link gets other properties at a moment of the run; those not named stay as they are.
 
-    Queues keep what is in them (a queue of another discipline, `aqm`, begins empty). What is in flight on the wire keeps the delay that it
-    left with. A link that goes down loses what is on it, in its queues and on its wire, and whatever it is given until it is up
-    again; routes stay as they are.
+    Packets in a queue stay there (a new discipline, `aqm`, starts with an empty queue). Packets on the wire keep the
+    delay with which they left. A link that goes down loses the packets on its wire and in its queues, and all that are
+    sent to it until it is up again; routes do not change.
 
     Parameters
     ----------
     at_s : float
-        The moment in s after the run's start, from 0 to before its end.
+        The moment in s after the run's start, at least 0 and before its end.
     link : pair of str
         The two nodes that the link joins.
     number : int
-        Which of the links between them, from 1.
+        The number of the link, from 1, if several links join the two nodes.
     up : bool or None
-        False cuts the link, True mends it, None leaves it as it is.
+        False takes the link down, True brings it up, None leaves it as it is.
     reverse : mapping, optional
-        What is different from the second node of `link` towards the first; alone it changes that direction only.
+        Fields that are different from the second node of `link` towards the first; alone it changes that direction only.
     **direction
         Fields of `netlab.Link`, such as `rate_mbps=2, delay_ms=50, loss_rate=0.01`, in both directions unless `reverse` says
         otherwise.
@@ -73,7 +73,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"Change({', '.join(f'{name}={value!r}' for name, value in words.items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The change as a scenario file has it."""
+        """Return the change as a scenario file has it."""
         return {
             "at_s": self.at_s,
             "link": list(self.link),
@@ -84,7 +84,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         }
 
     def words(self) -> str:
-        """What it does, in a few words, as plots mark it."""
+        """Return a short description for plots, such as "r1-h2: 2 Mbit/s"."""
         there, back = _short(self.direction), _short(self.reverse)
         if back and not there and self.up is None:
             return f"{self.link[1]}→{self.link[0]}: {', '.join(back)}"
@@ -94,7 +94,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"{'-'.join(self.link)}: {', '.join(parts)}"
 
     def problems(self, where: str, duration_s: float) -> list[str]:
-        """Every mistake in it that shows without its network."""
+        """Return a message for each mistake that can be found without the topology."""
         found = []
         if not (is_number(self.at_s) and self.at_s >= 0):
             found.append(f"{where}: at_s must be a time in s from the run's start on, {got('at_s', self.at_s)}")
@@ -115,12 +115,14 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return found
 
     def apply(self, link: Link) -> Link:
-        """The link as it is after this change."""
+        """Return a copy of a link with this change applied."""
         return changed(link, self.link[0], self.direction, self.reverse)
 
 
 def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mapping[str, Any]) -> Link:
-    """A link with other properties; `direction` is from the node `first` on and the way back, where `reverse` says nothing else."""
+    """Return a copy of a link with other fields: `direction` from the node `first` on, and both `direction` and
+    `reverse` on the way back.
+    """
     there, back = dict(direction), {**direction, **reverse}
     if first != link.a:
         there, back = back, there
@@ -132,7 +134,7 @@ takes_link_fields(Change)
 
 
 def read(given: object) -> tuple[list[Change], list[str]]:
-    """The changes of a scenario file, and a sentence for each that cannot be read."""
+    """Return the changes of a scenario file, and a message for each that cannot be read."""
     return read_list(given, "changes", Change, ("at_s", "link"), _unreadable)
 
 
@@ -141,7 +143,7 @@ def _unreadable(words: Mapping[str, Any], where: str) -> list[str]:
 
 
 def problems(changes: object, topology: Topology | None, duration_s: float) -> list[str]:
-    """Every mistake in a scenario's changes; without a topology those that show without one."""
+    """Return a message for each mistake in a scenario's changes; without a topology, those that can be found without one."""
     if not isinstance(changes, (list, tuple)):
         return [
             f"changes must be a list such as [netlab.Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)], got {shown(changes)}"
@@ -165,6 +167,7 @@ def _is_pair(link: object) -> bool:
 
 
 def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
+    """Return a message if the topology lacks the link of a change."""
     if topology is None or not _is_pair(item.link) or not is_integer(item.number):
         return []
     try:
@@ -175,6 +178,7 @@ def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
 
 
 def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
+    """Yield a message for each change that makes its link invalid, or contradicts another one at the same moment."""
     links = dict(enumerate(topology.links))
     said: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
     for where, item in sorted(items, key=lambda one: one[1].at_s):
@@ -202,7 +206,7 @@ def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterab
 
 
 def _said(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
-    """What a change says of each direction, by the node from which it leads and the field."""
+    """Yield each field that a change sets with its value, as ((the direction's first node, the field), value)."""
     first, second = item.link
     if item.up is not None:
         yield ("", "up"), item.up
@@ -213,7 +217,7 @@ def _said(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
 
 
 def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape]]:
-    """All that each direction is during a run, in the order in which it becomes so; directions as in `Topology.hops`."""
+    """Return the successive shapes of each direction during a run; directions are ordered as in `Topology.hops`."""
     found = [[hop.shape] for hop in topology.hops()]
     for _item, place, _old, new in _in_order(topology, changes):
         for number, shape in ((2 * place, new.forward), (2 * place + 1, new.backward)):
@@ -223,7 +227,7 @@ def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape
 
 
 def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
-    """The changes as a plan has them: for each direction, in the order of time; traces begin with the run."""
+    """Return the changes in the plan's form: for each direction in order of time; a trace is a change at 0 s."""
     found: list[plan.Change] = []
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
@@ -240,12 +244,12 @@ def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
 
 
 def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """The fields of `after` that are not those of `before`, as a plan has them."""
+    """Return the fields of `after` that differ from `before`, in the plan's form."""
     found = {
         name: value.planned() if isinstance(value, Trace) else value
         for name, value in difference(before, after).items()
     }
-    # A trace may bring a framing of its own, and take it along.
+    # A trace may have its own framing, which ends with the trace.
     found.pop("framing", None)
     if after.counted_framing != before.counted_framing:
         found["framing"] = after.counted_framing
@@ -257,7 +261,7 @@ def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | N
 
 
 def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:
-    """Each change in the order of time, with the link's position and the link before and after it."""
+    """Yield the changes in order of time, each with the link's position and the link before and after it."""
     links = dict(enumerate(topology.links))
     for item in sorted(changes, key=lambda one: one.at_s):
         place = topology.position(*item.link, item.number)
@@ -266,6 +270,7 @@ def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[C
 
 
 def _short(values: Mapping[str, Any]) -> list[str]:
+    """Return a short description of each field for plots, such as "2 Mbit/s"."""
     units = {"rate_mbps": "Mbit/s", "delay_ms": "ms", "jitter_ms": "ms jitter", "queue_packets": "packets"}
     found = []
     for name, value in values.items():

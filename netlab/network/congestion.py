@@ -1,7 +1,7 @@
-"""TCP's congestion controls: a row for each that a flow may choose, read by the host and by the guest.
+"""TCP's congestion controls: a table with a row for each that a flow may choose, read by the host and by the guest.
 
-To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`, and its source
-in `kernel/recipe` where Linux has none (as with Tahoe).
+To add one, write its row. If the pocket kernel lacks it, add a line to `kernel/recipe/pocket.config`; if Linux lacks it
+(as with Tahoe), add its source to `kernel/recipe`.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ class CongestionControl:
     """A congestion control."""
 
     name: str
-    """As Linux and a flow's `congestion` say it."""
+    """The name in Linux and in a flow's `congestion`."""
     about: str
-    """What it goes by, in a sentence."""
+    """The signal that it reacts to, in a sentence."""
     source: str
-    """Where it is described."""
+    """The paper or RFC that describes it."""
     needs_ecn: bool = False
-    """Whether it works on ECN marks: without a queue that marks, it behaves like Reno."""
+    """True if it needs ECN marks: without a queue that marks, it behaves like Reno."""
 
     @property
     def symbol(self) -> str:
@@ -27,7 +27,7 @@ class CongestionControl:
 
     @property
     def module(self) -> str:
-        """The module's name; none of what is in every kernel."""
+        """The name of the kernel module; "" for Reno, which every kernel has."""
         return "" if self.name == "reno" else f"tcp_{self.name}"
 
 
@@ -77,7 +77,7 @@ CONGESTION_CONTROLS: dict[str, CongestionControl] = {
         ),
     )
 }
-"""The congestion controls by name; the first is what every kernel has."""
+"""The congestion controls by name; the first is in every kernel."""
 
 OWN = frozenset({"tahoe"})
-"""Those that no kernel but netlab's has."""
+"""Congestion controls that only netlab's kernels have."""

@@ -36,7 +36,7 @@ RATE_MBPS = Range(SLOWEST_MBPS, FASTEST_MBPS, optional=True)
 
 @dataclass(frozen=True)
 class LinkShape:
-    """What one direction of a link does to packets.
+    """The properties of one direction of a link: its rate, queue, delay and losses.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LinkShape:
     jitter_ms : float
         Half width in ms of the random part of the delay (netem's uniform distribution), at most `delay_ms`.
     reorder : bool
-        Whether jitter may let packets overtake each other.
+        True if jitter may let packets overtake each other.
     loss_rate : float
         Probability in [0, 1] with which a packet is lost, independently of all others.
     burst_loss : mapping or None
@@ -56,7 +56,7 @@ class LinkShape:
     duplicate_rate : float
         Probability in [0, 1] with which a packet arrives twice.
     queue_packets, queue_bytes : int or None
-        Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
+        Room of the queue before the rate limit, in packets or in bytes; with neither, the kernel's 1000 packets.
     aqm : str
         Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq, choke, drr or ets;
         `netlab.network.queues` says what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so
@@ -72,8 +72,8 @@ class LinkShape:
     framing : {"tc", "ethernet", "ip"}
         Bytes that the rate counts for each packet beside the IP packet itself: 14, 38 or 0. A `Trace` may bring its own.
     segmentation_offload : bool or None
-        Whether segmentation offload (GSO) holds on this link: segments of up to 64 kB pass its queue and its wire as one
-        packet. None means only above 1 Gbit/s, where speed needs it.
+        True if segments of up to 64 kB pass this link's queue and wire as one packet (segmentation offload, GSO). None
+        means only above 1 Gbit/s, where it is needed for speed.
     medium : {"802.11g"} or None
         A half-duplex medium that both directions share, instead of a wire for each: one sends at a time, and each frame takes
         the time that `netlab.network.media` says. It has a rate of its own; of this link's other fields, `queue_packets` and those of
@@ -104,31 +104,31 @@ class LinkShape:
 
     @property
     def is_shaped(self) -> bool:
-        """Whether this direction has a rate, and so a queue."""
+        """True if this direction has a rate and therefore a queue."""
         return self.rate_mbps is not None
 
     @property
     def slowest_mbps(self) -> float:
-        """The lowest rate that it ever has, in Mbit/s; infinite without one."""
+        """The lowest rate in Mbit/s at any time; infinite without a rate."""
         if isinstance(self.rate_mbps, Trace):
             return max(SLOWEST_MBPS, self.rate_mbps.range_mbps[0])
         return math.inf if self.rate_mbps is None else float(self.rate_mbps)
 
     @property
     def mean_mbps(self) -> float:
-        """Its rate in Mbit/s, of a trace the mean; infinite without one."""
+        """The rate in Mbit/s, of a trace the mean; infinite without a rate."""
         if isinstance(self.rate_mbps, Trace):
             return self.rate_mbps.mean_mbps()
         return math.inf if self.rate_mbps is None else float(self.rate_mbps)
 
     @property
     def counted_framing(self) -> str:
-        """The framing that the rate counts: the trace's own, else the link's."""
+        """The bytes that the rate counts for each packet: the trace's own framing, else the link's."""
         own = self.rate_mbps.framing if isinstance(self.rate_mbps, Trace) else None
         return self.framing if own is None else own
 
     def planned(self) -> Shape:
-        """These fields as plain data, as a plan has them: of a trace its first rate, for the rest is one of the plan's changes."""
+        """Return the fields in the plan's form; `rate_mbps` of a trace is its first rate, because the others are changes of the plan."""
         words = asdict(self)
         if isinstance(self.rate_mbps, Trace):
             words["rate_mbps"] = self.rate_mbps.planned()["steps"][0][1]
@@ -136,7 +136,7 @@ class LinkShape:
         return cast("Shape", words)
 
     def problems(self, where: str) -> list[str]:
-        """Every mistake in these fields, each a sentence that starts with `where`."""
+        """Return a message for each mistake in the fields, which starts with `where`."""
         return [f"{where}: {sentence}" for sentence in self._problems()]
 
     def _problems(self) -> Iterator[str]:
@@ -239,7 +239,7 @@ SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 
 
 def field_problems(where: str, direction: Iterable[object], reverse: object) -> list[str]:
-    """A sentence for each field that a link does not have, and for a `reverse` that holds none."""
+    """Return a message for each field that a link does not have, and for a `reverse` that is not a mapping."""
     if not isinstance(reverse, (Mapping, type(None))):
         return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
     both = ((where, direction), (f"{where}, reverse", reverse or {}))
@@ -247,7 +247,7 @@ def field_problems(where: str, direction: Iterable[object], reverse: object) -> 
 
 
 def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields with others in their place; room in packets takes that of room in bytes, and the other way round."""
+    """Return the fields `old` with those of `new` in their place; room in packets replaces room in bytes and the other way round."""
     words = {**old, **new}
     for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
         if one in new and other not in new:
@@ -294,7 +294,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         return f"Link({', '.join([repr(self.a), repr(self.b), *arguments])})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The link as a scenario file has it, fields at their default left out."""
+        """Return the link as a scenario file has it, without fields at their default."""
         entry = {"a": self.a, "b": self.b, **in_json(difference(LinkShape(), self.forward))}
         if self.reverse:
             entry["reverse"] = in_json(self.reverse)
@@ -302,7 +302,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
 
 def takes_link_fields(function: _C) -> _C:
-    """Show a link's fields, each with its default, in the signature of what takes any of them; refuse other names."""
+    """Put a link's fields with their defaults into the signature of a function that takes them as keywords; refuse other names."""
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
     names = {item.name for item in own}
@@ -328,16 +328,16 @@ def takes_link_fields(function: _C) -> _C:
 
 
 takes_link_fields(Link)
-# The fields are written down once, in LinkShape.
+# LinkShape's docstring is the only description of the fields.
 _FIELDS = inspect.getdoc(LinkShape) or ""
 Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.partition("----------\n")[2])
 
 
 def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """The fields of `after` that are not those of `before`."""
+    """Return the fields of `after` that differ from `before`."""
     return {name: value for name, value in vars(after).items() if value != getattr(before, name)}
 
 
 def in_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a link as a scenario file has them."""
+    """Return fields of a link as a scenario file has them."""
     return {name: value.to_dict() if isinstance(value, Trace) else value for name, value in values.items()}

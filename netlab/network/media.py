@@ -1,7 +1,6 @@
-"""Shared media that a link may be: a row for each, read by the host, by the guest and by the formulas.
+"""Shared media of links: a table with a row for each, read by the host, by the guest and by the formulas.
 
-A row says what the medium can be told and what each frame costs. All times are whole microseconds, as the standard counts
-them.
+A row has the medium's options and the time that each frame takes, in whole microseconds, as the standard counts it.
 """
 
 import math
@@ -22,9 +21,9 @@ DSSS_RATES_MBPS = (1, 2, 5.5, 11)
 PROTECTIONS = ("none", "cts", "rts")
 
 MAC_HEADER_BYTES = 28
-"""24 of header and 4 of check sequence: a data frame with three addresses and without QoS (IEEE 802.11)."""
+"""A data frame's header (24 bytes) and check sequence (4 bytes), with three addresses and without QoS (IEEE 802.11)."""
 LLC_BYTES = 8
-"""LLC and SNAP, which say that the rest is an IP packet."""
+"""The LLC and SNAP headers, which mark the payload as an IP packet."""
 ACK_BYTES = CTS_BYTES = 14
 RTS_BYTES = 20
 
@@ -32,7 +31,7 @@ SIFS_US = 10
 SHORT_SLOT_US = 9
 LONG_SLOT_US = 20
 OFDM_PREAMBLE_US = 20
-"""Training 16 and signal 4."""
+"""The training sequence (16 us) and the signal field (4 us)."""
 OFDM_SYMBOL_US = 4
 SIGNAL_EXTENSION_US = 6
 OFDM_SERVICE_AND_TAIL_BITS = 22
@@ -45,7 +44,7 @@ MOST_ATTEMPTS = 7
 
 @dataclass(frozen=True)
 class Wifi:
-    """What a frame costs on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
+    """Timing of frames on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
 
     References
     ----------
@@ -60,21 +59,22 @@ class Wifi:
     rate_mbps: int = 54
     """Rate of the data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54."""
     protection: str = "none"
-    """What goes before a data frame: nothing, a CTS to the sender itself, or RTS and CTS."""
+    """The frames before a data frame: none, a CTS to the sender itself, or RTS and CTS."""
     protection_rate_mbps: float | None = None
     """Rate of RTS and CTS in Mbit/s: 6, 12 or 24 (OFDM), or 1, 2, 5.5 or 11, which 802.11b stations understand. None
-    is the rate of the acknowledgements."""
+    means the rate of the acknowledgements.
+    """
     protect_above_bytes: int = 0
-    """Frames up to so many bytes (MAC header and check sequence included) go unprotected."""
+    """Frames up to this size in bytes (MAC header and check sequence included) are sent without protection."""
     short_slot: bool = True
-    """A slot of 9 us; False is 20 us, which stations of 802.11b need."""
+    """True for a slot of 9 us; False for 20 us, which stations of 802.11b need."""
     short_preamble: bool = False
     """The 802.11b preamble of 96 us instead of 192."""
     error_rate: float = 0.0
-    """Probability in [0, 1) that a data frame is not understood, so that it must be sent again."""
+    """Probability in [0, 1) that a data frame is received with errors and must be sent again."""
 
     def problems(self) -> Iterator[str]:
-        """What is wrong with the values."""
+        """Yield a message for each invalid field."""
         if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
             yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {shown(self.rate_mbps)}"
         yield from broken({"protection": Choice(PROTECTIONS)}, self)
@@ -90,43 +90,43 @@ class Wifi:
 
     @property
     def slot_us(self) -> int:
-        """A slot of the backoff."""
+        """Duration in us of a slot of the backoff."""
         return SHORT_SLOT_US if self.short_slot else LONG_SLOT_US
 
     @property
     def difs_us(self) -> int:
-        """How long the medium must be idle before anyone counts its backoff."""
+        """Time in us for which the medium must be idle before a station counts down its backoff."""
         return SIFS_US + 2 * self.slot_us
 
     @property
     def ack_us(self) -> int:
-        """The acknowledgement that the MAC sends for each data frame."""
+        """Duration in us of the acknowledgement that the MAC sends for each data frame."""
         return self._ofdm_us(ACK_BYTES, self._answer_rate_mbps)
 
     def data_us(self, packet_bytes: int) -> int:
-        """A data frame with an IP packet of so many bytes."""
+        """Return the duration in us of a data frame with an IP packet of that size."""
         return self._ofdm_us(packet_bytes + LLC_BYTES + MAC_HEADER_BYTES, self.rate_mbps)
 
     def protection_us(self, packet_bytes: int) -> int:
-        """What goes before that data frame: its RTS, its CTS, and the gap behind each."""
+        """Return the time in us of the frames before a data frame: RTS, CTS, and a SIFS after each."""
         if not self._protects(packet_bytes):
             return 0
         cts_us = self._control_us(CTS_BYTES) + SIFS_US
         return cts_us if self.protection == "cts" else self._control_us(RTS_BYTES) + SIFS_US + cts_us
 
     def exchange_us(self, packet_bytes: int) -> int:
-        """The medium's time for one packet, without what goes before it in idle slots."""
+        """Return the medium's time in us for one packet, without the idle slots before it."""
         return self.protection_us(packet_bytes) + self.data_us(packet_bytes) + SIFS_US + self.ack_us
 
     def collision_us(self, packet_bytes: int) -> int:
-        """The medium's time for a packet that nobody answers: its sender waits as long as the answer would take."""
+        """Return the medium's time in us for a packet without a reply: its sender waits as long as the reply would take."""
         if self.protection == "rts" and self._protects(packet_bytes):
             return self._control_us(RTS_BYTES) + SIFS_US + self._control_us(CTS_BYTES)
         return self.exchange_us(packet_bytes)
 
     @property
     def slowest_us(self) -> float:
-        """The mean time of a full-sized packet, idle slots included."""
+        """Mean time in us of a full-sized packet, idle slots included."""
         return self.difs_us + SMALLEST_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
 
     def _protects(self, packet_bytes: int) -> bool:
@@ -153,7 +153,7 @@ MEDIA: dict[str, type[Wifi]] = {"802.11g": Wifi}
 
 
 def problems(medium: object, options: object) -> Iterator[str]:
-    """What is wrong with a link's `medium` and its options."""
+    """Yield a message for each mistake in a link's `medium` and `medium_options`."""
     if medium is None:
         if options != {}:
             yield f"medium_options={shown(options)} needs a medium, such as medium='802.11g'"
@@ -173,7 +173,7 @@ def problems(medium: object, options: object) -> Iterator[str]:
 
 
 def medium(name: str, options: Mapping[str, Any]) -> Wifi:
-    """What a frame costs on this medium."""
+    """Return a link's medium with its options."""
     return MEDIA[name](**options)
 
 

@@ -1,6 +1,6 @@
-"""Networks as Mininet has them: read a `Topo`, write a script.
+"""Conversion from and to Mininet: read a `Topo`, write a script.
 
-Nothing here needs Mininet to be installed: a `Topo` is asked with its own methods, and the script is text.
+Mininet need not be installed: only methods of the given `Topo` are called, and the script is text.
 """
 
 import re
@@ -16,7 +16,7 @@ from netlab.network.trace import Trace
 from netlab.network.wiring import Wiring
 
 MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
-"""`tc` takes a time without a unit for microseconds."""
+"""Factors from the unit of a time in `tc` to ms; `tc` reads a time without a unit as microseconds."""
 
 TIME = re.compile(r"\s*([0-9.]+)\s*(us|usecs?|ms|msecs?|s|secs?|)\s*")
 IGNORED = {
@@ -26,7 +26,7 @@ IGNORED = {
 
 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
-    """Hosts, routers, switches and links of a Mininet `Topo`.
+    """Return the hosts, routers, switches and links of a Mininet `Topo`.
 
     Raises ScenarioError with every option that netlab does not support.
     """
@@ -40,7 +40,7 @@ def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Li
         )
     links = []
     for a, b, options in _in_order_of_ports(topo.links(sort=False, withInfo=True)):
-        # A link is stored with its ends in the order of their names; `node1` is the one that was given first.
+        # A `Topo` stores a link's ends in the order of their names; `node1` is the end that was given first.
         first, second = options.get("node1", a), options.get("node2", b)
         where = f"link {first}-{second}"
         both = _shape(options, where, problems)
@@ -56,7 +56,7 @@ Given = tuple[str, str, dict[str, Any]]
 
 
 def _in_order_of_ports(links: list[Given]) -> list[Given]:
-    """The links as they were added: a `Topo` forgets their order, but not which port each took."""
+    """Return the links in the order in which they were added: a `Topo` forgets it, but not which port each link took."""
 
     def ends(link: Given) -> list[tuple[str, int]]:
         a, b, options = link
@@ -68,13 +68,14 @@ def _in_order_of_ports(links: list[Given]) -> list[Given]:
         for node, port in (end for link in left for end in ends(link)):
             lowest[node] = min(port, lowest.get(node, port))
         ready = [link for link in left if all(lowest[node] == port for node, port in ends(link))]
-        # Ports that were given by hand may contradict each other; any order serves then.
+        # Ports that were given by hand may contradict each other; then any order is as good.
         found += ready or left
         left = [link for link in left if link not in found]
     return found
 
 
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+    """Return the fields of a link for the options of a Mininet link; append a message to `problems` for each that is not supported."""
     found: dict[str, Any] = {}
     for word, value in options.items():
         if value is None or value is False or word in IGNORED:
@@ -89,7 +90,7 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
             unit = {"usec": "us", "msec": "ms", "sec": "s"}.get(time[2].rstrip("s"), time[2])
             found[f"{word}_ms"] = float(time[1]) * MS[unit]
         elif word == "loss":
-            # Mininet's is in per cent.
+            # Mininet's loss is in per cent.
             found["loss_rate"] = float(value) / 100
         elif word == "max_queue_size":
             found["queue_packets"] = int(value)
@@ -100,16 +101,16 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
         else:
             problems.append(f"{where}: netlab has nothing like Mininet's {word}={shown(value)}; take it out")
     if found.get("rate_mbps") is None:
-        # Without a rate nothing queues: Mininet's limit is netem's own there.
+        # Without a rate there is no queue: there, Mininet's limit is netem's own.
         for word in ("queue_packets", "aqm", "aqm_options"):
             found.pop(word, None)
     return found
 
 
 def script(wiring: Wiring, links: Sequence[Link]) -> str:
-    """A Mininet script that builds these links, with the addresses and routes of their wiring.
+    """Return a Mininet script that builds these links, with the addresses and routes of their wiring.
 
-    What Mininet's `TCLink` has no word for (bursts of loss, duplicates, disciplines other than RED) raises ScenarioError.
+    Raises ScenarioError for features that Mininet's `TCLink` lacks (bursts of loss, duplicates, disciplines other than RED).
     """
     problems: list[str] = []
     nodes = [f'        self.addHost("{name}", ip=None)' for name in wiring.hosts]
@@ -142,6 +143,7 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
 
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
+    """Return the options of Mininet's `TCLink` for one direction; append a message to `problems` for each field that it lacks."""
     found: dict[str, Any] = {}
     if isinstance(shape.rate_mbps, Trace):
         problems.append(f"{where}: Mininet's TCLink has no rate that changes with time")

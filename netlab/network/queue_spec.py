@@ -1,4 +1,4 @@
-"""The room and the options that a link asks of its queue."""
+"""The room and the options that a link requests for its queue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from netlab.netlink.qdiscs import Option, number
 
 @dataclass(frozen=True)
 class QueueSpec:
-    """The queue that a link asks for."""
+    """The queue that a link requests."""
 
     rate_mbps: float
-    """The rate behind the queue."""
+    """The rate in Mbit/s behind the queue."""
     queue_packets: int | None = None
     queue_bytes: int | None = None
-    """The room asked for; with neither it is `KERNEL_QUEUE_PACKETS`."""
+    """The requested room; if both are None it is `KERNEL_QUEUE_PACKETS`."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The link's `aqm_options`."""
     offload: bool = False
-    """True if segmentation offload holds, so that one packet in the queue may be 45 frames."""
+    """True if segmentation offload is on, so that one packet in the queue may be 45 frames."""
 
     @property
     def packets(self) -> int:
@@ -35,13 +35,13 @@ class QueueSpec:
         return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes
 
     def time(self, word: str, kind: int, option: str) -> Option | None:
-        """An option in us of that attribute, where it was asked for in ms."""
+        """Return netlink option `word` of attribute `kind` in us from the link's option in ms; None if that is not set."""
         return number(word, kind, ms_to_us(self.options[option]), "us") if option in self.options else None
 
     def count(self, word: str, kind: int, option: str) -> Option | None:
-        """A whole number of that attribute, where it was asked for."""
+        """Return netlink option `word` of attribute `kind` from the link's option, a whole number; None if that is not set."""
         return number(word, kind, self.options[option]) if option in self.options else None
 
     def ecn(self, kind: int) -> Option | None:
-        """The attribute of that kind, if marks are wanted."""
+        """Return the ECN option of attribute `kind` if the link asks for marks."""
         return Option("ecn", wire.u32(kind, 1)) if self.options.get("ecn") else None

@@ -1,7 +1,8 @@
-"""The queue disciplines that a link may have: a row for each, read by the host and by the guest.
+"""Queue disciplines of links: a table with a row for each, read by the host and by the guest.
 
-A row says what the discipline can be told, the kernel's options for it, where its statistics count ECN marks, and what the
-kernel must have. To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`.
+A row has the discipline's options, their form for the kernel, the place of the ECN marks in its statistics, and the
+kernel symbols that it needs. To add one, write its row; if the pocket kernel lacks it, also add a line to
+`kernel/recipe/pocket.config`.
 """
 
 import struct
@@ -24,26 +25,26 @@ LONGEST_MS = 60_000
 MOST_FLOWS = 65_536
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
-"""As `tc` reads RED's bandwidth, in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
+"""The limit of RED's bandwidth, which `tc` keeps in 32 bits of bytes/s. (RED uses it only to age the average while the link is idle.)"""
 RED_PACKET_BYTES = 1000
 """RED's mean packet size (tc-red(8), avpkt)."""
 FASTEST_FLOW_MBPS = 30_000
-"""fq keeps a flow's rate in 32 bits of bytes per second."""
+"""The limit of fq's rate for a flow, kept in 32 bits of bytes/s."""
 LONGEST_DUALPI2_MS = 4_000
-"""DualPI2 keeps times in 32 bits of nanoseconds."""
+"""The limit of DualPI2's times, kept in 32 bits of nanoseconds."""
 SFQ_DEPTH_PACKETS = 127
-"""SFQ keeps at most so many packets of a flow, whatever the room (SFQ_MAX_DEPTH)."""
+"""The largest number of packets that SFQ keeps of a flow, whatever its room (SFQ_MAX_DEPTH)."""
 SFQ_FLOWS = 65_408
-"""The most that SFQ can tell apart (SFQ_MAX_FLOWS); with fewer it would cut the room to depth times flows."""
+"""The largest number of flows that SFQ can distinguish (SFQ_MAX_FLOWS); with fewer it would limit the room to depth times flows."""
 
 MAX_CHOKE_PACKETS = 131_072
-"""CHOKe's table of waiting packets has no more places (CHOKE_MAX_QUEUE)."""
+"""The size of CHOKe's table of waiting packets (CHOKE_MAX_QUEUE)."""
 MAX_DRR_CLASSES = 256
 DRR_CLASSES = 16
 MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES = 64, 10_000_000
 ETS_QUANTA_BYTES = (FRAME_BYTES, FRAME_BYTES)
 CLASSIFIERS = ("port", "flow")
-"""The ways in which packets are sorted into classes."""
+"""The ways to sort packets into classes."""
 
 TCA_CAKE_STATS_TIN_STATS = 10
 TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
@@ -62,25 +63,25 @@ class Discipline:
     """A queue discipline."""
 
     name: str
-    """What a link's `aqm` says."""
+    """The name in a link's `aqm`."""
     about: str
-    """What it does, in a sentence."""
+    """A sentence on how it works."""
     source: str
-    """Where it is described."""
+    """The paper, RFC or manual that describes it."""
     counts: str
-    """What its limit counts: packets, bytes, packets or bytes, or kernel memory."""
+    """The unit of its limit: packets, bytes, packets or bytes, or kernel memory."""
     qdisc: Callable[[QueueSpec], Qdisc]
-    """The qdisc, with its options, for what a link asks."""
+    """Returns the qdisc with its options for a requested queue."""
     options: Mapping[str, Rule] = field(default_factory=dict)
-    """What `aqm_options` may hold."""
+    """The options that `aqm_options` may have, each with its rule."""
     marks: Callable[[bytes], int] = lambda _statistics: 0
-    """Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h)."""
+    """Returns the number of packets marked with ECN from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h)."""
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
-    """What is wrong with options that are right one by one; None when nothing is."""
+    """Returns a message if options that are valid one by one contradict each other, else None."""
     room: tuple[int, int] = (1, MOST_PACKETS)
     """The smallest and the largest room in packets."""
     since: tuple[int, ...] = ()
-    """The first Linux that has it, where kernels in use are older; empty for any."""
+    """The first Linux version with it; empty if every supported kernel has it."""
 
     @property
     def symbol(self) -> str:
@@ -89,11 +90,11 @@ class Discipline:
 
     @property
     def module(self) -> str:
-        """The module's name; none of what is in every kernel."""
+        """The name of the kernel module; "" for fifo, which every kernel has."""
         return "" if self.name == "fifo" else f"sch_{self.name}"
 
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
-        """Every mistake in a link's `aqm_options` and in its room, a sentence each."""
+        """Yield a message for each mistake in a link's `aqm_options` and in its room."""
         if not isinstance(options, Mapping):
             yield f"aqm_options must be a mapping, got {shown(options)}"
             return
@@ -113,7 +114,7 @@ class Discipline:
 
 
 def _counter(place: int) -> Callable[[bytes], int]:
-    """Reads the 32-bit counter at that place; 0 where a kernel's statistics are shorter."""
+    """Return a function that reads the 32-bit counter at that offset, or returns 0 where a kernel's statistics are shorter."""
 
     def read(statistics: bytes) -> int:
         if len(statistics) < 4 * (place + 1):
@@ -124,6 +125,7 @@ def _counter(place: int) -> Callable[[bytes], int]:
 
 
 def _cake_marks(statistics: bytes) -> int:
+    """Return the ECN marks of CAKE, summed over its tins."""
     marks = 0
     for kind, tins in wire.attributes(statistics):
         if kind == TCA_CAKE_STATS_TIN_STATS:
@@ -135,12 +137,13 @@ def _cake_marks(statistics: bytes) -> int:
 
 
 def _fifo(spec: QueueSpec) -> Qdisc:
-    # With segmentation offload one packet may be 45 frames: only bytes mean what the student meant.
+    # With segmentation offload one packet may be 45 frames, so the room is counted in bytes.
     in_bytes = spec.queue_bytes is not None or spec.offload
     return qdiscs.fifo(spec.bytes if in_bytes else spec.packets, in_bytes=in_bytes)
 
 
 def _red(spec: QueueSpec) -> Qdisc:
+    """Return RED; thresholds that are not set follow from the room: a quarter of it, and a third of that."""
     options = spec.options
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
@@ -159,14 +162,14 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
-    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it.
+    """Return RED's burst in packets of 1000 bytes: (2 min + max) / 3, or the nearest that `tc` and the kernel can represent.
 
     >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
     (50, 3, 32)
     """
     burst = max(1, round((2 * low_packets + high_packets) / 3))
     least = round(low_packets * FRAME_BYTES / RED_PACKET_BYTES) + 1
-    # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
+    # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
     log = 31 - round(high_packets * FRAME_BYTES).bit_length()
     log = min(log, qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
     while (
@@ -178,7 +181,7 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
 
 
 def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
-    """CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or as near as its average can be counted in 32 bits."""
+    """Return CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or the nearest whose average fits into 32 bits."""
     burst = max(1, (2 * low_packets + high_packets) // 3)
     log = min(
         31 - (high_packets * RED_PACKET_BYTES).bit_length(),
@@ -250,13 +253,14 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
         spec.count("min_qlen_step", 9, "step_packets"),
         None if coupling is None else Option(f"coupling_factor {coupling}", wire.u8(10, coupling)),
         Option(word, wire.u8(14, mask)),
-        # `tbf` has split what is to be split.
+        # `tbf` has already split large segments.
         Option("no_split_gso", wire.u8(15, 0)),
         flags=wire.NLA_F_NESTED,
     )
 
 
 def _choke(spec: QueueSpec) -> Qdisc:
+    """Return CHOKe; thresholds that are not set follow from the room, as in `_red`."""
     options, room_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
     high = options.get("max_packets", max(3, min(room_packets // 4, LARGEST_RED_PACKETS)))
     low = options.get("min_packets", max(2, high // 3))
@@ -301,6 +305,7 @@ def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
 
 
 def _ets_conflict(options: Mapping[str, Any]) -> str | None:
+    """Return a message if ets would have no band, or more bands than the kernel allows."""
     if not {"strict", "quanta_bytes"} & set(options):
         return None
     strict, quanta = options.get("strict", 0), options.get("quanta_bytes", ())
@@ -328,7 +333,7 @@ DISCIPLINES: dict[str, Discipline] = {
             "bytes",
             _red,
             {
-                # RED counts in 32 bits, of which its averaging and its probability take their share.
+                # RED uses 32 bits for the threshold, the weight of the average and the probability together.
                 "min_packets": Range(1, 3_000),
                 "max_packets": Range(2, 10_000),
                 "probability": Range(0.01, 1),
@@ -429,7 +434,7 @@ DISCIPLINES: dict[str, Discipline] = {
             "packets",
             _choke,
             {
-                # tc-choke(8): with 1 no weight of the average lets a burst through.
+                # tc-choke(8): with 1, no weight of the average allows a burst.
                 "min_packets": Range(2, 3_000, whole=True),
                 "max_packets": Range(3, 10_000, whole=True),
                 "probability": Range(0.01, 1),
@@ -468,13 +473,13 @@ DISCIPLINES: dict[str, Discipline] = {
         ),
     )
 }
-"""The queue disciplines by the name that a link's `aqm` says."""
+"""The queue disciplines, by the name in a link's `aqm`."""
 
 
 def discipline(name: object) -> Discipline:
-    """The row of that name.
+    """Return the row of a discipline.
 
-    Raises ValueError when there is none; says which there are.
+    Raises ValueError with the allowed names if there is none of that name.
     """
     if not isinstance(name, str) or name not in DISCIPLINES:
         raise ValueError(f"aqm: {one_of(name, list(DISCIPLINES))}")
@@ -482,6 +487,6 @@ def discipline(name: object) -> Discipline:
 
 
 def marks(kind: str, statistics: bytes) -> int:
-    """Packets that a qdisc of that kind has marked with ECN; 0 of one that no link has, such as a `tbf`."""
+    """Return the number of packets that a qdisc of that kind has marked with ECN; 0 for a kind that links do not have, such as `tbf`."""
     row = DISCIPLINES.get(kind)
     return 0 if row is None else row.marks(statistics)

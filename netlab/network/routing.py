@@ -1,4 +1,4 @@
-"""From a described network to what must be configured: subnets, addresses, routes and neighbours."""
+"""Addressing of a network: subnets, addresses, routes and neighbours."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from netlab.protocol import plan
 MOST_ADDRESSES = 254
 MOST_SUBNETS = 65_535
 NUMBER_BITS = 16
-"""A subnet's number has 16 bits of its prefix 10.A.B.0/24."""
+"""The bits of a subnet's number in its prefix 10.A.B.0/24."""
 
 EVERYWHERE = "0.0.0.0/0"
 
@@ -33,7 +33,7 @@ class Port:
 
 
 class Paths:
-    """Addresses, routes, and the ways that packets take when they follow these; for many questions about one network."""
+    """Addresses, routes, and the paths of packets that follow them; for many queries of one network."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
@@ -49,17 +49,17 @@ class Paths:
         self._ports_of = _grouped(self._ports, lambda port: port.node)
         self._port_on: dict[str, dict[int, Port]] = {}
         for port in self._ports:
-            # Of two interfaces in one subnet the kernel uses the one that was configured first.
+            # If a node has two interfaces in one subnet, the kernel uses the one that was configured first.
             self._port_on.setdefault(port.node, {}).setdefault(port.subnet, port)
         self._subnets = sorted({port.subnet for port in self._ports})
         self._router_ports = _grouped(
             (port for port in self._ports if port.node in self._routers), lambda port: port.subnet
         )
-        # Subnets with the same routers are equally far from everywhere, and most have one router.
+        # Subnets with the same routers have the same distance from everywhere, and most have one router.
         self._routers_on = {
             subnet: frozenset(port.node for port in self._router_ports.get(subnet, ())) for subnet in self._subnets
         }
-        # The routers' ports beside each node, its own subnets in their order: of equally near ones the first is taken.
+        # The ports of routers next to each node, in the order of the node's subnets: of several at the same distance the first is taken.
         self._gateways = {
             node: [port for subnet in sorted(own) for port in self._router_ports.get(subnet, ()) if port.node != node]
             for node, own in self._port_on.items()
@@ -68,25 +68,28 @@ class Paths:
         self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
 
     def hops(self, src: str, dst: str) -> list[Hop]:
-        """The hops that a packet from `src` to `address(src, dst)` takes, in order; none from a node to itself.
+        """Return the hops of a packet from `src` to `address(src, dst)`, in order; none from a node to itself.
 
         Raises ScenarioError when a name is unknown or a switch, or no path exists.
         """
         return self._best(src, dst)[1]
 
     def address(self, src: str, dst: str) -> str:
-        """The address of `dst` that is nearest to `src`.
+        """Return the address of `dst` that is nearest to `src`.
 
-        That is over the fewest nodes; where several are equally near, that of the interface at which a packet arrives, then
-        that of the first interface.
+        The nearest address is over the fewest nodes; among several, that of the interface at which a packet arrives,
+        then that of the first interface.
         """
         return self._best(src, dst)[0]
 
     def following(self, src: str, dst: str) -> Gateway:
-        """The address to which `src` hands what goes to `address(src, dst)`: that of a router, or of `dst` itself beside it."""
+        """Return the next address on the way from `src` to `address(src, dst)`: that of a router, or of `dst` itself if
+        it is a neighbour.
+        """
         return self._best(src, dst)[2]
 
     def _best(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
+        """Return the address of `dst` nearest to `src`, the hops to it, and the first node's address on the way."""
         for name in (src, dst):
             if name not in self._known:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._wiring.nodes)}"])
@@ -106,7 +109,7 @@ class Paths:
         return target.address, crossed, passed[0][1].address
 
     def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
-        """From node to node, the port that sends and the one that receives; None where a route is missing."""
+        """Return the sending and the receiving port of each step from `src` to a port; None where a route is missing."""
         here = src
         passed: list[tuple[Port, Port]] = []
         while here != target.node:
@@ -120,7 +123,7 @@ class Paths:
         return passed
 
     def addressing(self) -> plan.Addressing:
-        """See `plan_addresses`."""
+        """Return the addresses, routes and neighbours of all nodes; see `plan_addresses`."""
         together = _grouped(self._ports, lambda port: port.subnet)
         return {
             "addresses": [
@@ -138,7 +141,7 @@ class Paths:
         }
 
     def _between(self, leaving: str, entered: str) -> list[Hop]:
-        """The hops between two interfaces of one subnet: over one link, or through its switches."""
+        """Return the hops between two interfaces of one subnet: over one link, or through its switches."""
         ahead = deque([[self._leaving[leaving]]])
         while ahead:
             crossed = ahead.popleft()
@@ -151,7 +154,7 @@ class Paths:
         raise AssertionError(f"{leaving} and {entered} are in one subnet")
 
     def _port_after(self, here: str, target: Port) -> Port | None:
-        """The port to which `here` hands a packet for `target`; None where it has no route."""
+        """Return the port to which `here` sends a packet for `target`; None where it has no route."""
         if target.subnet in self._port_on.get(here, ()):
             return target
         gateway = self._gateway(here, target.subnet)
@@ -159,8 +162,8 @@ class Paths:
             return gateway
         if target.node in self._routers:
             return None
-        # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so one whose subnet no
-        # router leads to is reached through the host's other subnets.
+        # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so an address in a
+        # subnet without a router is reached through the host's other subnets.
         others = [port for port in self._ports_of[target.node] if port.subnet != target.subnet]
         beside = [port for port in others if port.subnet in self._port_on.get(here, ())]
         if beside:
@@ -173,7 +176,7 @@ class Paths:
         return min(near, key=lambda way: way[0])[1] if near else None
 
     def _differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
-        """Of targets that are equally far from `here`, as most interfaces of a router are, only the first."""
+        """Return the first of each group of targets with the same distance from `here`, such as the interfaces of a router."""
         first: dict[Any, Port] = {}
         for target in targets:
             beside = target.subnet in self._port_on.get(here, ())
@@ -181,7 +184,7 @@ class Paths:
         return list(first.values())
 
     def _routes(self) -> list[plan.Route]:
-        """The routes of all nodes, each node's own in the order of their prefixes."""
+        """Return the routes of all nodes, each node's in the order of their prefixes."""
         found: list[plan.Route] = []
         several = [port for port in self._ports if port.node not in self._routers and len(self._port_on[port.node]) > 1]
         for node in self._ports_of:
@@ -205,7 +208,7 @@ class Paths:
         return found
 
     def _gateway(self, node: str, subnet: int) -> Port | None:
-        """The nearest of a node's gateways to a subnet that it is not on itself."""
+        """Return the nearest of a node's gateways to a subnet that the node itself is not in."""
         routers = self._routers_on[subnet]
         if not routers or node not in self._gateways:
             return None
@@ -217,7 +220,7 @@ class Paths:
         return self._chosen[key]
 
     def _distances(self, routers: frozenset[str]) -> dict[str, int]:
-        """How many routers on from each router it is to the nearest of `routers`."""
+        """Return the number of routers from each router to the nearest of `routers`."""
         if routers not in self._far:
             far = dict.fromkeys(routers, 0)
             ahead = deque(sorted(routers))
@@ -232,12 +235,12 @@ class Paths:
 
 
 def plan_addresses(wiring: Wiring) -> plan.Addressing:
-    """Number the subnets, give out addresses and find the routes, the same way for the same wiring.
+    """Number the subnets, assign addresses and compute the routes; the same wiring always gives the same result.
 
-    Each set of links joined by switches is one subnet, 10.A.B.0/24 with A·256 + B its number from 1. Routes follow the
-    fewest hops; among equals, the link named first in the topology. Subnets that lie behind the same neighbour share a
-    route where their numbers allow, and a host with one way out has that way only. Every two ports that can send frames
-    to each other are neighbours: nobody needs to ask (ARP).
+    Each set of links joined by switches is one subnet, 10.A.B.0/24, with A·256 + B its number from 1. Routes follow the
+    fewest hops; among equals, the link that is first in the topology. Subnets behind the same neighbour share a route
+    where their numbers allow it, and a host with a single neighbouring router has only a default route. Every two ports
+    that can exchange frames are static neighbours, so that no ARP is needed.
     """
     return Paths(wiring).addressing()
 
@@ -247,6 +250,7 @@ def _mac(number: int) -> str:
 
 
 def _ports(wiring: Wiring) -> list[Port]:
+    """Return the ports of all hosts and routers with their addresses."""
     subnet_of = _subnets(wiring)
     switches = frozenset(wiring.switches)
     used: dict[int, int] = {}
@@ -267,7 +271,7 @@ def _ports(wiring: Wiring) -> list[Port]:
 
 
 def _subnets(wiring: Wiring) -> dict[str, int]:
-    """The number of each interface's subnet, from 1 in the order of the links; all that switches join is one."""
+    """Return the number of each interface's subnet, from 1 in the order of the links; links joined by switches are one subnet."""
     switches = frozenset(wiring.switches)
     joined: dict[str, str] = {}
 
@@ -285,17 +289,17 @@ def _subnets(wiring: Wiring) -> dict[str, int]:
 
 
 def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[str, Gateway]]:
-    """As few prefixes as say the same as `next_at`, a gateway for each subnet's number; those in `own` may be covered.
+    """Return the fewest prefixes that are equivalent to `next_at`, a gateway for each subnet's number; they may cover those in `own`.
 
-    A subnet of the node's own has a longer prefix than any that covers it, so the kernel takes its own first. A number
-    that is no subnet's is never covered: a packet to nobody must end, not circle.
+    A subnet of the node's own has a longer prefix than any that covers it, so the kernel prefers it. A number without a
+    subnet is never covered: a packet to an unused address must be dropped and not circulate.
 
     Examples
     --------
     >>> aggregated({2: "10.0.1.2", 3: "10.0.1.2", 4: "10.0.1.2", 6: "10.0.5.1"}, own={1, 5})
     [('10.0.2.0/23', '10.0.1.2'), ('10.0.4.0/23', '10.0.1.2'), ('10.0.6.0/24', '10.0.5.1')]
     """
-    # What a block of 2**k numbers has: one gateway, or None when all of it is the node's own.
+    # Each block of 2**k numbers has one gateway, or None if all its subnets are the node's own.
     blocks: dict[int, Gateway | None] = {**dict.fromkeys(own), **next_at}
     found: list[tuple[int, int, Gateway]] = []
     for bits in range(NUMBER_BITS + 1):

@@ -25,7 +25,7 @@ def dumbbell(
     queue_packets: int | None = DEFAULT_QUEUE_PACKETS,
     **bottleneck: Any,
 ) -> Topology:
-    """`pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
+    """Return `pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
 
     h1 … hN send (left), hN+1 … h2N receive (right): h1's partner is hN+1. Access links are unlimited and without delay.
 
@@ -34,7 +34,7 @@ def dumbbell(
     pairs : int
         Number of sender-receiver pairs, at least 1.
     rate_mbps, delay_ms, queue_packets
-        Of the bottleneck, both ways; further fields of a link may follow, as `netlab.Link` has them.
+        Properties of the bottleneck in both directions; further fields of `netlab.Link` may follow.
     """
     pairs = plain(pairs)
     if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
@@ -51,7 +51,7 @@ def dumbbell(
 def three_pcs(
     rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
 ) -> Topology:
-    """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
+    """Return hosts h1 and h2 behind a switch at router r1, and h3 behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
     unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
     return of_links(
@@ -70,16 +70,17 @@ def two_routers(
     queue_packets: int | None = 50,
     **middle: Any,
 ) -> Topology:
-    """Flows h1-h4 and h2-h3 share the link r1-r2 and leave by links of their own (`epfl` figure 2: congestion collapse).
+    """Return a network whose flows h1-h4 and h2-h3 share the link r1-r2 and leave by separate links (`epfl` figure 2:
+    congestion collapse).
 
     Parameters
     ----------
     access_mbps : pair of float or None
-        Rates of h1's and h2's own links in Mbit/s; None leaves a link without a limit, so that its sender alone decides.
+        Rates of the links of h1 and h2 in Mbit/s; None is unlimited, so that only the sender limits the flow.
     middle_mbps : float
         Rate of the link that both flows share, in Mbit/s.
     exit_mbps : pair of float
-        Rates of the links to h4 (where h1's data go) and to h3 (where h2's go), in Mbit/s.
+        Rates of the links to h4 (the destination of h1) and to h3 (that of h2), in Mbit/s.
     queue_packets : int or None
         Room before each link that has a rate, in packets.
     middle
@@ -104,12 +105,12 @@ def two_routers(
 def portfolio(
     rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
 ) -> Topology:
-    """Nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`).
+    """Return nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`).
 
     Parameters
     ----------
     rates_mbps : three floats or None
-        Rates of L1, L2 and L3 in Mbit/s; None leaves a link without a limit and without a queue.
+        Rates of L1, L2 and L3 in Mbit/s; None is unlimited and without a queue.
     queue_packets : three ints or None
         Room before L1, L2 and L3, in packets.
     links
@@ -140,7 +141,7 @@ def portfolio(
 
 @explain_bad_arguments("nl.topologies.chain(rates_mbps=[10, 5], delays_ms=[5, 10])")
 def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
-    """Hosts h1 and h2 at the ends of a chain of links with the given rates (Mbit/s) and one-way delays (ms)."""
+    """Return hosts h1 and h2 at the ends of a chain of links with these rates (Mbit/s) and one-way delays (ms)."""
     if len(rates_mbps) != len(delays_ms) or not rates_mbps:
         raise ScenarioError(
             [
@@ -158,7 +159,7 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
 
 @explain_bad_arguments("nl.topologies.slow_middle(queue_bytes=64_000)")
 def slow_middle(queue_bytes: int = 64_000) -> Topology:
-    """Hosts h1 and h2 behind links of 5 Mbit/s and 10 ms; between their routers 1 Mbit/s and 20 ms (`ece6110`).
+    """Return hosts h1 and h2 behind links of 5 Mbit/s and 10 ms; between their routers 1 Mbit/s and 20 ms (`ece6110`).
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def slow_middle(queue_bytes: int = 64_000) -> Topology:
 
 
 def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
-    """The default room in packets gives way to room in bytes, and to a link that has no rate and so no queue."""
+    """Return the room in packets; None if the default is replaced by room in bytes, or the link has no rate and thus no queue."""
     if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
         return None
     return queue_packets

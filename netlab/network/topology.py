@@ -1,4 +1,4 @@
-"""Describe a network: hosts, routers, switches and the links between them. Nothing runs here."""
+"""Description of a network: hosts, routers, switches and the links between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 
 LONGEST_INTERFACE_NAME = 15
 TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
-"""Names that the kernel or the agent gives to devices and settings of a node's own namespace."""
+"""Names that the kernel or the agent uses for devices and settings in a node's namespace."""
 
 
 @explain_bad_construction('nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])')
@@ -30,7 +30,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     Interfaces are numbered per node in the order of `links`, as Mininet does: the first link of h1 is ``h1-eth0``, that
     of switch s1 ``s1-eth1``.
-    Every link between routers or hosts is a subnet of its own; hosts behind a switch share one.
+    Every link between routers or hosts is a subnet; hosts behind a switch share one.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     Raises
     ------
     ScenarioError
-        With every mistake in a name or a link. What concerns the network as a whole (a loop of switches), `problems` tells.
+        With every mistake in a name or a link. `problems` also finds those of the network as a whole (a loop of switches).
 
     Examples
     --------
@@ -86,11 +86,11 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         text = {"text/plain": repr(self)}
         if not self.nodes:
             return text
-        # By name, and only where a network is shown: `netlab.plots` is above this package, and the guest has no Plotly.
+        # Import by name, and only when needed: `netlab.plots` is above this package, and the guest has no Plotly.
         return {**importlib.import_module("netlab.plots.drawing").notebook_drawing(self), **text}
 
     def to_dict(self) -> dict[str, Any]:
-        """The topology as a scenario file has it."""
+        """Return the topology as a scenario file has it."""
         return {
             "hosts": list(self.hosts),
             "routers": list(self.routers),
@@ -100,7 +100,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Topology:
-        """Read a topology from what a scenario file has.
+        """Read a topology from the dict of a scenario file.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         if not isinstance(document, Mapping):
             raise ScenarioError([f"topology must be an object with hosts and links, got {shown(document)}"])
         topology, problems = cls.read(document)
-        # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
+        # Also check the part that could be read, so that one error lists all mistakes of the file.
         problems += topology.problems()
         if problems:
             raise ScenarioError(problems)
@@ -133,12 +133,12 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return cls(hosts, routers, switches, links)
 
     def to_mininet(self) -> str:
-        """A Mininet script that builds this network, to be run on a machine with root.
+        """Return a Mininet script that builds this network, to be run on a machine with root.
 
         Raises
         ------
         ScenarioError
-            When a link has something that Mininet's `TCLink` does not know.
+            When a link has a property that Mininet's `TCLink` lacks.
         """
         from netlab.network import mininet_form
 
@@ -146,7 +146,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:
-        """As much of a topology as a scenario file makes, and a sentence for each that makes none."""
+        """Return the part of a topology that can be read from a scenario file, and a message for each mistake."""
         allowed = ("hosts", "routers", "switches", "links")
         problems = unknown_fields("topology", document, allowed)
         names = {kind: _read_names(kind, document.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
@@ -160,7 +160,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return topology, problems
 
     def unused_links(self) -> list[str]:
-        """Return a sentence for each two nodes that several links join: all routes take the first."""
+        """Return a message for each two nodes with several links: all routes use the first."""
         joined = Counter(tuple(sorted((link.a, link.b))) for link in self.links)
         return [
             f"{count} links join {a} and {b}, and all traffic between them takes the first: is another link meant?"
@@ -169,7 +169,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         ]
 
     def problems(self) -> list[str]:
-        """Every mistake in the topology, a sentence each; empty when it can be built."""
+        """Return a message for each mistake in the topology; empty when it can be built."""
         found: list[str] = []
         if not self.hosts:
             found.append("the topology has no hosts; name at least two")
@@ -180,6 +180,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return found
 
     def _link_problems(self) -> Iterable[str]:
+        """Yield a message for each mistake in a link or its ends."""
         known = set(self.nodes)
         for link in self.links:
             where = f"link {link.a}-{link.b}"
@@ -193,10 +194,11 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             forward, backward = ((way.medium, way.medium_options) for way in (link.forward, link.backward))
             if forward != backward:
                 yield f"{where}, reverse: both directions share one medium; give medium and its options to the link"
-            # A mistake that `reverse` only inherits is one mistake.
+            # Report a mistake that `reverse` inherits only once.
             yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
 
     def _name_problems(self) -> Iterable[str]:
+        """Yield a message for each name that is not allowed or occurs twice."""
         seen: set[str] = set()
         for name in self.nodes:
             if not NODE_NAME.fullmatch(name):
@@ -211,6 +213,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             seen.add(name)
 
     def _size_problems(self) -> Iterable[str]:
+        """Yield a message if a node has too many links, or a subnet too many interfaces."""
         for interface in (hop.interface for hop in self.hops()):
             if len(interface) > LONGEST_INTERFACE_NAME:
                 name = interface.partition("-")[0]
@@ -225,6 +228,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             yield from error.problems
 
     def _switch_problems(self) -> Iterable[str]:
+        """Yield a message if switches form a loop."""
         pieces = {switch: {switch} for switch in self.switches}
         for link in self.links:
             a, b = pieces.get(link.a), pieces.get(link.b)
@@ -240,11 +244,11 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return wire(self.hosts, self.routers, self.switches, self.links)
 
     def hops(self) -> list[Hop]:
-        """Both hops of every link, in the order of `links`: `a` to `b`, then `b` to `a`."""
+        """Return both hops of every link, in the order of `links`: `a` to `b`, then `b` to `a`."""
         return list(self.wiring().hops)
 
     def position(self, a: str, b: str, number: int = 1) -> int:
-        """Which of `links` joins two nodes, counted from 0; of several between them the one of that `number`, from 1.
+        """Return the index in `links` of the link between two nodes; if there are several, of that `number`, from 1.
 
         Raises
         ------
@@ -258,7 +262,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return found[number - 1]
 
     def path(self, src: str, dst: str) -> list[str]:
-        """Nodes that a packet from `src` to `dst` passes, both ends included.
+        """Return the nodes that a packet from `src` to `dst` passes, both ends included.
 
         Raises
         ------
@@ -268,7 +272,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return [src, *(hop.dst for hop in self.path_hops(src, dst))]
 
     def path_hops(self, src: str, dst: str) -> list[Hop]:
-        """The hops that a packet from `src` to `dst` takes, in order; the formulas of `netlab.theory` read them as they are.
+        """Return the hops that a packet from `src` to `dst` takes, in order; the formulas of `netlab.theory` accept them as a path.
 
         Raises
         ------
@@ -285,11 +289,11 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return Paths(self.wiring()).hops(src, dst)
 
     def bottleneck_mbps(self, src: str, dst: str) -> float:
-        """Lowest rate in Mbit/s on the path from `src` to `dst`; infinite when nothing on it has a rate."""
+        """Return the lowest rate in Mbit/s on the path from `src` to `dst`; infinite when no link on it has a rate."""
         return min((hop.rate_mbps for hop in self.path_hops(src, dst)), default=math.inf)
 
     def capacities_mbps(self) -> dict[str, float]:
-        """Rate in Mbit/s by the interface that sends: one for each direction of each link, infinite where none is set.
+        """Return the rate in Mbit/s for each sending interface, one for each direction of each link; infinite where none is set.
 
         Examples
         --------
@@ -299,7 +303,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return {hop.interface: hop.rate_mbps for hop in self.hops()}
 
     def routes(self, pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-        """The interfaces that send what goes from source to destination, by "source-destination", for `pairs` of names.
+        """Return, for each pair of names, the interfaces that send packets from source to destination; the key is "source-destination".
 
         Examples
         --------
@@ -312,7 +316,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
 
 def of_links(*links: Link) -> Topology:
-    """The network of some links whose ends are named for what they are: h1, h2, ... hosts, r1, ... routers, s1, ... switches.
+    """Return the network of some links; the first letter of a node's name is its kind: h for hosts, r for routers, s for switches.
 
     >>> of_links(Link("r1", "h2"), Link("h1", "r1")).nodes
     ['h1', 'h2', 'r1']
@@ -323,6 +327,7 @@ def of_links(*links: Link) -> Topology:
 
 
 def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
+    """Return the names in a field of a topology; append a message to `problems` if it is not a list of names."""
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
     sound = [str(name) for name in names if isinstance(name, str)]
     if isinstance(given, str) or len(sound) < len(names):
@@ -339,7 +344,7 @@ def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
 
 
 def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
-    """Those that make one; what is wrong with the others is added to `problems`."""
+    """Return the links that can be read; append a message to `problems` for each mistake."""
     found = []
     for position, given in enumerate(links, start=1):
         if isinstance(given, Link):

@@ -1,4 +1,4 @@
-"""A link's rate that follows a record: times and rates, repeated at their end."""
+"""A link's rate over time: moments and rates, repeated at their end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_S = 86_400.0
 MOST_STEPS = 100_000
 MOST_INTERVALS = 1_000_000
 OPPORTUNITY_BYTES = 1500
-"""The IP packet that a line of a mahimahi file stands for."""
+"""The IP packet that a row of a mahimahi file stands for."""
 FRAMINGS = ("tc", "ethernet", "ip")
 """Bytes that a rate counts beside IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
 MAHIMAHI_INTERVAL_S = 0.1
@@ -35,22 +35,22 @@ SHIPPED = Path(__file__).parent / "traces"
 
 @explain_bad_construction("nl.Trace([(0, 5), (10, 2)])")
 class Trace:
-    """A rate that changes at given moments and begins again at its end.
+    """A rate that changes at given moments and is repeated at its end.
 
-    Between two moments the rate is constant. A rate of 0 is an outage: nothing is sent (to be exact, a kilobit per second).
+    Between two moments the rate is constant. A rate of 0 is an outage: nothing is sent (more precisely, one kilobit per second).
 
     Parameters
     ----------
     steps : sequence of pairs
-        Times in s, from 0 on and rising, each with the rate in Mbit/s from then on: 0, or 0.001 to 100 000.
+        Times in s, rising from 0, each with the rate in Mbit/s from then on: 0, or 0.001 to 100 000.
     duration_s : float, optional
-        When it begins again, in s; where it is left out, the last step lasts as long as the one before it.
+        The time in s after which it is repeated; by default, the last step lasts as long as the one before it.
     framing : {"tc", "ethernet", "ip"}, optional
-        Bytes that its rates count for each packet, as a link's `framing`; left out, those that the link counts.
+        Bytes that its rates count for each packet, as a link's `framing`; by default, that of the link.
 
     Notes
     -----
-    Mistakes are told with those of the scenario, all at once.
+    Mistakes are reported with those of the scenario, all at once.
 
     Examples
     --------
@@ -70,22 +70,23 @@ class Trace:
     def from_mahimahi(
         cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
     ) -> Trace:
-        """Read a file of mahimahi: a line for each opportunity to send an IP packet of 1500 bytes, in ms, repeated at its last one.
+        """Read a file of mahimahi: a row for each opportunity to send an IP packet of 1500 bytes, in ms, repeated after the last.
 
         Parameters
         ----------
         path : str or path
         interval_s : float
-            The opportunities of each such interval (in s, from 0.001) become one rate: 1500 bytes each over its length. The
-            capacity is the file's; how a cell spreads its opportunities within an interval is lost.
+            The opportunities in each interval of this length (in s, at least 0.001) become one rate: 1500 bytes each,
+            over the interval. The total capacity is that of the file; the spacing within an interval is lost.
         framing : {"ip", "tc", "ethernet"} or None
-            Bytes that the 1500 count: "ip" those of IP packets, as mahimahi, so that 12 Mbit/s carry 12 * 1472 / 1500 = 11.776
-            Mbit/s in datagrams of 1472 bytes; None those that the link counts, by default 14 more for each packet (11.667 Mbit/s).
+            Framing of the 1500 bytes: "ip" is that of mahimahi, so that 12 Mbit/s carry 12 * 1472 / 1500 = 11.776
+            Mbit/s in datagrams of 1472 bytes; None is that of the link, by default 14 bytes more for each packet
+            (11.667 Mbit/s).
 
         Raises
         ------
         ScenarioError
-            When the file cannot be read, or with every line that is no moment.
+            When the file cannot be read, or with every row that is not a moment in ms.
 
         References
         ----------
@@ -97,7 +98,7 @@ class Trace:
             )
         moments_ms = _opportunities(path)
         duration_ms = moments_ms[-1]
-        # In whole microseconds: tenths have no exact float.
+        # Count in whole microseconds: 0.1 has no exact float.
         width_us, duration_us = round(interval_s * 1e6), duration_ms * 1000
         number = -(-duration_us // width_us)
         if number > MOST_INTERVALS:
@@ -106,7 +107,7 @@ class Trace:
             )
         counts = [0] * number
         for moment_ms in moments_ms:
-            # What can be sent at a moment was sent in the ms before it; so the last one belongs to the end.
+            # Data that can be sent at a moment was sent in the ms before it, so the last moment belongs to the end.
             counts[(max(1, moment_ms) - 1) * 1000 // width_us] += 1
         steps: list[tuple[float, float]] = []
         for place, count in enumerate(counts):
@@ -118,10 +119,10 @@ class Trace:
 
     @classmethod
     def named(cls, name: str) -> Trace:
-        """A trace that netlab brings along: walk_4g, train or crowded_wifi.
+        """Return a trace that netlab includes: walk_4g, train or crowded_wifi.
 
-        They are synthetic: `tools/traces.py` draws them, with a seed, so that they look like a walk with 4G (60 s), a train with
-        tunnels (120 s) and Wi-Fi in a full room (60 s). None was measured anywhere.
+        They are synthetic: `tools/traces.py` generates them with a seed, so that they look like a walk with 4G (60 s),
+        a train with tunnels (120 s) and Wi-Fi in a full room (60 s). None was measured.
 
         Raises
         ------
@@ -135,11 +136,13 @@ class Trace:
 
     @classmethod
     def from_dict(cls, words: Mapping[str, Any]) -> Trace:
-        """The inverse of `to_dict`; what is wrong in it, `problems` tells."""
+        """Return the trace from the dict that `to_dict` returns; `problems` finds mistakes in it."""
         return cls(words["trace"], words.get("duration_s"), words.get("framing"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` and `framing` where those were given."""
+        """Return the trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` and `framing`
+        if they were given.
+        """
         steps = self._steps
         if isinstance(steps, (list, tuple)):
             steps = [list(step) if isinstance(step, (list, tuple)) else step for step in steps]
@@ -159,7 +162,7 @@ class Trace:
         return f"Trace({len(self._steps)} steps in {self.duration_s:g} s, {low:g} to {high:g} Mbit/s)"
 
     def problems(self) -> list[str]:
-        """Every mistake in it, a sentence each."""
+        """Return a message for each mistake in the trace."""
         return list(self._problems)
 
     @functools.cached_property
@@ -209,7 +212,7 @@ class Trace:
         Raises
         ------
         ScenarioError
-            When there is a mistake in it; so too what follows.
+            When the trace has a mistake; the properties and methods below raise it too.
         """
         if self._problems:
             raise ScenarioError(self._problems)
@@ -217,7 +220,7 @@ class Trace:
 
     @functools.cached_property
     def duration_s(self) -> float:
-        """After how many s it begins again."""
+        """The time in s after which the trace is repeated."""
         steps = self.steps
         if self._duration_s is not None:
             return float(self._duration_s)
@@ -230,13 +233,13 @@ class Trace:
         return min(rates), max(rates)
 
     def at(self, t_s: float) -> float:
-        """The rate in Mbit/s at a moment, in s."""
+        """Return the rate in Mbit/s at a moment in s."""
         steps = self.steps
         place = bisect.bisect_right([at_s for at_s, _ in steps], t_s % self.duration_s)
         return steps[place - 1][1]
 
     def mean_mbps(self, start_s: float = 0.0, end_s: float | None = None) -> float:
-        """The mean rate in Mbit/s between two moments, in s; over the whole trace where the end is left out.
+        """Return the mean rate in Mbit/s between two moments in s; by default over the whole trace.
 
         Raises
         ------
@@ -251,10 +254,10 @@ class Trace:
         return (self._mbit(end_s) - self._mbit(start_s)) / (end_s - start_s)
 
     def slowest_s(self, bits: float) -> float:
-        """The longest time in s that so many bits can take, wherever they begin."""
+        """Return the longest time in s that `bits` bits can take, over all moments at which they may begin."""
         mbit, (starts_s, sums) = bits / BITS_PER_MEGABIT, self._sums
         rounds = math.ceil(mbit / sums[-1])
-        # The time is linear between those beginnings with which either end falls on a step.
+        # The time is linear between the beginnings at which either end falls on a step.
         from_step_s = max(self._reached_s(done + mbit) - at_s for at_s, done in zip(starts_s, sums, strict=True))
         to_step_s = max(
             at_s + rounds * self.duration_s - self._reached_s(done + rounds * sums[-1] - mbit)
@@ -264,7 +267,7 @@ class Trace:
 
     @functools.cached_property
     def _sums(self) -> tuple[list[float], list[float]]:
-        """When each step begins, and the end; what can have been sent until then, in Mbit."""
+        """The beginning of each step in s, and the end; and the volume in Mbit that can be sent until each."""
         steps = self.steps
         moments_s = [*(at_s for at_s, _ in steps), self.duration_s]
         lengths_s = (end - start for start, end in itertools.pairwise(moments_s))
@@ -272,7 +275,7 @@ class Trace:
         return moments_s, [0.0, *itertools.accumulate(volumes)]
 
     def _mbit(self, until_s: float) -> float:
-        """What can have been sent from 0 s on."""
+        """Return the volume in Mbit that can be sent from 0 s to a moment in s."""
         moments_s, sums = self._sums
         rounds, rest_s = divmod(until_s, self.duration_s)
         place = bisect.bisect_right(moments_s, rest_s) - 1
@@ -280,7 +283,7 @@ class Trace:
         return rounds * sums[-1] + sums[place] + begun
 
     def _reached_s(self, mbit: float) -> float:
-        """The first moment in s by which so much can have been sent."""
+        """Return the first moment in s until which a volume in Mbit can be sent."""
         moments_s, sums = self._sums
         rounds = max(0, math.ceil(mbit / sums[-1]) - 1)
         left_mbit = mbit - rounds * sums[-1]
@@ -289,11 +292,12 @@ class Trace:
         return rounds * self.duration_s + moments_s[place] + ((left_mbit - sums[place]) / rate if rate else 0.0)
 
     def planned(self) -> TraceSteps:
-        """The trace as a plan has it."""
+        """Return the trace in the plan's form."""
         return {"steps": [(at_s, max(mbps, SLOWEST_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
 
 
 def _opportunities(path: str | os.PathLike[str]) -> list[int]:
+    """Return the moments in a file of mahimahi, in ms; raise ScenarioError with its first mistakes."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:

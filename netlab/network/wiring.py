@@ -1,4 +1,4 @@
-"""Who is wired to whom, interface by interface: what a topology's links become, and all that routing needs of it."""
+"""Interfaces of a network and the hops between them, for routing and for the agent."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from netlab.protocol import plan
 
 @dataclass(frozen=True)
 class Hop:
-    """From `interface` of one node to `dst_interface` of the next, over the direction of a link that has this `shape`."""
+    """One direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with the properties `shape`."""
 
     src: str
     dst: str
@@ -32,13 +32,13 @@ class Hop:
         return float(self.shape.delay_ms)
 
     def to_dict(self) -> plan.Hop:
-        """The same as plain data, for the agent."""
+        """Return the hop as plain data for the agent."""
         return cast("plan.Hop", {**asdict(self), "shape": self.shape.planned()})
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Nodes by kind, and every hop between two of them: both hops of a link stand side by side, in the links' order."""
+    """Nodes by kind, and every hop between two nodes; both hops of a link are adjacent, in the order of the links."""
 
     hosts: Sequence[str]
     routers: Sequence[str]
@@ -52,7 +52,7 @@ class Wiring:
 
 
 def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], links: Sequence[Link]) -> Wiring:
-    """Number the interfaces of every node in the order of `links`, as Mininet does."""
+    """Number the interfaces of every node in the order of `links`, as Mininet does, and return the hops."""
     # Mininet numbers the ports of a switch from 1, as OpenFlow does, and all others from 0.
     next_port = {**dict.fromkeys([*hosts, *routers], 0), **dict.fromkeys(switches, 1)}
     hops = []

@@ -1,4 +1,4 @@
-"""Describe what is sent: TCP and UDP flows, pings, programs and commands. Nothing runs here.
+"""Description of traffic: TCP and UDP flows, pings, programs and commands.
 
 A kind of traffic is a module here (its fields), one in `netlab.agent.flows` (what the guest does) and one in
 `netlab.measure` (what its counters mean), each with a row in its package's table.
@@ -38,7 +38,7 @@ def is_known(item: object) -> bool:
 
 
 def class_names() -> str:
-    """The kinds as one writes them in Python, for a message.
+    """Return the names of the traffic classes for a message, as Python code has them.
 
     >>> class_names()
     'netlab.Tcp, Udp, Ping, Program or Command'
@@ -66,7 +66,7 @@ def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
     problems = unknown_fields(where, {name: value for name, value in given.items() if name != "kind"}, allowed)
     problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(cls.required)}" for name in missing]
     if missing:
-        # The fields that are there are checked all the same, beside stand-ins for the others.
+        # Check the given fields also if others are missing, for which placeholders are used.
         problems += cls(**known, **{name: cls.required[name] for name in missing}).problems(where)
         return None, problems
     return cast("Traffic", cls(**known)), problems

@@ -14,13 +14,13 @@ from netlab.protocol.plan import Item
 
 
 class Traffic:
-    """A kind of traffic; each is a frozen dataclass of its own, with a row in `netlab.traffic.KINDS`."""
+    """A kind of traffic; each is a frozen dataclass with a row in `netlab.traffic.KINDS`."""
 
     kind: ClassVar[str]
     required: ClassVar[Mapping[str, Any]] = {}
-    """The fields that must be given, each with a stand-in beside which the others can be checked."""
+    """The fields that must be given, each with a placeholder with which the other fields can be checked."""
     end_fields: ClassVar[Sequence[str]] = ("src", "dst")
-    """The fields that name its ends."""
+    """The fields that name its endpoints."""
     anywhere: ClassVar[bool] = False
     """True if the endpoints may be switches, which have no address."""
     crossings: ClassVar[int] = 0
@@ -47,7 +47,7 @@ class Traffic:
 
     @property
     def ends(self) -> dict[str, str]:
-        """The nodes it names, by field."""
+        """The nodes that it names, by field."""
         return {name: getattr(self, name) for name in self.end_fields}
 
     @property
@@ -57,15 +57,15 @@ class Traffic:
 
     @property
     def saves(self) -> Sequence[str]:
-        """Names of the files that it leaves among the run's artifacts."""
+        """Names of the files that it writes, which become artifacts of the run."""
         return ()
 
     def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
+        """Return a message for each mistake in the fields."""
         return [f"{where}: {sentence}" for sentence in self._mistakes()]
 
     def _mistakes(self) -> Iterator[str]:
-        """The same without `where`; those of a kind that break no rule of its `rules` are its own to say."""
+        """Yield a message for each mistake, without `where`; a kind extends this with mistakes that its `rules` do not cover."""
         return broken(self.rules, self)
 
     def without_rate(self) -> str | None:
@@ -74,17 +74,17 @@ class Traffic:
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Parts of the kernel that an item of this kind cannot do without, by the names of `netlab.kernel`'s capabilities."""
+        """Return the kernel capabilities (named as in `netlab.kernel`) that an item of this kind needs."""
         del item
         return set()
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as a scenario file has it."""
+        """Return the item as a scenario file has it."""
         own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
         return {"kind": self.kind, **own}
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """The item as the agent gets it: nothing left to choose. `beside` is all of the run's traffic."""
+        """Return the item in the plan's form, with all choices made; `beside` is all traffic of the run."""
         del beside
         return cast("Item", {**self.to_dict(), "label": label})
 

@@ -1,4 +1,4 @@
-"""Python of the user's own that a flow calls: a class, of which each connection gets an object, or an object to copy."""
+"""A user's own Python classes that a flow calls; each connection gets an object of the class, or a copy of the given object."""
 
 import builtins
 import copy
@@ -22,12 +22,12 @@ def is_own(value: object) -> bool:
 
 
 def own_name(value: object) -> str:
-    """The name of the class."""
+    """Return the name of a user's class, or of the class of an object."""
     return value.__name__ if isinstance(value, type) else type(value).__name__
 
 
 def made(value: object) -> Any:
-    """An object that nobody else has: what one connection leaves in it, no other finds."""
+    """Return a new object of a class, or a copy of an object, so that connections share no state."""
     return value() if isinstance(value, type) else copy.deepcopy(value)
 
 
@@ -52,5 +52,5 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """A name without what hides that it is another's: onAck, on_ACK."""
+    """Return a method's name without underscores and capitals, to recognize onAck and on_ACK."""
     return name.replace("_", "").lower()

@@ -21,9 +21,9 @@ class ProgramItem(FlowItem):
 
 
 class ProgramTotals(Totals):
-    """The totals of both programs. Delays are from the moment at which the sender read a piece to that of its delivery.
+    """The totals of both programs. A delay is the time from the moment at which the sender read a piece until its delivery.
 
-    `first_s` and `last_s` are the moments of the first and the last delivery of something new, None where there was none.
+    `first_s` and `last_s` are the moments of the first and the last delivery of new data, None where there was none.
     """
 
     sent_bytes: int
@@ -50,20 +50,20 @@ class Program(Flow):
     Parameters
     ----------
     src, dst : str
-        Hosts: where the sender is, and where the receiver is.
+        The sender's host and the receiver's host.
     sender, receiver : class or object
-        With some of `on_start(program)`, `on_datagram(now_s, data)` and `on_timer(now_s)`. Of a class each run makes an object,
-        of an object a copy.
+        Has some of `on_start(program)`, `on_datagram(now_s, data)` and `on_timer(now_s)`. Each run makes an object of a
+        class, or a copy of an object.
     num_bytes : int or None
-        How many bytes the sender's application has to send, which `program.read` hands out; None is without end.
+        Size of the data of the sender's application, which `program.read` returns in pieces; None is unlimited.
     start_s, duration_s : float
         As for `Tcp`.
 
     Notes
     -----
-    A delivery is found by its content among what the sender read or, if it reads nothing, among what it sent. So a sender without
-    `program.read` gives each datagram bytes of its own, such as a number; a delivery of equal bytes counts as a duplicate, and the
-    run warns.
+    A delivery is recognized by its content among the data that the sender read or, if it reads none, among those it
+    sent. So a sender without `program.read` must make its datagrams different, for instance by a number; a delivery of
+    equal bytes counts as a duplicate, and the run warns.
     """
 
     sender: Any = None
@@ -79,12 +79,12 @@ class Program(Flow):
         return f"{self.src}-{self.dst} {own_name(self.sender)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as a scenario file has it, which of the classes has but the names."""
+        """Return the item as a scenario file has it, with only the names of the classes."""
         names = {end: IN_A_FILE + own_name(getattr(self, end)) for end in ("sender", "receiver")}
         return {**super().to_dict(), **names}
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """The item as the engine gets it, with both programs under `own`."""
+        """Return the item in the plan's form, with both programs under `own`."""
         return cast("Item", {**super().planned(label, beside), "own": (self.sender, self.receiver)})
 
     def _mistakes(self) -> Iterator[str]:

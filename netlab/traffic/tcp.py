@@ -17,11 +17,12 @@ from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
 MOST_STREAMS = 1000
 SMALLEST_WINDOW_BYTES = 2000
 WINDOW_SEGMENTS = 2
-"""A window that holds no two full segments makes the receiver wait with each acknowledgement for a second segment, until
-its timer ends (RFC 1122, section 4.2.3.2): that timer would limit the flow, not the window."""
+"""A receive window of less than two full segments makes the receiver delay each acknowledgement until its timer ends
+(RFC 1122, section 4.2.3.2); the timer, not the window, would limit the flow.
+"""
 
 MOST_INITIAL_SEGMENTS = 45
-"""A receiver of Linux's opens with a window of 65 535 bytes, which holds no more full segments."""
+"""Linux's first receive window is 65 535 bytes, which hold at most 45 full segments."""
 
 CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
 
@@ -39,8 +40,8 @@ class TcpItem(FlowItem):
 
 
 class StreamTotals(StreamState):
-    """A connection at its end: the call of connect, arrival of its first bytes, and its end (the arrival of its last byte
-    where `num_bytes` came). `throughput_bytes` counts headers and all segments.
+    """The counters of a connection at its end; its times are the call of connect, the arrival of its first bytes, and its end (the
+    arrival of its last byte if `num_bytes` was given). `throughput_bytes` counts headers and all segments.
     """
 
     stream: int
@@ -51,7 +52,7 @@ class StreamTotals(StreamState):
 
 
 class TcpTotals(Totals):
-    """The connections that delivered something."""
+    """The connections that delivered data."""
 
     streams: list[StreamTotals]
 
@@ -104,16 +105,16 @@ class Tcp(Flow):
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Its congestion control; one of the user's own is asked for in `netlab.engines.base.refuse_own`."""
+        """Return the congestion control; that of a user's own class is checked in `netlab.engines.base.refuse_own`."""
         return set() if "own" in item else {cast("TcpItem", item)["congestion"]}
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as a scenario file has it, which of a class has but the name."""
+        """Return the item as a scenario file has it, with only the name of a user's class."""
         own = {"congestion": IN_A_FILE + own_name(self.congestion)} if is_own(self.congestion) else {}
         return {**super().to_dict(), **own}
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """The item as the engine gets it; a class or an object of the user's own is under `own`."""
+        """Return the item in the plan's form; a class or an object of the user's own is under `own`."""
         found = super().planned(label, beside)
         if is_own(self.congestion):
             own = {"congestion": own_name(self.congestion), "own": (self.congestion,)}
@@ -166,7 +167,7 @@ def _is_like_a_class(given: object) -> bool:
 
 
 def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:
-    """A sentence for each two hosts between which flows have different initial windows; None stands for what could not be read."""
+    """Return a message for each pair of hosts between which flows have different initial windows; items that are None are ignored."""
     found: dict[tuple[str, str], tuple[int, int | None]] = {}
     problems = {}
     for number, item in enumerate(items, start=1):

@@ -26,7 +26,7 @@ class WaitingItem(FlowItem, total=False):
 
 
 class UdpItem(WaitingItem):
-    """A `Udp` in the plan; `spacing` is even or random."""
+    """A `Udp` in the plan; `spacing` is "even" or "random"."""
 
     rate_mbps: float
     payload_bytes: int
@@ -37,7 +37,7 @@ class UdpItem(WaitingItem):
 class UdpTotals(Totals, total=False):
     """The counters of sender and receiver; empty if the flow did not start.
 
-    `timely_*` is what arrived within the flow's duration from its first arrival on; `throughput_bytes` counts headers
+    `timely_*` counts data that arrived within the flow's duration after its first arrival; `throughput_bytes` counts headers
     and duplicates.
     """
 
@@ -77,14 +77,14 @@ class Udp(Flow):
     start_s, duration_s : float
         As for `Tcp`.
     spacing : {"auto", "even", "random"}
-        Whether datagrams leave on an exact grid, or the same number at random moments (a seeded Poisson process). "auto"
-        is even for the only UDP flow of a run and random beside others: the grids of two flows lock in phase, as no two
-        real clocks do, and then one of them takes all the losses.
+        The moments of sending: "even" is an exact grid, "random" the same number at random moments (a seeded Poisson
+        process). "auto" is even for the only UDP flow of a run and random otherwise: the grids of two flows lock in
+        phase, as real clocks never do, and then one flow has all the losses.
     send_buffer_bytes : int or None
-        Room of the socket's send buffer as Linux counts it, 10 000 to 2**28; Linux's own default is 212 992. What stands
-        in the sender's own interface counts against it, bookkeeping included, and while it is full the sender waits: the
-        rate is then a wish. None is so large a buffer that the rate is kept and the queue drops. The sender stops at its
-        end, whatever it still had to send. Only for engines that run the agent.
+        Size of the socket's send buffer as Linux counts it, 10 000 to 2**28; Linux's own default is 212 992. Packets in
+        the sender's own interface count against it with their bookkeeping; while it is full the sender waits, so the
+        rate may not be reached. None is a buffer so large that the rate is kept and the queue drops. The sender stops
+        at its end, even with data left to send. Only for engines that run the agent.
     """
 
     rate_mbps: float = math.nan
@@ -105,14 +105,14 @@ class Udp(Flow):
     }
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """The item as the agent gets it, with its spacing chosen."""
+        """Return the item in the plan's form, with its spacing chosen."""
         spacing = self.spacing
         if spacing == "auto":
             spacing = "even" if sum(isinstance(other, Udp) for other in beside) == 1 else "random"
         return cast("Item", {**super().planned(label, beside), "spacing": spacing})
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as a scenario file has it; a buffer that nobody asked for is left out."""
+        """Return the item as a scenario file has it, without `send_buffer_bytes` if it was not set."""
         return {
             name: value for name, value in super().to_dict().items() if (name, value) != ("send_buffer_bytes", None)
         }
