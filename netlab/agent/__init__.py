@@ -1,4 +1,5 @@
-"""What runs as root, in the guest or under sudo: it builds the network, sends the traffic and writes down what it saw.
+"""The agent: the program that builds the network, sends the traffic and records measurements.
 
-Only the standard library and Mininet: every import costs start-up time in the guest.
+The agent runs as root, in a guest or under sudo. It imports only the standard library and Mininet, because every import
+costs start-up time in the guest.
 """

@@ -1,20 +1,30 @@
-"""Bring the files that a run leaves to where the engine finds them, as many as there is room for."""
+"""Copy the files that a run saves to the engine's folder, up to a limit of bytes."""
 
 import os
 import stat
 from pathlib import Path
 
 MOST_BYTES = 64 << 20
-"""What all files of a run may have together: they are kept with each run in the cache."""
+"""The largest total size of a run's files: the cache keeps them with the run."""
 CHUNK_BYTES = 1 << 20
 
 
 class ArtifactStore:
-    """Copies files into the folder that outlives the run; `unsaved` says by name why one that should have been kept
-    was not.
+    """Copies of a run's files, in a folder that the engine reads after the run.
 
-    `most_bytes` is what all files may have together, `work` where commands that leave files have their working
-    directories.
+    Parameters
+    ----------
+    folder : Path
+        The folder that receives the copies.
+    most_bytes : int
+        The largest total size of all copies in bytes.
+    work : Path
+        The folder in which commands that save files have their working directories.
+
+    Attributes
+    ----------
+    unsaved : dict of str to str
+        The reason for each requested file that was not copied, by the file's name.
     """
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:
@@ -25,9 +35,9 @@ class ArtifactStore:
         self._left_bytes = most_bytes
 
     def keep(self, path: Path, name: str) -> None:
-        """Keep a regular file under a name, or note why not."""
+        """Copy the regular file at `path` to `name` in the folder, or note in `unsaved` why that failed."""
         try:
-            # Nothing that a link names: the agent may read more than its user.
+            # No symbolic links: the agent can read files that its user cannot.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 self._copy(handle, name)
@@ -41,12 +51,12 @@ class ArtifactStore:
     def _copy(self, handle: int, name: str) -> None:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            self.unsaved[name] = "it is no ordinary file"
+            self.unsaved[name] = "it is not a regular file"
             return
         if found.st_size > self._left_bytes:
             self.unsaved[name] = (
-                f"it has {found.st_size} bytes, and the files of a run may have {self._most_bytes} together; save less, "
-                "for example the head of each packet only"
+                f"it has {found.st_size} bytes, and the files of one run may have at most {self._most_bytes} bytes in "
+                "total; save less, for example only the headers of each packet"
             )
             return
         self._left_bytes -= found.st_size

@@ -1,11 +1,12 @@
 """Write the packets of a link to files, as they would be on its wire.
 
-Departures are taken where the sending interface hands them to the driver, behind its queue; arrivals behind the wire device
-of the receiving interface, where there is one: on the interface itself they are seen before the wire, too early.
+Departing packets are captured where the sending interface hands them to the driver, after its queue. Arriving packets are
+captured after the wire device of the receiving interface, if it has one: the interface itself sees them before the wire
+has delayed them.
 
-The kernel writes packets into a ring that it shares with this process (`TPACKET_V3`), and whole blocks of it are copied to a
-file: a system call and a wake-up for some thousand packets, where a socket's `recv` is one for each. The host turns the
-files into pcapng (`netlab.captures`).
+The kernel writes packets into a ring that it shares with this process (`TPACKET_V3`), and this process copies whole blocks
+of the ring to a file. A block takes one system call and one wake-up for some thousand packets; `recv` takes one of each
+per packet. The host converts the files to pcapng (`netlab.captures`).
 """
 
 import ctypes
@@ -34,19 +35,31 @@ RECORD = struct.Struct("=II")
 PACKET = struct.Struct("=IIIIIIHH")
 FOLLOWING = struct.Struct("=I")
 
-# Classic BPF: load the packet's type (an "ancillary" word), compare, return how many bytes to keep.
+# Classic BPF: load the packet's type (an "ancillary" word), compare it, return the number of bytes to keep.
 LOAD_TYPE = (0x20, 0, 0, 0xFFFFF004)
 KEEP, DROP = 1, 0
 
 
 class Capture:
-    """One direction at one of its ends: what leaves the device, or else what comes in; of each packet its first
-    `snap_bytes`.
+    """A capture of the packets that leave a device, or of those that arrive at it.
+
+    Parameters
+    ----------
+    pid : int
+        A process or thread in the device's network namespace.
+    device : str
+        The name of the device.
+    outgoing : bool
+        True for packets that leave the device, False for packets that arrive.
+    path : str
+        The file to write.
+    snap_bytes : int
+        The number of bytes of each packet to keep, from its start.
     """
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
         with visit(pid):
-            # No protocol yet: nothing arrives before the ring and the filter are there.
+            # Protocol 0 receives nothing, so that no packet arrives before the ring and the filter are in place.
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             self._socket.setsockopt(SOL_PACKET, PACKET_VERSION, TPACKET_V3)
             self._socket.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
@@ -57,7 +70,7 @@ class Capture:
             self._keep_only(outgoing, snap_bytes)
             self._ring = mmap.mmap(self._socket.fileno(), BLOCK_BYTES * BLOCKS)
             self._socket.bind((device, ETH_P_ALL))
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (it is open as long as the capture)
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (`stop` closes it)
         self._next = 0
         self._stop_reading, self._stop_writing = os.pipe()
         self._thread = threading.Thread(target=self._read, name="A capture", daemon=True)
@@ -77,11 +90,11 @@ class Capture:
         )
 
     def stop(self) -> int:
-        """Write what is still in the ring, close the file; returns how many packets found the ring full."""
+        """Write the rest of the ring, close the file and return the number of packets lost because the ring was full."""
         os.write(self._stop_writing, b".")
         self._thread.join()
         self._full_blocks()
-        # The block that the kernel is filling; on one processor nothing fills it while this runs.
+        # The kernel has not filled this block yet; on the one processor of a guest it cannot change while this runs.
         self._write_block(self._next, closed=False)
         _packets, lost, _freezes = struct.unpack("=III", self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 12))
         self._ring.close()
@@ -100,7 +113,7 @@ class Capture:
             if self._stop_reading in ready:
                 return
             if ready[self._socket.fileno()] & select.POLLERR:
-                # An interface that went down left ENETDOWN, for which poll comes back at once until somebody takes it.
+                # An interface that went down sets ENETDOWN; poll returns at once until the error is read.
                 self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             self._full_blocks()
 
@@ -120,7 +133,7 @@ class Capture:
                 self._file.write(ring[start + first : start + first + size])
 
     def _size(self, start: int, packets: int) -> int:
-        """Bytes that the packets from `start` on take, in a block that the kernel still fills: its own word is not there yet."""
+        """Return the size in bytes of the packets from `start` on, in a block whose header does not have it yet."""
         at = start
         for _ in range(packets - 1):
             at += FOLLOWING.unpack_from(self._ring, at)[0]

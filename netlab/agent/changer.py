@@ -1,4 +1,4 @@
-"""The changes of a running network, each at its moment."""
+"""Apply the planned changes of links while a network runs."""
 
 import itertools
 import socket
@@ -17,8 +17,18 @@ from netlab.sockets.moments import sleep_until_ns
 
 
 class Changer:
-    """Makes the changes of a running network, each at its moment; the list `directions` is brought up to date with
-    each.
+    """Applies the changes of a running network, each at its time.
+
+    Parameters
+    ----------
+    network : Network
+        The running network.
+    directions : list of Hop
+        The directions of its links; each change updates this list.
+    clock : str
+        "virtual" or "real".
+    seed : int
+        The run's seed, from which the random draws of each link follow.
     """
 
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
@@ -30,23 +40,23 @@ class Changer:
         self._origin_s = 0.0
 
     def make_now(self, changes: list[Change], now_ns: int) -> None:
-        """Make changes at this moment of the run, `now_ns` after its start."""
+        """Add changes whose times count from now, `now_ns` after the start of the run, and apply those that are due."""
         with self._lock:
             self.schedule.add(changes, now_ns)
             self.make_due(now_ns)
         if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
-            # The thread that follows other changes already sleeps to their next moment.
+            # The thread of the other changes may already sleep until a later time.
             self.start(self._origin_s)
 
     def start(self, origin_s: float) -> None:
-        """Make all others at their moments after `origin_s` (monotonic), in a thread."""
+        """Apply all later changes in a thread; their times count from `origin_s` (monotonic clock)."""
         self._origin_s = origin_s
         threading.Thread(
             target=self._follow, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
         ).start()
 
     def check(self) -> None:
-        """Raise RunError when a change could not be made."""
+        """Raise RunError if a change could not be applied."""
         if self._refused is not None:
             raise self._refused
 
@@ -60,14 +70,14 @@ class Changer:
             self._refused = error
 
     def make_due(self, now_ns: int) -> None:
-        """Make those up to a moment of the run, in ns after its start."""
+        """Apply the changes whose time is at most `now_ns` after the start of the run."""
         while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
 
     def apply(self, steps: Iterable[Step]) -> None:
-        """Tell the kernel.
+        """Send the steps to the kernel.
 
-        Raises RunError when it refuses a line.
+        Raises RunError if the kernel refuses one.
         """
         for node, own in itertools.groupby(steps, lambda step: step.node):
             pid = self._network.pid(node)
@@ -75,14 +85,14 @@ class Changer:
                 self._told[node] = Routing(pid)
             with visit(pid):
                 for step in own:
-                    # One by one: a device that a line adds has its number only then.
+                    # Send each step alone: a device has its number only after the step that adds it.
                     self._told[node].tell([(step.line, step.message(_Named()))])
 
 
 class _Named(Interfaces):
-    """The interfaces of the present namespace by the kernel's own numbers."""
+    """The interfaces of the current namespace, with the numbers that the kernel gave them."""
 
-    def make(self, name: str) -> int:  # noqa: ARG002 (the kernel gives it a number)
+    def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)
         return 0
 
     def __call__(self, name: str) -> int:

@@ -1,10 +1,10 @@
-"""Who may send next on a shared half-duplex medium, and how long it takes: the distributed coordination function of 802.11.
+"""The distributed coordination function of 802.11: which station sends next on a shared half-duplex medium, and for how long.
 
-Nothing here sleeps, reads or writes: times come in and go out, in ns of one clock.
+Functions here do not sleep, read or write. Callers pass times and get times, in ns of one clock.
 
-Each station draws a backoff in slots after every frame that it sent (also when nothing follows), and counts it down while
-the medium has been idle for DIFS. A frame that comes to a station whose backoff is over goes at once on an idle medium; on a
-busy one its station draws anew. Stations whose backoffs end in the same slot collide.
+Each station draws a backoff in slots after every frame that it sent (even if no frame follows), and counts it down while
+the medium has been idle for DIFS. If a frame arrives at a station whose backoff is over, it starts at once on an idle
+medium; on a busy one the station draws a new backoff. Stations whose backoffs end in the same slot collide.
 """
 
 import random
@@ -19,9 +19,10 @@ from netlab.network.media import LARGEST_WINDOW, MOST_ATTEMPTS, SIFS_US, SMALLES
 
 @dataclass
 class Station:
-    """One end of the medium: its queue, its backoff, and what it counted."""
+    """The state of an end of the medium: its queue, its backoff and its counters."""
 
     room: int
+    """The capacity of the queue in frames, the one in service included."""
     waiting: deque[bytes] = field(default_factory=deque)
     waiting_bytes: int = 0
     slots: int = 0
@@ -38,33 +39,43 @@ class Station:
 
 @dataclass(frozen=True)
 class Transmission:
-    """What happens on the medium from one start until it is idle again.
-
-    `winner` is the station whose frame gets through, None when nobody's does; `heard_ns` is when the other end has it.
-    """
+    """A frame, or a collision of frames, on the medium."""
 
     winner: int | None
+    """The station whose frame arrives, or None if no frame does."""
     heard_ns: int
+    """The time at which the other end has the frame."""
     idle_ns: int
+    """The time from which the medium is idle again."""
 
 
 class Dcf:
-    """Stations that share a medium; `rooms` are the frames that each one's queue holds, the one in service
-    included.
+    """The stations of a shared medium.
+
+    Parameters
+    ----------
+    wifi : Wifi
+        The settings of the medium.
+    rooms : sequence of int
+        The capacity of each station's queue in frames, the one in service included.
+    seed : str
+        The seed of the random backoffs and losses.
+    now_ns : int
+        The present time in ns.
     """
 
     def __init__(self, wifi: Wifi, rooms: Sequence[int], seed: str, now_ns: int) -> None:
         self.wifi = wifi
         self.stations = [Station(room) for room in rooms]
-        # Not the guest's own generator, whose draws belong to the kernel: a medium moves none of them.
-        self._random = random.Random(seed)  # noqa: S311 (a seeded draw is what is wanted)
+        # A generator of its own, because draws from the guest's generator would change the kernel's draws.
+        self._random = random.Random(seed)  # noqa: S311 (it must be seeded)
         self._idle_ns = now_ns
         self._slot_ns = wifi.slot_us * NS_PER_US
         self._difs_ns = wifi.difs_us * NS_PER_US
         self.collision_us = 0
 
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
-        """A frame comes to a station from its host; a full queue drops it."""
+        """Add a frame from its host to a station's queue, or count a drop if the queue is full."""
         station = self.stations[number]
         if len(station.waiting) >= station.room:
             station.drops += 1
@@ -72,7 +83,7 @@ class Dcf:
         if not station.waiting:
             station.ready_ns = now_ns
             if now_ns < self._idle_ns + self._difs_ns and station.slots == 0:
-                # It finds the medium busy.
+                # The medium is busy.
                 station.slots = self._draw(station)
         station.waiting.append(frame)
         station.waiting_bytes += len(frame)
@@ -84,11 +95,11 @@ class Dcf:
         return max(self._idle_ns + self._difs_ns + station.slots * self._slot_ns, station.ready_ns)
 
     def next_start_ns(self) -> int | None:
-        """When the next frame starts if none comes before; None while nothing waits."""
+        """Return the time at which the next frame starts unless another arrives before; None if no frame waits."""
         return min((self._start_ns(station) for station in self.stations if station.waiting), default=None)
 
     def could_be_first(self, start_ns: int | None) -> list[int]:
-        """Stations without a frame whose next one, were it to come now, could start by `start_ns`."""
+        """Return the stations with an empty queue where a frame that arrives now could start by `start_ns`."""
         if start_ns is None:
             return list(range(len(self.stations)))
         return [
@@ -99,7 +110,7 @@ class Dcf:
         ]
 
     def begin(self) -> Transmission:
-        """The frame, or the colliding frames, whose backoff ends next."""
+        """Start the frame, or the colliding frames, whose backoff ends next, and return when the medium is free again."""
         starts = {n: self._start_ns(station) for n, station in enumerate(self.stations) if station.waiting}
         start_ns = min(starts.values())
         senders = [n for n, at_ns in starts.items() if at_ns < start_ns + self._slot_ns]
@@ -127,7 +138,7 @@ class Dcf:
         return Transmission(winner, heard_ns, self._idle_ns)
 
     def take(self, number: int) -> bytes:
-        """The frame that this station has just got through; its next one follows after a backoff."""
+        """Remove the frame that this station has just delivered from its queue and return it; a new backoff begins."""
         station = self.stations[number]
         frame = self._leave(station)
         station.frames += 1

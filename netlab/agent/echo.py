@@ -1,4 +1,4 @@
-"""ICMP echo, to the microsecond: `ping` prints three digits only, which is a millisecond above 100 ms."""
+"""ICMP echo with a resolution of a microsecond: above 100 ms `ping` prints whole milliseconds only."""
 
 import socket
 import struct
@@ -15,10 +15,27 @@ _STAMP = struct.Struct("!QQ")
 
 
 class Pinger:
-    """Sends echo requests on an exact grid and books the replies, which `identifier` (0 to 65535) tells from another
-    pinger's.
+    """A sender of echo requests at exact intervals that records the replies.
 
-    By sequence number, from 1: `sent_s` has the monotonic times of sending, `rtt_ms` the round trips.
+    Parameters
+    ----------
+    sock : socket.socket
+        A raw ICMP socket in the sender's namespace.
+    dst : str
+        The IPv4 address to which requests go.
+    identifier : int
+        The ICMP identifier, 0 to 65535, which distinguishes the replies to this sender.
+    interval_s : float
+        The time between two requests in s.
+    payload_bytes : int
+        The size of each request's payload in bytes, at least 16.
+
+    Attributes
+    ----------
+    sent_s : dict of int to float
+        The monotonic time at which each request was sent in s, by sequence number from 1.
+    rtt_ms : dict of int to float
+        The round-trip time of each answered request in ms, by sequence number.
     """
 
     def __init__(
@@ -38,7 +55,7 @@ class Pinger:
         sequence = 0
         due_ns, end_ns, interval_ns = (round(t_s * NS_PER_S) for t_s in (start_s, end_s, self._interval_s))
         while (count is None or sequence < count) and due_ns < end_ns:
-            # Waiting for an event would be a microsecond late.
+            # A wait for the event instead would end a microsecond late.
             sleep_until_ns(due_ns)
             if self._stop.is_set():
                 return
@@ -53,7 +70,7 @@ class Pinger:
                 continue
 
     def receive(self) -> None:
-        """Book replies until `stop`; run in a thread of its own."""
+        """Record replies until `stop`; to be run in a thread of its own."""
         self._socket.settimeout(None)
         while not self._stop.is_set():
             try:
@@ -76,7 +93,7 @@ class Pinger:
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            # A raw socket without a peer says so, but the waiting reader wakes all the same.
+            # A raw socket has no peer and raises, but the waiting reader wakes all the same.
             pass
 
     def _request(self, sequence: int, now_ns: int) -> bytes:
@@ -87,7 +104,7 @@ class Pinger:
 
 
 def internet_checksum(data: bytes) -> int:
-    """The ones' complement sum of RFC 1071.
+    """Return the ones' complement checksum of RFC 1071.
 
     >>> hex(internet_checksum(bytes.fromhex("0001f203f4f5f6f7")))
     '0x220d'

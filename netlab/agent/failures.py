@@ -1,4 +1,4 @@
-"""Exceptions in the threads of the agent: they are kept, and end the request that is answered next."""
+"""Record exceptions in the agent's threads; the next request that the agent answers fails with them."""
 
 import threading
 import traceback
@@ -7,25 +7,25 @@ from netlab.base.errors import RunError
 
 
 class Failures:
-    """The exceptions that no part of the agent expected, each to be told once."""
+    """Unexpected exceptions of the agent's parts; each is reported once."""
 
     def __init__(self) -> None:
         self._untold: list[str] = []
         self._seen: set[tuple[str, str]] = set()
 
     def watch_threads(self) -> None:
-        """Keep what ends a thread from now on; Python would only print it where nobody looks."""
+        """Record exceptions that end threads from now on; Python itself only prints them to the guest's console."""
         threading.excepthook = self._note_thread
 
     def note(self, what: str, error: BaseException) -> None:
-        """Keep an exception of a part of the agent; an equal one of that part counts once."""
+        """Record an exception of the part of the agent that `what` names; an equal one is recorded once."""
         head = f"{type(error).__name__}: {error}"
         if (what, head) not in self._seen:
             self._seen.add((what, head))
             self._untold.append(f"{what} failed in the guest: {head}\n{''.join(traceback.format_exception(error))}")
 
     def check(self) -> None:
-        """Raise RunError with the exceptions that have not been told yet, if there are any."""
+        """Raise RunError with the exceptions that were not reported yet, if there are any."""
         untold, self._untold = self._untold, []
         if untold:
             raise RunError("\n".join(untold))

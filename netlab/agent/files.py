@@ -1,4 +1,4 @@
-"""Names of the files through which an engine and its agent talk, all in one folder."""
+"""Names of the files in the folder that an engine and its agent share."""
 
 CRASH = "crash.txt"
 BOOT = "boot.json"

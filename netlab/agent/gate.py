@@ -1,4 +1,7 @@
-"""The guest's end of the gate: take requests, answer them; between two of them the guest's clock stands still."""
+"""The guest's end of the channel to the host: receive requests and answer them.
+
+The guest's clock stands still between two requests.
+"""
 
 import fcntl
 import json
@@ -19,9 +22,14 @@ FOREGROUND = 0x40044E02
 
 
 class Gate:
-    """Messages to and from the process that started this guest.
+    """The channel to the process that started this guest.
 
-    `forget_start_up` draws new random keys and goes on at a round time.
+    Parameters
+    ----------
+    forget_start_up : callable
+        Draws new random keys and sleeps until a round time, so that nothing depends on how the guest started.
+    power_off : callable
+        Ends the guest; called when the process that started the guest is gone.
     """
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
@@ -38,7 +46,7 @@ class Gate:
             left = left[os.write(self._device, left) :]
 
     def get(self) -> Any:
-        """The next message of the host's; nothing in this guest runs until it comes."""
+        """Return the next message from the host; nothing in this guest runs until it arrives."""
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
         return json.loads(self._read(size))
 
@@ -59,17 +67,20 @@ class Gate:
         self._forget_start_up()
 
     def hand_over(self) -> int:
-        """The gate's descriptor, for what talks over it from now on: no program of this guest can open it again."""
+        """Return the channel's file descriptor and remove its device, so that no other program of this guest can open it."""
         Path(DEVICE).unlink()
         return self._device
 
     def foreground(self, group: int) -> None:
-        """Name the process group that an interrupt from outside is for; 0 is none."""
+        """Set the process group that receives interrupts from the host; 0 is none."""
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
 
 
 def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Answer requests for ever."""
+    """Answer requests until the guest ends.
+
+    `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
+    """
     gate.put(ready=time.monotonic_ns())
     while True:
         request: Request = gate.get()
@@ -77,7 +88,7 @@ def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
             answer = answerer(request["do"])(**request["words"])
         except NetlabError as error:
             gate.put(error=str(error))
-        except Exception as error:  # noqa: BLE001 (whatever it is, the host must hear of it)
+        except Exception as error:  # noqa: BLE001 (the host reports every error)
             gate.put(error=f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         else:
             gate.put(answer=answer)

@@ -1,10 +1,12 @@
-"""First process of the pocket kernel: put an overlay between the guest and the host's files, then be a program such as the agent.
+"""First process of the pocket kernel: mount an overlay over the host's files, then run a program such as the agent.
 
-Python itself is the init: a shell script would start a process per mount.
+Python itself is the init process: a shell script would start a process per mount.
 
-Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says which
-module's `work` to call (`program`), where Python finds netlab and Mininet (`packages`), the shell its programs (`path`), and
-which directories of the host the guest may write to as well (`shared`).
+Usage: guest.py FOLDER
+
+FOLDER is an absolute path, the only host directory that the guest always writes to. Its file `boot.json` has the module
+whose `work` is called (`program`), the directories of netlab and Mininet (`packages`), the shell's search path (`path`), and
+other directories of the host that the guest may write to (`shared`).
 """
 
 import ctypes
@@ -21,21 +23,24 @@ RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
 WRITTEN = "/run/netlab/written"
-"""Files that the guest has written outside the host's own directories, by their paths in the guest."""
+"""A directory of the files that the guest has written outside the host's directories, by their paths in the guest."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
 
 def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
-    """Mount a file system of this kind, or raise OSError."""
+    """Mount a file system of a kind such as "tmpfs" on a directory, or raise OSError."""
     if libc.mount(kind.encode(), os.fsencode(target), kind.encode(), flags, os.fsencode(options)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
 def enter_overlay(folder: str, shared: list[str]) -> None:
-    """Make / an overlay over the host's files, read-only below; `folder` and the `shared` directories are the host's own."""
+    """Make / an overlay over the host's files.
+
+    What the guest writes stays in its memory, except in `folder` and the `shared` directories, which are the host's own.
+    """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):
         os.mkdir(f"{STAGE}/{name}")
@@ -64,11 +69,14 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 
 def share(root: str, folder: str, shared: list[str]) -> None:
-    """Mount directories of the host for writing, except what netlab itself keeps there, and show what is written elsewhere in WRITTEN."""
+    """Mount directories of the host for writing, and mount the files that the guest writes elsewhere at WRITTEN.
+
+    netlab's own files in the directory above `folder` stay hidden or read-only.
+    """
     for place in sorted(shared):
         mount("hostfs", root + place, place)
     run = os.path.dirname(folder)
-    # A script that clears /tmp must not clear its own guest's files, or those of other runs.
+    # A script that clears /tmp must not delete its own guest's files or those of other runs.
     mount("tmpfs", root + os.path.dirname(run), "mode=700")
     os.makedirs(root + run)
     mount("hostfs", root + run, run, MS_RDONLY)
@@ -78,7 +86,7 @@ def share(root: str, folder: str, shared: list[str]) -> None:
 
 
 def forget_start_up() -> None:
-    """Draw new random keys and go on at a round time, so that nothing follows from how this Python started."""
+    """Draw new random keys and sleep until a round time, so that nothing depends on how this Python started."""
     with open("/dev/urandom", "wb") as file:
         fcntl.ioctl(file, RNDRESEEDCRNG)
     time.sleep(GRID_S - time.monotonic() % GRID_S)
@@ -91,7 +99,7 @@ def power_off() -> None:
 
 
 def main() -> None:
-    """Set up, do the work of the program, power off whatever happened."""
+    """Set up the guest, run the program's `work`, and power off in any case."""
     folder = sys.argv[1]
     try:
         with open(f"{folder}/boot.json") as file:
@@ -100,7 +108,7 @@ def main() -> None:
         os.environ["SHELL"] = "/bin/sh"
         os.environ["HOME"] = "/root"
         enter_overlay(folder, boot["shared"])
-        # Run by path and without `site`, which would cost a tenth of a second.
+        # This file runs by path and without `site`, which would cost a tenth of a second.
         sys.path.extend(boot["packages"])
         import importlib
 

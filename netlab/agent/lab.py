@@ -1,7 +1,7 @@
-"""The agent of a lab: it builds a network, sends, samples and captures as it is asked, by a script or by a person.
+"""The agent of a lab: it builds a network, sends traffic, samples and captures on request.
 
-It has a method for each request of `netlab.protocol`. Network time passes while it works on one; between requests the guest
-stands still, and on this machine's own kernel time goes on.
+It has a method for each request of `netlab.protocol`. Network time passes while a request is answered. Between two requests
+a guest's clock stands still; on this machine's own kernel time goes on.
 """
 
 from __future__ import annotations
@@ -44,14 +44,24 @@ ENDLESS_S = 1e6
 SETTLE_S = 0.01
 GRID_S = {"virtual": TRAFFIC_AT_S, "real": 0.01}
 REPORT_AT = 0.371
-"""The part of a step at which progress within a long interval is reported, when nothing else happens."""
+"""The fraction of a step at which progress is reported: no other event of the agent has the same time."""
 START_GRID_S = 0.01
-"""Traffic that is started later begins at a multiple of it."""
+"""Traffic that is added to a running network starts at a multiple of this time in s."""
 
 
 class Lab:
-    """A network and its traffic; files are left in `folder`, the host's, and commands that leave some work in
-    `work`.
+    """A network and its traffic.
+
+    Parameters
+    ----------
+    gate : Gate
+        The channel to the host.
+    folder : Path
+        The host's folder, which receives captures and saved files.
+    packages : list of str
+        The directories of netlab and Mininet, for other Python processes of the guest.
+    work : Path
+        The folder in which commands that save files have their working directories.
     """
 
     def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path) -> None:
@@ -78,10 +88,10 @@ class Lab:
     def request(self, name: str) -> Callable[..., Any]:
         """Return the function that answers the request of this name.
 
-        Raises RunError when nothing does: it is none, or one of programs in a lab that was built without.
+        Raises RunError if there is none, or if the lab was built without programs and the request needs them.
         """
         if name in names(Scripts) and self._script is None:
-            # Imported when it is needed: a run is not to wait for it.
+            # Imported here, so that runs without scripts do not wait for it.
             from netlab.agent.script import Script
 
             self._script = Script(self._gate, self._folder, self._packages)
@@ -89,13 +99,13 @@ class Lab:
             for part in (self, self._programs, self._script):
                 if part is not None and hasattr(part, name):
                     return cast("Callable[..., Any]", getattr(part, name))
-        raise RunError(f"This lab has no request {name!r}; those of programs need one that was built with them.")
+        raise RunError(f"This lab cannot answer the request {name!r}; a lab built with programs answers more requests.")
 
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
         self._gate.new_seed(plan["seed"])
-        # Threads inherit it: every flow then starts on time, not up to 50 us later.
+        # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
         self._plan = plan
         self._network = Network(plan)
@@ -108,7 +118,7 @@ class Lab:
             from netlab.agent.programs import Programs
 
             self._programs = Programs(self._gate, plan, self._network, self._packages, self._moment)
-        # What traffic draws need not follow from how building went.
+        # Set a new seed: traffic must not depend on the number of draws while the network was built.
         self._gate.new_seed(~plan["seed"] & LARGEST_SEED)
         flows = self._set_up(plan["traffic"], plan["duration_s"])
         self._readers = self._make_readers()
@@ -116,7 +126,7 @@ class Lab:
         self._changer.schedule.add(plan["changes"])
         for item in plan["captures"]:
             self._begin_capture(item["name"], item["directions"], item["snap_bytes"])
-        # A round time: building took a little longer or shorter with this Python.
+        # Start at a round time: the time to build depends on the version of Python.
         grid_s = GRID_S[plan["clock"]]
         self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
         self._changer.make_due(0)
@@ -124,7 +134,7 @@ class Lab:
             self._launch(flow)
         self._changer.start(self._origin_s)
         if programs:
-            # Time passes also while a program is waited for.
+            # Sample in a thread: time passes also while the lab waits for a program.
             threading.Thread(target=self._sample_for_ever, name="Sampling", daemon=True).start()
         return {"origin_ns": self._origin_ns(), **self._moment()}
 
@@ -165,8 +175,8 @@ class Lab:
     def _report(self, until_s: float, every_s: float) -> None:
         """Report progress within long intervals.
 
-        The sampler cannot: of two threads that sleep until the same moment the first to fall asleep wakes first, so another sleep
-        would change the order of a sample and a packet.
+        The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes first. A
+        second sleep in that thread would change the order of a sample and a packet.
         """
         moment_s = REPORT_AT * every_s
         while moment_s < until_s:
@@ -177,22 +187,22 @@ class Lab:
             moment_s += every_s
 
     def _sample_for_ever(self) -> None:
-        """Sample at each interval's end; one that fails is told, and the next ones are taken all the same."""
+        """Sample at the end of each interval; report a sample that fails and go on."""
         while True:
             try:
                 self._sample_until(math.inf, None)
-            except Exception as error:  # noqa: BLE001 (whatever it is, the host must hear of it)
+            except Exception as error:  # noqa: BLE001 (the host reports every error)
                 self._failures.note("Sampling", error)
 
     def _sample_until(self, until_s: float, progress_s: float | None) -> None:
-        """Note what flows and queues show at the end of each interval until a moment."""
+        """Sample flows and queues at the end of each interval up to `until_s`; report progress every `progress_s`."""
         told_s = 0.0
         while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
             sleep_until_ns(
                 round(self._origin_s * NS_PER_S) + (self._steps + 1) * round(self._plan["interval_s"] * NS_PER_S)
             )
             with self._lock:
-                # The one that samples while programs run may have been here first.
+                # The background thread may already have taken this sample.
                 if round((self._steps + 1) * self._plan["interval_s"], 9) == t_s:
                     self._steps += 1
                     self._sample(t_s)
@@ -200,7 +210,7 @@ class Lab:
                 told_s = t_s
                 self._gate.put(progress_s=t_s)
             if until_s < math.inf:
-                # A run is not to go on to its end without a part of it.
+                # Stop a run as soon as a part of it has failed.
                 self._failures.check()
 
     def _sample(self, t_s: float) -> None:
@@ -290,12 +300,12 @@ class Lab:
 
 
 def work(gate: Gate, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """What a guest of an engine does: serve the gate until the process that started this guest ends.
+    """Serve requests until the process that started this guest ends.
 
-    Whether it was booted just now or long ago, it has done the same before and its clock shows the same, so that results
-    are the same.
+    Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
+    as a new one, because its clock shows the same time.
     """
-    # A controller and its switches talk over this machine's own address.
+    # A controller and its switches talk over the loopback address.
     subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)
     serve(gate, Lab(gate, Path(folder), packages, Path(work_folder)).request)
 

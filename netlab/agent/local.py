@@ -1,7 +1,7 @@
-"""The agent on this machine's own kernel, where time is the wall's; requests come over sockets.
+"""The agent on this machine's own kernel, in real time; requests come over sockets.
 
-It is the first process of namespaces of its own (network, mounts, processes), so whatever its hosts started ends with it. Where
-the hosts' shells keep their files is in memory, and the names of hosts are in an /etc/hosts that only they see.
+The agent is the first process of its own namespaces (network, mounts, processes), so all programs of its hosts end with it.
+The hosts' shells keep their files in memory, and the hosts' names are in an /etc/hosts that only the hosts see.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ HOSTS = f"{WORK}/hosts"
 
 
 class LocalGate(Gate):
-    """The gate as sockets in a folder; there are no draws to seed, and time goes on between requests."""
+    """The channel to the host over two sockets in a folder; it has no random draws to seed."""
 
     def __init__(self, folder: str) -> None:
         self._buffer = bytearray()
@@ -35,7 +35,7 @@ class LocalGate(Gate):
         os._exit(0)
 
     def new_seed(self, seed: int) -> None:
-        """The machine's kernel draws as it likes."""
+        """Do nothing: the random draws of the machine's kernel cannot be seeded."""
 
     def foreground(self, group: int) -> None:
         self._group = group
@@ -57,14 +57,14 @@ def _connect(path: str) -> socket.socket:
 
 
 def main(folder: str, packages: list[str]) -> None:
-    """Serve a lab until the process that started this ends."""
+    """Serve a lab until the process that started this one ends."""
     gate = LocalGate(folder)
     try:
-        # In memory: what commands write there goes with this process's namespaces.
+        # In memory, so that files which commands write there vanish with this process's namespaces.
         guest.mount("tmpfs", WORK, "mode=755")
         Path(HOSTS).write_text("127.0.0.1 localhost\n")
         if guest.libc.mount(HOSTS.encode(), b"/etc/hosts", None, MS_BIND, None) != 0:
-            raise OSError("/etc/hosts could not be covered")
+            raise OSError("cannot mount a file over /etc/hosts")
         work(gate, folder, packages, WORK)
     finally:
         gate.power_off()

@@ -1,8 +1,8 @@
-"""A shared medium between two nodes: TAP devices instead of a veth pair, and a thread that passes their frames on.
+"""A shared medium between two nodes: two TAP devices instead of a veth pair, and a thread that forwards their frames.
 
-The thread takes what the kernel sends into the TAP at one end, holds each frame as long as the medium is busy with it
-(`netlab.agent.dcf` says when and how long), and writes it into the TAP at the other end. Its clock is the guest's, so in
-virtual time this costs no network time.
+The thread reads the frames that the kernel sends to the TAP at one end, delays each while the medium is busy with it
+(`netlab.agent.dcf` computes when and how long), and writes it to the TAP at the other end. The thread uses the guest's
+clock, so in virtual time its work costs no network time.
 """
 
 import ctypes
@@ -33,13 +33,13 @@ MOST_FRAME_BYTES = 1 << 16
 TIMER_ABSTIME = 1
 COUNTED = ("frames", "collisions", "errors", "given_up", "drops")
 RING_FRAMES = 20_000
-"""The TAP's own ring must not drop: between two looks of the thread a host may send a whole window."""
+"""The size of the TAP's own queue in frames: it must not drop a window that a host sends before the thread reads it."""
 
 
 def open_tap(interface: str, pid: int) -> int:
-    """A TAP device in the namespace of process `pid`; returns the file whose reader and writer is the medium.
+    """Create a TAP device in the namespace of process `pid`; return the file from which the medium reads its frames.
 
-    Raises RunError when the kernel has no TAP devices.
+    Raises RunError if the kernel has no TAP devices.
     """
     with visit(pid):
         try:
@@ -47,7 +47,7 @@ def open_tap(interface: str, pid: int) -> int:
             fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", interface.encode(), IFF_TAP | IFF_NO_PI))
         except OSError as error:
             raise RunError(
-                f"The medium of {interface} needs a TAP device, and the kernel gave none ({error.strerror}); "
+                f"The medium of {interface} needs a TAP device, and the kernel cannot create one ({error.strerror}); "
                 "use netlab's own kernel, which has CONFIG_TUN."
             ) from None
     return file
@@ -55,15 +55,17 @@ def open_tap(interface: str, pid: int) -> int:
 
 @dataclass(frozen=True)
 class End:
-    """One end of the medium: its interface, the file of its TAP, the frames that its queue holds."""
+    """An end of the medium."""
 
     interface: str
     file: int
+    """The file descriptor of its TAP."""
     room: int
+    """The capacity of its queue in frames."""
 
 
 class Medium:
-    """The medium of one link; `files` has each interface's TAP."""
+    """The medium of one link, whose directions are `forward` and `backward`; `files` has the TAP of each interface."""
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
         self._ends = [
@@ -78,7 +80,7 @@ class Medium:
         self._dcf = Dcf(wifi, [end.room for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns())
 
     def start(self) -> None:
-        """Pass frames on, in a thread that ends with the process."""
+        """Forward frames in a thread that ends with the process."""
         threading.Thread(target=self._run, name="A shared medium", daemon=True).start()
 
     def _run(self) -> None:
@@ -88,14 +90,14 @@ class Medium:
                 continue
             sent = self._dcf.begin()
             _sleep_until(sent.heard_ns)
-            # What came meanwhile found the medium busy, and the frame in flight still in its queue.
+            # Frames that arrived meanwhile met a busy medium, and the frame in flight was still in its queue.
             self._collect(sent.heard_ns)
             if sent.winner is not None:
                 frame = self._dcf.take(sent.winner)
                 os.write(self._ends[1 - sent.winner].file, frame)
 
     def _heard_before(self, start_ns: int | None) -> bool:
-        """Wait until `start_ns` for frames that could go before it; whether one came."""
+        """Wait until `start_ns` for frames that could start before it; return whether one arrived."""
         first = self._dcf.could_be_first(start_ns)
         if not first:
             return False
@@ -110,13 +112,13 @@ class Medium:
         return True
 
     def _collect(self, now_ns: int) -> None:
-        # A read of an empty TAP takes the guest 1 us of its time, a look does not.
+        # Poll first: a read of an empty TAP takes 1 us of the guest's time, a poll takes none.
         while ready := self._poll.poll(0):
             for file, _events in ready:
                 self._dcf.arrive(self._number[file], os.read(file, MOST_FRAME_BYTES), now_ns)
 
     def read(self) -> dict[str, Qdisc]:
-        """The queue of each end, in the form of `netlab.agent.sampling`."""
+        """Return the state of each end's queue by interface, in the form of `netlab.agent.sampling`."""
         return {
             end.interface: Qdisc(
                 kind="fifo",
@@ -130,7 +132,7 @@ class Medium:
         }
 
     def totals(self) -> list[StationTotals]:
-        """What each end counted."""
+        """Return the counters of each end."""
         return [
             cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})
             for end, station in zip(self._ends, self._dcf.stations, strict=True)
@@ -142,5 +144,5 @@ class _Timespec(ctypes.Structure):
 
 
 def _sleep_until(at_ns: int) -> None:
-    # Absolute, so that the clock need not be read: in the guest that is a system call.
+    # An absolute time, because reading the clock is a system call in the guest.
     libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)

@@ -1,4 +1,4 @@
-"""What a planned network is told, node by node: the one description, for the agent and for the library kernel alike."""
+"""The netlink messages and kernel settings that configure each node of a plan, for the agent and for the library kernel."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,10 +11,16 @@ from netlab.protocol.plan import Plan
 
 
 def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
-    """Every veth pair, by the node that makes it; links with a medium are none.
+    """Return the messages that make the veth pairs, by the node that makes them; links with a medium have no pair.
 
-    `interfaces` gives the new ones their numbers, `space` the descriptor of a node's namespace, both by the node's
-    name.
+    Parameters
+    ----------
+    plan : Plan
+        The planned network.
+    interfaces : mapping of str to Interfaces
+        The interfaces of each node, which give the new ones their numbers.
+    space : callable
+        Returns the file descriptor of a node's network namespace.
     """
     macs = plan["macs"]
     found: dict[str, Lines] = {}
@@ -31,15 +37,15 @@ def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str
 
 
 def settings(plan: Plan, name: str) -> dict[str, str]:
-    """The kernel settings of a node."""
+    """Return the kernel settings (sysctls) of a node by their names."""
     forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
 def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
-    """A node's interfaces, addresses, routes and neighbours, then its queues.
+    """Return the messages for a node's interfaces, addresses, routes and neighbours, then for its queues.
 
-    Raises UnknownLineError for an `ip` line that is none of netlab's.
+    Raises UnknownLineError for an `ip` line that netlab cannot translate.
     """
     messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
     return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

@@ -1,8 +1,8 @@
-"""Classes in the place of those of Mininet's that want more than a guest has.
+"""Replacements for classes of Mininet that need more than a guest has.
 
-Open vSwitch is another package, with a database and a daemon of its own. Where a controller lets switches learn, as Mininet's
-own does, a Linux bridge forwards the same; what an OpenFlow program decides, it does not. Limits on CPU time mean
-nothing where computing takes no time.
+Open vSwitch is a separate package with a database and a daemon. A Linux bridge forwards in the same way as a switch whose
+controller lets it learn, such as Mininet's default controller; it cannot follow an OpenFlow program. Limits on CPU time have
+no effect, because computing takes no virtual time.
 """
 
 import os
@@ -17,13 +17,13 @@ from mininet.nodelib import LinuxBridge
 from netlab.agent import mininet_iperf, mininet_names
 
 BRIDGES = (
-    "*** netlab: Open vSwitch is not offered. Linux bridges stand in for OpenFlow switches; they learn by themselves and "
-    "ask no controller\n"
+    "*** netlab: Open vSwitch is not available. Linux bridges replace OpenFlow switches; they learn addresses by themselves "
+    "and use no controller\n"
 )
-NO_LIMITS = "*** netlab: limits on CPU time are ignored: computing takes none of a pocket kernel's virtual time\n"
+NO_LIMITS = "*** netlab: limits on CPU time are ignored: in a pocket kernel computing takes no virtual time\n"
 NO_OUTSIDE = (
-    "*** netlab: there is no network outside: a pocket kernel has no way to the machine's. Hosts reach the NAT's node, and "
-    "whatever else of this script is connected to it\n"
+    "*** netlab: the pocket kernel has no connection to the machine's network or the Internet. Hosts can reach the NAT node "
+    "and the other nodes of this script that are connected to it\n"
 )
 INTERFACES = "/etc/network/interfaces"
 _told: set[str] = set()
@@ -36,7 +36,7 @@ def _tell_once(note: str) -> None:
 
 
 class Bridge(LinuxBridge):  # type: ignore[misc]
-    """What a script gets when it asks for an OpenFlow switch."""
+    """A Linux bridge in place of an OpenFlow switch."""
 
     def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
         for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
@@ -49,56 +49,56 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         super().start(controllers)
 
     def attach(self, intf: Any) -> None:
-        """Make an interface a port."""
+        """Add an interface to the bridge's ports."""
         self.cmd("brctl addif", self, intf)
         self.cmd("ifconfig", intf, "up")
 
     def detach(self, intf: Any) -> None:
-        """Make an interface a port no longer."""
+        """Remove an interface from the bridge's ports."""
         self.cmd("brctl delif", self, intf)
 
     def dpctl(self, *words: Any) -> str:
-        """Say that there are no flow tables."""
+        """Return a message that there are no flow tables, in place of the command's output."""
         return f"{self.name} is a Linux bridge and has no flow tables: {' '.join(map(str, words))} is ignored\n"
 
     def vsctl(self, *words: Any) -> str:
-        """As `dpctl`."""
+        """Return the same message as `dpctl`."""
         return self.dpctl(*words)
 
     @classmethod
     def isOldOVS(cls) -> bool:  # noqa: N802 (Mininet's name)
-        """It is not."""
+        """Return False, so that Mininet does not look for the version of Open vSwitch."""
         return False
 
 
 class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
-    """What a script gets when it asks for a host with less CPU time."""
+    """A host without limits on CPU time, in place of `CPULimitedHost`."""
 
     def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
         _tell_once(NO_LIMITS)
         super().__init__(name, **params)
 
     def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
-        """Nothing."""
+        """Do nothing."""
         return ""
 
     def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
-        """Nothing."""
+        """Do nothing."""
 
     def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
-        """What a host does, without the limits."""
+        """Configure the host without the limits."""
         return super().config(**params)
 
 
 def _tell_of_nats() -> None:
-    """Let Mininet's NAT say that a guest has no network outside, and find the file in which it notes its interface."""
-    # Its methods name their class, so that no other can stand in for it.
+    """Change Mininet's NAT: warn that a guest has no outside network, and create the file in which it enters its interface."""
+    # Methods of NAT name their class, so a subclass cannot replace it.
     nat = mininet.nodelib.NAT
     plain_init, plain_config = nat.__init__, nat.config
 
     def init(self: Any, name: str, *words: Any, **params: Any) -> None:
         if not params.get("inNamespace", True):
-            # Mininet's meaning: this node has the machine's own interfaces.
+            # In Mininet this option means that the node has the machine's own interfaces.
             _tell_once(NO_OUTSIDE)
         plain_init(self, name, *words, **params)
 
@@ -112,15 +112,15 @@ def _tell_of_nats() -> None:
 
 
 def _nothing(*_words: Any) -> None:
-    """What needs not be done: start the program of a controller that nobody asks, clean up."""
+    """Do nothing: bridges need no controller program, and a fresh guest needs no clean-up."""
 
 
 def stand_in() -> None:
-    """Put these classes in their places; to be called before a script imports anything of Mininet's."""
+    """Install the replacements; to be called before a script imports modules of Mininet."""
     mininet_names.install()
     mininet.node.CPULimitedHost = UnlimitedHost
     _tell_of_nats()
-    # Nothing of an earlier network is in a fresh guest, and a page about cleaning up would hide the error before it.
+    # A fresh guest has nothing to clean up, and a page of output about it would hide the error before it.
     mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _nothing
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
         setattr(mininet.node, name, Bridge)
@@ -129,5 +129,5 @@ def stand_in() -> None:
     controller.checkListening = _nothing
     controller.isAvailable = classmethod(lambda _cls: True)
     controller.stop = lambda self, *_words, **_more: super(controller, self).stop(deleteIntfs=True)
-    # This imports mininet.net, which takes the names of the classes above as defaults.
+    # This call imports mininet.net, whose defaults are the classes set above.
     mininet_iperf.install()

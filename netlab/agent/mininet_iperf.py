@@ -1,8 +1,8 @@
-"""Mininet's `iperf` and `waitListening`, which also end when a server does not answer.
+"""Replacements for Mininet's `iperf` and `waitListening` that also return when a server does not answer.
 
 Mininet's own `iperf` waits for two reports of the server, the first of them for the connection by which Mininet checks that the
-server listens. iperf since 2.0.14 reports no connection without data (https://github.com/mininet/mininet/issues/1060). Both of
-Mininet's functions wait forever for a server that has exited.
+server listens. Since 2.0.14 iperf does not report connections without data (https://github.com/mininet/mininet/issues/1060).
+Both of Mininet's functions wait forever for a server that has exited.
 """
 
 import re
@@ -18,9 +18,9 @@ from netlab.agent import stand_ins
 from netlab.base.distributions import not_installed
 
 START_S = 10.0
-"""The longest time from the start of a server to its first line."""
+"""The longest time in s from the start of a server to its first line."""
 REPORT_S = 60.0
-"""The longest time that a client takes beyond its own, and then a server until its report: what is queued must arrive first."""
+"""The longest time in s from a client's planned end to its report, and then to the server's: queued data must arrive first."""
 INTERRUPTED_S = 1.0
 MAX_LISTENING_WAIT_S = 60.0
 LISTENS = re.compile(r"Server listening on")
@@ -38,9 +38,9 @@ def iperf(
     seconds: float = 5,
     port: int = 5001,
 ) -> list[str]:
-    """Return the rates at which iperf's server received and its client sent, as Mininet does; a rate is empty if there is none.
+    """Return the rates that iperf's server and client report, as text, as Mininet does; a rate that is missing is "".
 
-    UDP has `udpBw` before the two.
+    With UDP, `udpBw` comes before the two rates.
     """
     client, server = hosts or [self.hosts[0], self.hosts[-1]]
     if l4Type not in ("TCP", "UDP"):
@@ -64,7 +64,7 @@ def iperf(
 
 
 def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
-    """Return the rates of iperf's server and client, which may take `limit_s`."""
+    """Return the rates of iperf's server and client; the client may take `limit_s` seconds."""
     server.cmd("killall -9 iperf")
     server.sendCmd(*words, "-s")
     received = _read_until(server, LISTENS, START_S)
@@ -80,7 +80,7 @@ def _measure(client: Any, server: Any, words: list[Any], options: list[Any], lim
 
 
 def _rate(node: Any, text: str) -> str:
-    """Return the last rate that iperf printed; without one, report its line about a failure, or else its last line.
+    """Return the last rate that iperf printed; if there is none, log its line about a failure, or else its last line.
 
     >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
     '9.62 Mbits/sec'
@@ -95,21 +95,21 @@ def _rate(node: Any, text: str) -> str:
 
 
 def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
-    """Read what a node's command prints until some text comes, the command ends, or a time has passed."""
+    """Return the output of a node's command up to a matching text, the command's end or the time limit."""
     text = ""
     deadline_s = time.monotonic() + limit_s
     while node.waiting and not (wanted and wanted.search(text)):
         left_s = deadline_s - time.monotonic()
         if left_s <= 0:
             break
-        # Mininet's own wait, of `monitor`, ends at once: it also waits until the terminal can be written to.
+        # Wait here: the wait in `monitor` returns at once, because the terminal is always ready for writing.
         if select.select([node.stdout], [], [], left_s)[0]:
             text += node.monitor()
     return text
 
 
 def _end(node: Any) -> str:
-    """End a node's command: iperf's server takes a second Ctrl-C where a connection is still open."""
+    """End a node's command and return its last output; with an open connection iperf's server needs a second Ctrl-C."""
     text = ""
     for key in (CTRL_C, CTRL_C, CTRL_BACKSLASH):
         if node.waiting:
@@ -119,8 +119,8 @@ def _end(node: Any) -> str:
 
 
 def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
-    """Wait until a server listens on a port; returns whether it does after `timeout` s, or after a minute if that is None."""
-    run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as of Mininet)
+    """Wait until a server listens on a port; return whether it does within `timeout` s, or within a minute if that is None."""
+    run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as in Mininet)
     address = server if isinstance(server, str) else server.IP()
     limit_s = MAX_LISTENING_WAIT_S if timeout is None else timeout
     deadline_s = time.monotonic() + limit_s
@@ -138,7 +138,7 @@ def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80
 
 
 def install() -> None:
-    """Put both functions in the places of Mininet's."""
+    """Install both functions in Mininet."""
     import mininet.net
     import mininet.util
 

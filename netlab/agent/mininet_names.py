@@ -1,7 +1,7 @@
-"""The names of a Mininet script's hosts, in /etc/hosts.
+"""Write the names of a Mininet script's hosts to /etc/hosts.
 
-`mnexec` gives each host its own hostname. Programs look that name up when they start, for example Python's web server; without
-an entry each look-up would wait for a name server that is not there.
+`mnexec` gives each host its own hostname. Some programs look their host's name up when they start, for example Python's web
+server; without an entry each look-up would wait for a name server that does not exist.
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ import mininet.node
 
 HOSTS = "/etc/hosts"
 UNKNOWN_ADDRESS = "127.0.1.1"
-"""The address of a host that has none yet, as Debian writes it for a machine's own name."""
+"""The address of a host without an address, as Debian uses it for a machine's own name."""
 
 
 class HostNames:
-    """The file with the names, which keeps what else is in it."""
+    """The entries of a script's hosts in /etc/hosts, whose other lines stay."""
 
     def __init__(self, path: Path = Path(HOSTS)) -> None:
         self._path = path
@@ -23,7 +23,7 @@ class HostNames:
         self._ours = ""
 
     def note(self, name: str, address: str) -> None:
-        """Write the address of a host, in place of an earlier one."""
+        """Write the address of a host and replace an earlier one."""
         if self._addresses.get(name) == address:
             return
         self._addresses[name] = address
@@ -40,7 +40,7 @@ class HostNames:
 
 
 def install() -> None:
-    """Let Mininet's nodes write their names; to be called before a script makes any."""
+    """Change Mininet's nodes so that they enter their names; to be called before a script makes a node."""
     names = HostNames()
     node = mininet.node.Node
     plain_start, plain_set_ip = node.startShell, node.setIP

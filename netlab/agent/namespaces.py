@@ -1,4 +1,4 @@
-"""Network namespaces: hold one open with a thread, visit one from another."""
+"""Network namespaces: keep one open with a thread, and enter one for a while."""
 
 import fcntl
 import os
@@ -19,19 +19,17 @@ IFF_RUNNING = 0x40
 
 
 def hold_new_namespace(hostname: str = "") -> int:
-    """Start a thread that keeps new network, mount and hostname namespaces; returns its number, as good as a pid.
+    """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id.
 
-    A `hostname` is what programs there call the host; without one it keeps the machine's.
+    The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name stays.
 
-    A thread, because forking this process takes ten times as long. The namespaces and their interfaces go with the process.
+    A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with the process.
     """
     held: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
     threading.Thread(target=_hold, args=(held, hostname), name="namespace", daemon=True).start()
     answer = held.get()
     if isinstance(answer, OSError):
-        raise OSError(
-            f"a network namespace could not be made ({answer}); this needs root and a kernel with CONFIG_NET_NS"
-        )
+        raise OSError(f"cannot create a network namespace ({answer}); this needs root and a kernel with CONFIG_NET_NS")
     return answer
 
 
@@ -49,7 +47,7 @@ def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
 
 @contextmanager
 def visit(pid: int) -> Iterator[None]:
-    """Be in the network namespace of a process or thread; sockets made inside stay in it for good. For this thread only."""
+    """Enter the network namespace of a process or thread, with this thread only; sockets made inside stay in it."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:
@@ -64,7 +62,7 @@ def visit(pid: int) -> Iterator[None]:
 
 
 def is_running(interface: str) -> bool:
-    """Whether an interface of the present namespace is up and has a carrier, so that its queue takes packets."""
+    """Return whether an interface of the current namespace is up and has a carrier, so that its queue accepts packets."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sH14x", interface.encode(), 0)
         (flags,) = struct.unpack_from("=H", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request), 16)

@@ -1,7 +1,7 @@
-"""Build the network with Mininet: its nodes, links and names; addresses, routes and qdiscs come from the plan.
+"""Build the network of a plan with Mininet's nodes, links and names.
 
-Mininet starts a bash and a pty per node and several processes per link. Here a node is only a held namespace, and what
-is to be configured is collected and told to the kernel over a netlink socket, once per namespace.
+Mininet itself starts a bash and a pty per node and several processes per link. Here a node is only a namespace, and the
+configuration goes to the kernel over a netlink socket, in one batch per namespace.
 """
 
 import os
@@ -35,16 +35,16 @@ LINK_PATIENCE_S = 10.0
 
 
 class HeldNamespace:
-    """A Mininet node without a shell of its own: only its namespace, in which `popen` starts what is asked for."""
+    """A Mininet node without a shell: only a namespace, in which `popen` starts programs."""
 
     name: str
 
     @classmethod
     def setup(cls) -> None:
-        """Mininet would ask for programs that are not needed here, such as ifconfig; the engine has checked the rest."""
+        """Do nothing: Mininet would look for programs that are not needed here, such as ifconfig."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Hold the namespace."""
+        """Create the namespace and keep it open."""
         self.pid = hold_new_namespace(self.name)
 
 
@@ -56,28 +56,28 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
     """A learning switch: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
-        """The bridge is configured with the other nodes."""
+        """Do nothing: the bridge is configured with the other nodes."""
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others (`messages.pairs`), or two TAPs, between which a medium passes frames on."""
+    """A veth pair that is made together with all others (`messages.pairs`), or the two TAPs of a medium."""
 
     @classmethod
     def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
-        """Nothing to do yet."""
+        """Do nothing: `Network` makes the pairs."""
 
 
 class PlannedIntf(Intf):  # type: ignore[misc]
     """An interface that is configured from the plan, not by ifconfig."""
 
     def config(self, **params: Any) -> dict[str, Any]:
-        """Nothing to do yet."""
+        """Do nothing: `Network.configure` sets the addresses."""
         return {}
 
 
 def planned(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
-    """Mininet's view of the network of a plan, of nodes and interfaces of these classes."""
-    # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
+    """Return a Mininet object for the network of a plan, with nodes and interfaces of the given classes."""
+    # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
     Mininet.inited = True
     net = Mininet(build=False, controller=None, link=BatchedLink, intf=interface)
     for name in [*plan["hosts"], *plan["routers"]]:
@@ -94,7 +94,7 @@ def planned(plan: Plan, host: type[Node], switch: type[Node], interface: type[In
 
 
 class Network:
-    """A running network."""
+    """The running network of a plan: its namespaces, links and media."""
 
     def __init__(self, plan: AgentPlan) -> None:
         self.plan = plan
@@ -111,11 +111,11 @@ class Network:
         self._make_links()
 
     def _taps(self) -> list[tuple[str, str]]:
-        """The ends of links with a medium, with their nodes."""
+        """Return the node and the interface of each end of a link with a medium."""
         return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
 
     def _make_links(self) -> None:
-        """Make all pairs, those of a node at once."""
+        """Make all veth pairs, in one batch per node."""
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
         numbers = {name: routing.interfaces for name, routing in self._routing.items()}
         for name, told in messages.pairs(self.plan, numbers, spaces.__getitem__).items():
@@ -124,7 +124,10 @@ class Network:
             os.close(space)
 
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
-        """Addresses, routes, neighbours, offloads, then queues."""
+        """Set addresses, routes, neighbours and offloads, then the queues, and start the media.
+
+        `ip_lines` and `queueing` have further lines and the queues of each node.
+        """
         lines: dict[str, list[str]] = {name: [] for name in self.nodes}
         for name, interface in self._taps():
             mac = self.plan["macs"][interface]
@@ -154,7 +157,7 @@ class Network:
             medium.start()
 
     def _wait_for_links(self) -> None:
-        # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.
+        # A veth learns of its peer's carrier up to a second later; until then it drops packets.
         deadline_s = time.monotonic() + LINK_PATIENCE_S
         interfaces: dict[str, list[str]] = {}
         for hop in self.plan["directions"]:
@@ -168,19 +171,19 @@ class Network:
                         time.sleep(0.02)
 
     def write_names(self) -> None:
-        """Write the nodes' names and addresses to /etc/hosts, for programs: each finds the address of its own host, too."""
+        """Write the nodes' names and addresses to /etc/hosts, so that programs find all hosts, their own included."""
         lines = {"localhost": "127.0.0.1"}
         for item in self.plan["addresses"]:
             lines.setdefault(item["node"], item["address"].partition("/")[0])
         Path("/etc/hosts").write_text("".join(f"{address} {name}\n" for name, address in lines.items()))
 
     def pid(self, name: str) -> int:
-        """Process that holds the namespace of a node."""
+        """Return the id of the thread or process that keeps the namespace of a node open."""
         return int(self.nodes[name].pid)
 
 
 def set_sysctl(key: str, value: str, where: str) -> None:
-    """Write one kernel setting of the present network namespace, or raise RunError."""
+    """Set one sysctl of the current network namespace, or raise RunError, which names `where`."""
     try:
         Path("/proc/sys", key.replace(".", "/")).write_text(value)
     except OSError as error:

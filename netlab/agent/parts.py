@@ -1,7 +1,7 @@
-"""Ask the kernel that this runs on which of its parts are there, with the messages by which the agent makes a network.
+"""Test which parts that netlab needs this machine's kernel has, with the messages that the agent sends to build a network.
 
-Each question gets a network namespace of its own, whose `lo` takes every queue discipline: no question meets what another
-left, and nothing is seen from outside. A kernel that is asked by root loads the module, where there is one.
+Each test has a network namespace of its own with a loopback device, which accepts every queue discipline. So tests do not
+affect each other or the machine. If root runs a test, the kernel loads the module of the part, if it has one.
 """
 
 import os
@@ -23,9 +23,9 @@ EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 
 def refusals() -> dict[str, str | None]:
-    """What the kernel said to each question, by the names of `netlab.kernel.installed.PARTS`.
+    """Return the kernel's error for each part, by the names of `netlab.kernel.installed.PARTS`.
 
-    "" is a part that is there; None, where it has refused another part, without which this one cannot be asked for.
+    The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
     """
     found: dict[str, str | None] = {
         "veth": _refusal(_veth),
@@ -62,7 +62,7 @@ def _ifb(routing: Routing, _holder: int) -> Lines:
 
 
 def _veth(_routing: Routing, holder: int) -> Lines:
-    # Open until this process ends: the kernel looks the descriptor up when it is told.
+    # The descriptor stays open, because the kernel uses it when it receives the message.
     here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
     pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
     return [("link add name a type veth peer name b", pair)]

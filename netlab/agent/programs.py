@@ -1,6 +1,6 @@
-"""Programs in the nodes of a lab: commands in their shells, in the background, on terminals, and their files.
+"""Programs in the nodes of a lab: shell commands, background processes, terminals and files.
 
-While one is waited for, the others and all traffic go on too.
+While the lab waits for one program, other programs and all traffic go on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from netlab.protocol.requests import Content, Ended, Moment, Printed, Process, T
 GRID_S = 0.01
 PROMPT = "import sys; sys.path.extend({packages!r}); from netlab.agent.prompt import main; main({path!r}, {commands!r})"
 
-# Directory, variables and functions of a host's shell outlive the command that set them.
+# Save the directory, variables and functions of a host's shell, so that the next command has them.
 SHELL = """
 state=$HOME/.netlab-shell
 [ -f "$state" ] && . "$state"
@@ -36,7 +36,10 @@ trap 'code=$?; trap - EXIT; { export -p; declare -f; printf "cd %q\\n" "$PWD"; }
 
 
 class Programs:
-    """The programs of a lab that was built; what commands print is sent to the gate while they run."""
+    """The programs of a lab's nodes; the output of a command is sent to the host while it runs.
+
+    `moment` returns the present time of the network, which is a part of each answer.
+    """
 
     def __init__(
         self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], Moment]
@@ -46,7 +49,7 @@ class Programs:
         self._network = network
         self._packages = packages
         self._now = moment
-        # What goes on between requests, with the file to which it prints.
+        # Each background process with the file of its output.
         self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
         self._terminals = Terminals(gate.foreground)
         for node in network.nodes:
@@ -65,7 +68,7 @@ class Programs:
                 words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where
             )
         self._background[process.pid] = (process, path)
-        # Until it is asleep or gone, so that a server that was just started listens.
+        # Wait until the process sleeps or has ended, so that a server which was just started listens.
         time.sleep(GRID_S)
         return {"pid": process.pid, **self._now()}
 
@@ -90,7 +93,7 @@ class Programs:
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
         home = f"{HOME}/{node}"
-        # mnexec joins the namespaces: Python would have to fork without vfork for that, which takes four times as long.
+        # mnexec joins the namespaces: Python itself could not use vfork for that, and a fork takes four times as long.
         words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
         return words, {"cwd": home, "env": _environment(home)}
 
@@ -140,13 +143,13 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
         return open(os.path.join(HOME, node, path), mode)
     except OSError as error:
         raise RunError(
-            f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / begins in the host's home "
-            f"directory; lab[{node!r}].run('ls') shows what is there."
+            f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / is relative to the host's "
+            f"home directory; lab[{node!r}].run('ls') lists the files there."
         ) from None
 
 
 def _environment(home: str) -> dict[str, str]:
-    # What a plain machine lacks (ifconfig, iptables, telnet) is replaced by stubs.
+    # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
     return stand_ins.environment(home, stand_ins.search_path(BINARIES))
 
 

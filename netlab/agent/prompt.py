@@ -1,4 +1,4 @@
-"""Mininet's own prompt over the network of a live lab: its nodes are joined, not made."""
+"""Mininet's own prompt for the network of a live lab: its nodes enter existing namespaces."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,12 @@ from netlab.agent.terminals import OFFER
 
 
 class Joined:
-    """A node whose shell joins the namespace that is already there."""
+    """A node whose shell joins an existing namespace."""
 
     held: ClassVar[dict[str, int]] = {}
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Start the shell; the namespace is not a new one."""
+        """Start the shell in the existing namespace."""
         self.inNamespace = False
         super().startShell("-cd")  # type: ignore[misc]
         self.inNamespace = True
@@ -38,16 +38,16 @@ class JoinedSwitch(Joined, Switch):  # type: ignore[misc]
     """A bridge."""
 
     def start(self, _controllers: Any = None) -> None:
-        """It runs."""
+        """Do nothing: the bridge runs already."""
 
 
 class JoinedIntf(PlannedIntf):
-    """An interface that is there; one that comes up again gets its routes back."""
+    """An existing interface; after it was down, its routes and neighbours are set again."""
 
     plan: ClassVar[dict[str, Any]] = {}
 
     def ifconfig(self, *words: str) -> Any:
-        """What Mininet asks of ifconfig: nothing, `up` or `down`."""
+        """Do with `ip` what Mininet does with ifconfig: show the interface, or set it `up` or `down`."""
         if words not in (("up",), ("down",)):
             return self.cmd("ip address show dev", self.name)
         self.cmd("ip link set dev", self.name, words[0])
@@ -62,7 +62,7 @@ class JoinedIntf(PlannedIntf):
         return ""
 
     def isUp(self, setUp: bool = False) -> bool:  # noqa: N802 (Mininet's names)
-        """Whether it is up."""
+        """Return whether the interface is up."""
         return "UP" in self.cmd("ip -o link show dev", self.name).partition(">")[0]
 
 
@@ -70,13 +70,13 @@ class Prompt(CLI):  # type: ignore[misc]
     """Mininet's prompt."""
 
     def onecmd(self, line: str) -> Any:
-        """Show a command that came from a file, as if it had been typed."""
+        """Run a command; print it before if it came from a file."""
         if self.inputFile:
             output(f"{self.prompt}{line.rstrip()}\n")
         return super().onecmd(line)
 
     def do_xterm(self, line: str, term: str = "xterm") -> None:
-        """Offer a terminal of each node named; on its own one, the prompt's host does that."""
+        """Ask the host's program to open a terminal for each node in the line."""
         for name in line.split():
             if name not in self.mn:
                 output(f"There is no node {name}; there are {', '.join(self.mn)}.\n")
@@ -89,7 +89,7 @@ class Prompt(CLI):  # type: ignore[misc]
 
 
 def main(path: str, commands: str | None = None) -> None:
-    """Open the prompt over the network that the file at `path` describes; commands may come from a file."""
+    """Open the prompt for the network that the file at `path` describes; commands can come from a file."""
     words = json.loads(Path(path).read_text())
     setLogLevel("info")
     mininet_iperf.install()

@@ -1,4 +1,4 @@
-"""Tell the kernel of one network namespace its links, addresses, routes and queues, over a socket instead of by programs."""
+"""Configure links, addresses, routes and queues of a network namespace over a netlink socket instead of by programs."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ ERROR = struct.Struct("=i")
 
 
 class Routing:
-    """What the namespace is told that the process or thread `pid` holds."""
+    """A netlink socket in the network namespace of the process or thread `pid`."""
 
     def __init__(self, pid: int) -> None:
         self.interfaces = Interfaces()
@@ -30,9 +30,9 @@ class Routing:
             self._socket.setsockopt(SOL_NETLINK, option, 1)
 
     def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """Send messages, each with the line that it stands for, which an error names.
+        """Send messages, each with the equivalent line of `ip` or `tc`.
 
-        Raises RunError when the kernel refuses one.
+        Raises RunError, which shows the line, if the kernel refuses a message.
         """
         for part in wire.parts(lines):
             self._send(part)
@@ -54,12 +54,12 @@ class Routing:
                     return
 
     def close(self) -> None:
-        """Give the socket back."""
+        """Close the socket."""
         self._socket.close()
 
 
 def _more(body: bytes) -> str:
-    """What the kernel says beyond the error's number, where it says more."""
+    """Return the kernel's text for an error in parentheses, or "" if there is only a number."""
     said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""

@@ -1,4 +1,4 @@
-"""Queue statistics straight from the kernel: one netlink dump per namespace and sample, no process started."""
+"""Read queue statistics from the kernel, with one netlink dump per namespace and sample and without a process."""
 
 import socket
 import struct
@@ -22,7 +22,7 @@ _QUEUE = struct.Struct("=IIIII")
 
 @dataclass
 class Qdisc:
-    """Counters of one qdisc since it was made; backlog is now."""
+    """The counters of one qdisc since it was made, and its present backlog."""
 
     interface_index: int = 0
     kind: str = ""
@@ -36,7 +36,7 @@ class Qdisc:
     marks: int = 0
 
     def sample(self, interface: str, t_s: float) -> QueueSample:
-        """The queue of an interface as a row of the run's."""
+        """Return a row of the run's queue samples for this qdisc on `interface` at time `t_s`."""
         return {
             "t_s": t_s,
             "interface": interface,
@@ -50,7 +50,7 @@ class Qdisc:
 
 
 class QueueReader:
-    """Reads all qdiscs of the namespace in which it was made."""
+    """A reader of the queues of some interfaces in the namespace in which it was made."""
 
     def __init__(self, interfaces: list[str]) -> None:
         self.indices = {socket.if_nametoindex(name): name for name in interfaces}
@@ -59,7 +59,10 @@ class QueueReader:
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, Qdisc]:
-        """The queue of each interface: backlog, drops and marks of the inner discipline, sent of the rate limit."""
+        """Return the queue of each interface by its name.
+
+        Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate limit.
+        """
         found: dict[str, Qdisc] = {}
         for qdisc in self._dump():
             name = self.indices.get(qdisc.interface_index)
@@ -109,7 +112,7 @@ def parse_qdisc(body: bytes) -> Qdisc:
 
 
 def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
-    """A reader for each node of which these directions leave."""
+    """Return a reader for each node that sends into one of these directions."""
     shaped: dict[str, list[str]] = {}
     for direction in directions:
         shaped.setdefault(direction["src"], []).append(direction["interface"])

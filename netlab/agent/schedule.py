@@ -1,7 +1,7 @@
-"""What becomes of links while the network runs: from the plan's changes to lines for `ip` and `tc`, moment by moment.
+"""The changes of links during a run: from the plan's changes to lines for `ip` and `tc` at each time.
 
-A direction that goes down loses what is in flight with its wire device, which is switched off and takes nothing more; its
-queue empties into that at the highest rate. Interfaces stay up, so addresses, routes and neighbours stay as they are.
+If a direction goes down, its wire device is switched off, which loses the packets in flight and all later ones. The queue
+then empties into that device at the highest rate. Interfaces stay up, so addresses, routes and neighbours remain.
 """
 
 import heapq
@@ -17,44 +17,57 @@ from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Attached, Queueing, removed
 from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
 
-# A machine's own `tbf` fills its bucket at every change of its rate: in a second, a bucket of 10 ms is one per cent. And it looks at the
-# new rate only when the frame that waits was due at the old one.
+# On a machine's own kernel, `tbf` fills its bucket at every change of the rate: a bucket of 10 ms is one per cent of a second. It also
+# uses the new rate only after the next frame was due at the old one.
 REAL_CLOCK_STEP_S = 1.0
 REAL_CLOCK_OUTAGE_MBPS = 0.1
 
 
 class Step(NamedTuple):
-    """What a node is told: a line of `ip`, or a part of its queueing."""
+    """A command for a node's kernel: a line of `ip`, or a part of the node's queueing."""
 
     node: str
     what: str | Queueing
 
     @property
     def line(self) -> str:
-        """The line of `ip` or `tc` that does it."""
+        """The command as a line of `ip` or `tc`."""
         return f"ip {self.what}" if isinstance(self.what, str) else f"tc {self.what.line}"
 
     def message(self, interfaces: Interfaces) -> bytes:
-        """The netlink message that does it."""
+        """Return the command as a netlink message."""
         return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
 
 
 def transition(
     hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
-    """What leads from one state of a direction to another; queues and wires that go on keep what they hold.
+    """Return the steps that lead from one state of a direction to another.
 
-    What a wire draws follows from `seed`; one that draws already goes on with that.
+    Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
+
+    Parameters
+    ----------
+    hop : Hop
+        The direction.
+    old, new : Shape
+        Its properties before and after.
+    was_up, is_up : bool
+        Whether it is up before and after.
+    clock : str
+        "virtual" or "real".
+    seed : int, optional
+        The seed of the random draws of a wire that begins to draw.
     """
     wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
     before, after = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
     if before and after:
-        # RED is told its rate too, for the time in which nothing is sent. Told anew, it would forget its average.
+        # RED's parameters include the rate, for idle times. With new parameters it would forget its average.
         same_rate = cast("Shape", {**new, "rate_mbps": old["rate_mbps"]})
         if _queue(hop["interface"], same_rate, True, clock)[1] == before[1]:
             after[1] = before[1]
     queue = [Step(hop["src"], step) for step in _replaced(hop["interface"], before, after)]
-    # What a queue lets go when its link is cut must find the wire cut.
+    # Cut the wire before the queue is drained, so that the drained packets are lost.
     return queue + wire if is_up else wire + queue
 
 
@@ -62,7 +75,7 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached 
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
-    # What it holds goes at once.
+    # Drain the queue at a very high rate.
     draining = {**shape, "rate_mbps": shaping.DRAINING_MBPS, "segmentation_offload": shaping.offloads(shape)}
     return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
 
@@ -73,7 +86,7 @@ def _replaced(interface: str, before: Sequence[Attached | Part], after: Sequence
     return [
         replace(new, changed=True)
         for old, new in zip(before, after, strict=True)
-        # A `tbf` that changes sets the limit of a fifo inside it, too.
+        # A change of `tbf` also sets the limit of a fifo inside it, so that limit must be set again.
         if new != old or (_is_fifo(new) and before[0] != after[0])
     ]
 
@@ -98,7 +111,7 @@ def _wire_steps(
     if not after and is_up:
         return [removed(arriving, arriving=True), f"link del dev {device}"]
     if before and after and before != after:
-        # What a `netem` is not told stays as it was.
+        # `netem` keeps options that a change does not mention, so mention all.
         after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]
     changed = _replaced(device, before, after)
     if was_up == is_up:
@@ -107,18 +120,21 @@ def _wire_steps(
 
 
 class _Waiting(NamedTuple):
-    """A change that will come; of a trace, `rest` are its further steps. At one moment traces come first, so that a change wins."""
+    """A future change. Changes sort by time; steps of traces come before planned changes of the same time, which then win."""
 
     moment_ns: int
     by_hand: bool
+    """False for a step of a trace."""
     number: int
     change: Change
     rest: Iterator[tuple[int, float]] | None = None
+    """The further steps of a trace: times in ns and rates in Mbit/s."""
 
 
 class Schedule:
-    """What is still to change in a network, and what each direction is by now: the list `directions` is brought up to
-    date.
+    """The future changes of a network and the present properties of its directions.
+
+    `directions` is updated with each change. `clock` is "virtual" or "real", and the wires' random draws follow from `seed`.
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
@@ -131,18 +147,18 @@ class Schedule:
         self._traces: dict[int, Iterator[tuple[int, float]]] = {}
 
     def add(self, changes: Iterable[Change], after_ns: int = 0) -> None:
-        """Take changes; their times count from `after_ns`."""
+        """Add changes whose times count from `after_ns`, in ns after the run's start."""
         for item in changes:
             moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
             heapq.heappush(self._waiting, _Waiting(moment_ns, True, next(self._numbers), item))
 
     @property
     def next_ns(self) -> int | None:
-        """The moment of the next change, in ns after the run's start; None when nothing will change any more."""
+        """The time of the next change in ns after the run's start, or None if there is none."""
         return self._waiting[0].moment_ns if self._waiting else None
 
     def pop(self) -> list[Step]:
-        """All that is to be done at the next moment."""
+        """Remove the changes at the next time and return their steps."""
         moment_ns = self._waiting[0].moment_ns
         steps: list[Step] = []
         while self._waiting and self._waiting[0].moment_ns == moment_ns:
@@ -176,7 +192,7 @@ class Schedule:
 
 
 def _steps_of(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
-    """Moments and rates without end."""
+    """Yield the times of a trace in ns and its rates in Mbit/s, without end."""
     steps = trace["steps"] if clock == "virtual" else _coarse(trace)
     if len(steps) == 1:
         yield start_ns, steps[0][1]
@@ -187,7 +203,7 @@ def _steps_of(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[in
 
 
 def _coarse(trace: TraceSteps) -> list[tuple[float, float]]:
-    """The mean rates of a trace in steps that a real clock can follow."""
+    """Return a trace as steps that are long enough for a real clock: start times in s and mean rates in Mbit/s."""
     steps, duration_s = trace["steps"], trace["duration_s"]
     count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
     width_s = duration_s / count
@@ -199,7 +215,7 @@ def _coarse(trace: TraceSteps) -> list[tuple[float, float]]:
 
 
 def shaped_directions(plan: Plan) -> list[Hop]:
-    """The directions that have a rate, and so a queue, at any time of a run; those of a node together, as they are sampled."""
+    """Return the directions that have a rate, and so a queue, at any time of a run, grouped by node."""
     later = {item["direction"] for item in plan["changes"] if item["shape"].get("rate_mbps") is not None}
     found = [
         hop for place, hop in enumerate(plan["directions"]) if hop["shape"]["rate_mbps"] is not None or place in later
@@ -209,7 +225,7 @@ def shaped_directions(plan: Plan) -> list[Hop]:
 
 
 def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
-    """Hosts whose segmentation offload must be off because of what some link is or becomes."""
+    """Return the hosts whose segmentation offload must be off because of some link at some time of the run."""
     clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
@@ -222,7 +238,7 @@ def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
 
 
 def _begun(item: Change) -> Change:
-    """The change with the first rate of its trace in place of the trace."""
+    """Return the change with its trace replaced by the trace's first rate."""
     rate = item["shape"].get("rate_mbps")
     if not isinstance(rate, Mapping):
         return item
@@ -230,9 +246,9 @@ def _begun(item: Change) -> Change:
 
 
 def without_offload_now(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
-    """What switches offload off where the links as they are, or what these items of traffic send, ask for it.
+    """Return the steps that switch segmentation offload off for hosts that need it, given the links now and these items.
 
-    `known` are the hosts whose offload is off; those that come to them are noted.
+    `known` are the hosts whose offload is already off; the new ones are appended to it.
     """
     small = shaping.segment_bytes_by_host(items)
     asked = shaping.hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small)

@@ -1,8 +1,8 @@
-"""Run a Mininet script in the guest, as it is.
+"""Run an unmodified Mininet script in the guest.
 
-It runs in a process of its own with Mininet's own classes (`startup`); what a plain machine lacks (ifconfig, brctl, control
-groups) is replaced by stubs. It writes directly to the directories that the host shares. Files that it writes elsewhere are
-copied to the run's artifacts at its end.
+The script runs in a process of its own with Mininet's own classes (`startup`). Replacements exist for programs that a machine
+may lack, such as ifconfig, brctl and the control groups' programs. The script writes directly to the directories that the host
+shares. Files that it writes elsewhere are copied to the run's artifacts at its end.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ startup.begin({folder!r}, {commands!r})
 """
 COMMANDS = f"{stand_ins.HOME}/commands"
 END_S = 0.05
-"""Virtual time for programs that outlive their script to write what they hold back; computing takes none of it."""
+"""The virtual time in s in which programs that outlive their script can write their last output."""
 SHARED_MEMORY = "/dev/shm"
 OTHERS_FILES = ("/etc/hosts", "/etc/network/interfaces", "/etc/mtab", "/etc/.pwd.lock", "/etc/ld.so.cache")
-"""Files that netlab, Mininet and programs write of themselves."""
+"""Files that netlab, Mininet and programs write on their own account, not for the script."""
 OTHERS_MEMORY = ("sem.", "psm_", "pymp-", "pulse-shm-")
-"""First letters of names in the shared memory that belong to programs."""
+"""Prefixes of names in the shared memory that programs use internally."""
 
 
 class Script:
@@ -50,7 +50,7 @@ class Script:
         self._terminals = Terminals(self._foreground)
 
     def _foreground(self, group: int) -> None:
-        # An interrupt that comes between two turns must find its process group too.
+        # Keep the group between two turns: an interrupt that comes then must reach it too.
         if group:
             self._gate.foreground(group)
 
@@ -63,7 +63,7 @@ class Script:
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
             file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))
         self._before = dict(_written())
-        # The script's Python inherits it until the script can be interrupted (`startup`).
+        # The script's Python inherits the blocked signal, and unblocks it when it is ready for interrupts (`startup`).
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         environment = stand_ins.environment(home, path)
         environment |= {"TERM": "xterm", "PYTHONHASHSEED": "0", "PYTHONPATH": STARTUP}
@@ -88,7 +88,7 @@ class Script:
         return {"now_s": time.monotonic() - self._began_s}
 
     def end_programs(self) -> Moment:
-        # Programs such as ping and tcpdump write what they have counted when they are interrupted as from a keyboard.
+        # Programs such as ping and tcpdump write their statistics on SIGINT.
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 os.kill(-1, number)
@@ -114,7 +114,7 @@ class Script:
 
 
 def _written() -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield each ordinary file that was written in the guest's own directories, with its size and time of change."""
+    """Yield each regular file that was written outside the host's directories, with its size in bytes and change time in ns."""
     for top, prefix in ((WRITTEN, ""), (SHARED_MEMORY, SHARED_MEMORY)):
         for place, folders, names in os.walk(top):
             folders[:] = [name for name in folders if name != "__pycache__"]

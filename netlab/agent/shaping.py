@@ -1,15 +1,15 @@
-"""What one direction of a link becomes in `ip` and `tc`: queue and rate on the sending side, the wire on the receiving.
+"""Translate one direction of a link to `ip` and `tc`: queue and rate limit at the sender, the wire at the receiver.
 
-Three things in three places:
+The three parts are in three places:
 
-- The queue that the student set and its rate limit, a `tbf`, sit on the sending interface. The bucket holds one frame and
-  a third, so that a frame leaves when the one before it has had its time, and so that `tbf` splits segments of up to
-  64 kB, which segmentation offload (GSO) leaves whole, before they queue. (With exactly one frame, each of a timer's few
-  hundred nanoseconds of lateness is lost for good: 3 % at 1 Gbit/s.)
+- The queue that the student set and its rate limit, a `tbf`, are on the sending interface. The bucket holds 1.33 frames.
+  So a frame leaves after the serialization time of the one before it, and `tbf` splits segments of up to 64 kB, which
+  segmentation offload (GSO) leaves whole, before they enter the queue. (With a bucket of exactly one frame, each timer that
+  is a few hundred nanoseconds late would cost that time for good: 3 % at 1 Gbit/s.)
 - The wire (propagation delay, jitter, loss, duplication) is a `netem` on an intermediate device behind the receiving
-  interface. There, packets in flight count against no queue, and TCP's small-queue limit does not see them.
-- A bucket lets the first frame go at once; a wire takes its serialisation time. So `netem` also gets the rate. It holds no
-  queue, because frames reach it no faster than that rate; it only makes each of them as late as its bits are long.
+  interface. There packets in flight do not count in the queue or in TCP's small-queue limit.
+- A bucket lets the first frame pass at once, but a wire takes its serialization time. So `netem` also has the rate. It never
+  has a queue, because frames arrive no faster than that rate; it only delays each by its serialization time.
 """
 
 import random
@@ -34,7 +34,7 @@ from netlab.network.queue_spec import QueueSpec
 from netlab.protocol.plan import Hop, Item, Shape
 
 LATENESS_BYTES = 504
-# 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.
+# 64 kB of data and the headers of each frame in it, which `tc` counts too; with a smaller bucket `tbf` would split the segment.
 LARGEST_SEGMENT_BYTES = 80_000
 SEGMENT_HEADER_BYTES = ETHERNET_HEADER_BYTES + IP_HEADER_BYTES + TCP_HEADER_BYTES
 ETHERNET_OVERHEAD_BYTES = ETHERNET_WIRE_BYTES - ETHERNET_HEADER_BYTES
@@ -44,13 +44,13 @@ BUCKET_LIMIT_BYTES = 10**9
 DRAINING_MBPS = 100_000
 IN_ORDER_RATE_BPS = 10**12
 REAL_CLOCK_BURST_S = 0.01
-# What a late timer lets through at once would stand before the wire for ever, were the wire not a little faster than the queue:
-# 4 to 5 ms of RTT at 5 Mbit/s, 9 ms at 100 Mbit/s.
+# A late timer sends a burst into the wire. If the wire were not a little faster than the queue, the burst would wait there for ever
+# and add 4 to 5 ms to the RTT at 5 Mbit/s, 9 ms at 100 Mbit/s.
 REAL_CLOCK_WIRE_HEADROOM = 1.02
 
 
 def offloads(shape: Shape) -> bool:
-    """Whether this direction leaves segmentation offload in force: segments of up to 64 kB pass as one packet."""
+    """Return whether this direction keeps segmentation offload: segments of up to 64 kB pass as one packet."""
     if shape["framing"] == "ip":
         return False
     chosen = shape["segmentation_offload"]
@@ -60,7 +60,7 @@ def offloads(shape: Shape) -> bool:
 
 
 def has_wire(shape: Shape) -> bool:
-    """Whether this direction needs a `netem`."""
+    """Return whether this direction needs a `netem`."""
     return bool(
         shape["rate_mbps"]
         or shape["delay_ms"]
@@ -72,19 +72,22 @@ def has_wire(shape: Shape) -> bool:
 
 
 def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Part]:
-    """The rate limit, the queue inside it and its classes on the sending `interface`; none for an unlimited link."""
+    """Return the rate limit, the queue inside it and its classes on the sending `interface`.
+
+    The list is empty for a link without a rate. `clock` is "virtual" or "real".
+    """
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
         return []
     overhead_bytes, least_bytes = _framing(shape)
     burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
     if clock == "real":
-        # Timers come late by the machine's clock; a bucket of one frame would lose that time.
+        # Timers of the machine's clock are late; with a bucket of one frame that time would be lost.
         burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))
-    # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
-    # A wire's framing is set in tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
-    # lost on the segments that tbf splits. But tbf takes no bytes away, so IP packets are counted by a size table, and
-    # segmentation offload is off (`hosts_without_offload`).
+    # The inner queue has the limit that the student set; tbf's own, in bytes, must only not be smaller.
+    # tbf itself adds the wire's framing: newer kernels refuse a size table (`stab`) on an inner queue, and a size table at the
+    # root does not apply to segments that tbf splits. But tbf cannot subtract bytes, so a size table makes it count IP packets
+    # without Ethernet headers, and segmentation offload is off (`hosts_without_offload`).
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
@@ -98,9 +101,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Pa
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> Attached:
-    """The wire on the intermediate `device`; what it draws follows from `seed`, where one is given.
+    """Return the wire on the intermediate `device`, whose random draws follow from `seed` if that is given.
 
-    `every_option` says no rate, too, which a change has to.
+    With `every_option` the rate is set to 0 if there is none, as a change of an existing wire requires.
     """
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
@@ -108,7 +111,7 @@ def wire_qdisc(
         if rate_mbps is not None:
             rate_bps = mbps_to_bps(rate_mbps * (REAL_CLOCK_WIRE_HEADROOM if clock == "real" else 1))
         elif jitter_ms:
-            # With a rate, netem sends each packet after the one before it: that is what keeps the order.
+            # A rate makes netem send packets in their order.
             rate_bps = IN_ORDER_RATE_BPS
     if every_option and rate_bps is None:
         rate_bps = 0
@@ -127,7 +130,7 @@ def wire_qdisc(
 
 
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
-    """Where the draws of each direction start: a run's other links do not move them."""
+    """Return the seed of each direction's random draws; it does not depend on the run's other links."""
     parallel: Counter[tuple[str, str]] = Counter()
     found = []
     for direction in directions:
@@ -138,7 +141,7 @@ def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
 
 
 def draws(shape: Shape) -> bool:
-    """Whether the wire leaves anything to chance."""
+    """Return whether the wire makes random draws."""
     return bool(shape["jitter_ms"] or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"])
 
 
@@ -150,22 +153,22 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 
 def _framing(shape: Shape) -> tuple[int, int]:
-    """Bytes that `tbf` adds to each packet, and bytes that it counts for a packet at least."""
+    """Return the bytes that `tbf` adds to each packet, and the least bytes that it counts for a packet."""
     return (ETHERNET_OVERHEAD_BYTES, SMALLEST_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
 
 
 def _wire_overhead_bytes(shape: Shape) -> int:
-    """Bytes that each packet counts on the wire beyond those of the queue disciplines."""
+    """Return the bytes that the wire adds to the length of each packet as queue disciplines see it."""
     return -ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else _framing(shape)[0]
 
 
 def redirection(interface: str, device: str) -> list[Queueing]:
-    """What leads all that arrives at `interface` over the wire `device`."""
+    """Return the queueing that sends all packets which arrive at `interface` through the wire `device`."""
     return [ingress(interface), redirected(interface, device)]
 
 
 def wire_device(interface: str) -> str:
-    """Name of the wire device behind a receiving interface: ``h1-eth0`` gets ``wire0``.
+    """Return the name of the wire device behind a receiving interface.
 
     >>> wire_device("r12-eth3")
     'wire3'
@@ -174,9 +177,10 @@ def wire_device(interface: str) -> str:
 
 
 def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
-    """Where the packets of a direction are seen: what leaves `src`, and what arrives at `dst`, behind the wire where there is one.
+    """Return the two capture points of a direction: one where packets leave `src`, one where they arrive at `dst`.
 
-    Of each end the node, the device, whether it leaves that, and how the end's file is called.
+    Each is a tuple of the node, the device, whether the packets leave that device, and the name of the capture's file. Packets
+    arrive after the wire if the direction has one.
     """
     leaving, arriving = direction["interface"], direction["dst_interface"]
     wired = has_wire(direction["shape"])
@@ -187,9 +191,9 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
-    """The `ip` lines and the qdiscs of every node; for the hosts in `without_offload`, segmentation offload is off.
+    """Return the `ip` lines and the qdiscs of each node, by the node's name.
 
-    What wires draw follows from `seed`.
+    Segmentation offload is off for the hosts in `without_offload`. The wires' random draws follow from `seed`.
     """
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
@@ -211,11 +215,11 @@ def shape_network(
 def hosts_without_offload(
     directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
-    """Hosts whose segmentation offload must be off, because something would count or lose many frames as one packet.
+    """Return the hosts whose segmentation offload must be off, because a queue or wire would treat many frames as one packet.
 
-    An offloaded segment (GSO, up to 64 kB) may leave a host only where every way out of it is without effect on packets
-    up to a `tbf` that splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small
-    segments; `segment_bytes` says by host how small they are, where its traffic chose their size.
+    An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes before
+    a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot hold, so it does not
+    split two small ones. `segment_bytes` has the smallest segment size of each host whose traffic sets one.
     """
     small = {host for host, size_bytes in segment_bytes.items() if _two_fit_the_bucket(size_bytes)}
     leaving: dict[str, list[Hop]] = {}
@@ -229,7 +233,7 @@ def hosts_without_offload(
 
 
 def segment_bytes_by_host(traffic: Sequence[Item]) -> dict[str, int]:
-    """The smallest segments that each host sends, where its traffic chooses a size (`mss_bytes`)."""
+    """Return the smallest segment size in bytes of each host whose traffic sets one (`mss_bytes`)."""
     smallest: dict[str, int] = {}
     for item in cast("Sequence[dict[str, Any]]", traffic):
         size_bytes = item.get("mss_bytes")
@@ -248,7 +252,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
         for direction in leaving.get(ahead.pop(), []):
             shape = direction["shape"]
             if shape["medium"] is not None:
-                # A TAP takes frames, one by one.
+                # Segments cannot enter a TAP whole: it takes single frames.
                 continue
             if shape["rate_mbps"] is not None:
                 if not offloads(shape):

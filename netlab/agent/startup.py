@@ -35,10 +35,13 @@ class Prompts:
 
 
 def begin(folder: str, commands: str) -> None:
-    """Prepare this process for a script; `folder` is where the host says how it ends the script, `commands` has lines for the prompt."""
+    """Prepare this process for a script.
+
+    `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's prompt.
+    """
     here = os.environ.pop("PYTHONPATH")
     sys.path.remove(here)
-    # A file next to the script may have the name of a module that is imported here; the script's directory comes later.
+    # Imports here do not find files next to the script: Python adds the script's directory to its path later.
     if sys.version_info >= (3, 12):
         stand_ins.stand_in_for_distutils()
     from netlab.agent import mininet_classes
@@ -50,21 +53,21 @@ def begin(folder: str, commands: str) -> None:
     let_interrupts_in(Path(folder) / ENDING)
     customize_as_the_machine_does()
     if signal.SIGINT in signal.sigpending():
-        # Nothing of the script has run.
+        # End before the script's first line runs.
         sys.stderr.write("KeyboardInterrupt\n")
         os._exit(128 + signal.SIGINT)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def customize_as_the_machine_does() -> None:
-    """Run the machine's own `sitecustomize`, in whose place this module was called."""
+    """Run the machine's own `sitecustomize`, which the one that called this module hides."""
     found = importlib.machinery.PathFinder.find_spec("sitecustomize")
     if found is not None and found.loader is not None:
         found.loader.exec_module(importlib.util.module_from_spec(found))
 
 
 def adapt_the_prompt(commands: str) -> None:
-    """On a terminal, let the network's time keep to the wall's while Mininet's prompt is open; else read its commands from a file."""
+    """Change Mininet's prompt: on a terminal the network runs in real time while it is open; else its commands come from a file."""
     import mininet.cli
 
     class Prompt(mininet.cli.CLI):  # type: ignore[misc]
@@ -88,7 +91,7 @@ def adapt_the_prompt(commands: str) -> None:
 
 
 def free_interrupted_hosts() -> None:
-    """Let a host run commands again after one that Ctrl-C interrupted, so that a script's clean-up can use it."""
+    """Make a host usable after Ctrl-C interrupted its command, so that a script's clean-up can run commands there."""
     import mininet.node
 
     plain = mininet.node.Node.waitOutput
@@ -108,7 +111,7 @@ def free_interrupted_hosts() -> None:
 
 
 def let_interrupts_in(ending: Path) -> None:
-    """Let an interrupt be what the host says in the file `ending`: a signal that the script handles, or else Ctrl-C."""
+    """On an interrupt, raise the signal that the host names in the file `ending` if the script handles it, else act as on Ctrl-C."""
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         named = _named_signal(ending)
@@ -116,7 +119,7 @@ def let_interrupts_in(ending: Path) -> None:
             os.kill(os.getpid(), named)
             return
         if named is not None and Prompts.are_open:
-            # Mininet's prompt goes on after Ctrl-C.
+            # Mininet's prompt would continue after Ctrl-C.
             raise SystemExit(128 + named)
         signal.default_int_handler(number, frame)
 
@@ -124,7 +127,7 @@ def let_interrupts_in(ending: Path) -> None:
     plain = os.system
 
     def system(command: Any) -> int:
-        # Python itself ignores Ctrl-C while a command of os.system runs.
+        # Python ignores Ctrl-C while a command of os.system runs.
         before = ending.exists()
         status = plain(command)
         if not before and ending.exists():

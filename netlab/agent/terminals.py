@@ -1,4 +1,4 @@
-"""Programs on a pty, in turns: some keys go in, a little time passes, and what the screen would show comes out."""
+"""Run programs on ptys in turns: a turn sends keys, lets a little time pass and returns the output."""
 
 import codecs
 import contextlib
@@ -18,15 +18,16 @@ from netlab.protocol.requests import Shown
 
 READ_BYTES = 1 << 16
 OFFER = "\x1b]netlab;terminal;{}\x07"
-"""Written to a terminal by Mininet's prompt: offer a terminal of this node."""
+"""Mininet's prompt writes this sequence to its terminal to ask for a terminal of a node."""
 PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
-"""Written to the terminal around Mininet's prompt: there the network's time keeps to the wall's."""
+"""Written to the terminal when Mininet's prompt opens and closes: between the two the network runs in real time."""
 TURN_BYTES = 30_000
 
 
 class Terminals:
-    """Terminals by the process on them; `foreground` names the process group that an interrupt from outside is for, 0
-    is none.
+    """The open terminals, each known by the pid of its process.
+
+    `foreground` sets the process group that receives interrupts from the host; 0 is none.
     """
 
     def __init__(self, foreground: Callable[[int], None]) -> None:
@@ -34,10 +35,10 @@ class Terminals:
         self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
 
     def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
-        """Start a program on a new pty, which it has to take as its own (`setsid -c`); returns its pid."""
+        """Start a program on a new pty and return its pid; the program must make the pty its own (`setsid -c`)."""
         master, slave = pty.openpty()
         _resize(master, rows, columns)
-        # `setsid` makes the session: a leader of one already would have to fork for it, and end.
+        # `setsid` makes the session, so Popen must not: setsid in a session leader would fork, and the leader would end.
         process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment)
         os.close(slave)
         os.set_blocking(master, False)
@@ -53,15 +54,29 @@ class Terminals:
         close: bool = False,
         until_text: bool = False,
     ) -> Shown:
-        """Give a terminal keys and let `turn_s` of time pass, or less where there is text before; returns its text, whether it has
-        ended, and its exit code.
+        """Send keys to a terminal, let time pass and return its output, whether its program has ended, and the exit code.
+
+        Parameters
+        ----------
+        pid : int
+            The pid of the terminal's program.
+        keys : str
+            The text to send.
+        turn_s : float
+            The time that passes, in s.
+        size : list of int, optional
+            New numbers of rows and columns.
+        close : bool
+            Close the terminal at the end of the turn.
+        until_text : bool
+            End the turn as soon as there is output.
         """
         process, master = self._open[pid]
         if size is not None:
             _resize(master, *size)
         if keys:
             os.write(master, keys.encode())
-        # A program may compute for minutes while none of this time passes; an interrupt is then for whom Ctrl-C would be for.
+        # A program may compute for minutes while no virtual time passes; an interrupt then goes where Ctrl-C would go.
         with contextlib.suppress(OSError):
             self._foreground(os.tcgetpgrp(master))
         deadline_s = time.monotonic() + turn_s
@@ -86,7 +101,7 @@ class Terminals:
         code = process.poll()
         ended = code is not None or gone or close
         if ended:
-            # The program may have printed its last lines and ended since they were looked for.
+            # Read once more: the program may have printed its last lines after the last read.
             while not gone and (data := read_now(master)):
                 text += data
             os.close(master)
@@ -99,21 +114,21 @@ def _resize(master: int, rows: int, columns: int) -> None:
 
 
 def read_now(fd: int) -> bytes | None:
-    """What is there to read now; nothing at the end, None where nothing has come yet."""
+    """Return the bytes that can be read now, b"" at the end of the file, or None if there are none yet."""
     try:
         return os.read(fd, READ_BYTES)
     except BlockingIOError:
         return None
     except OSError:
-        # The last program on a pty has ended.
+        # The pty's last program has ended.
         return b""
 
 
 def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False) -> int:
-    """Run a program, the one that an interrupt is for, and send what it prints to the gate; returns its exit status.
+    """Run a program, send its output to the host while it runs, and return its exit status; interrupts go to the program.
 
-    With an `endless_input` it may look at its input while something else runs, as Mininet's prompt does: one that ended
-    would keep it busy.
+    With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command runs, and
+    an input at its end would keep it busy.
     """
     reading, writing = os.pipe()
     given, kept = os.pipe()
@@ -129,7 +144,7 @@ def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, 
     for end in (writing, given):
         os.close(end)
     gate.foreground(process.pid)
-    # A program in the background may hold the pipe open for ever; the command ends with its shell.
+    # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
     ended = os.pidfd_open(process.pid)
     try:
         _relay(gate, reading, ended)

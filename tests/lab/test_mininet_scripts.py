@@ -107,15 +107,15 @@ def test_who_asks_for_what_is_not_offered_reads_so(place: Path) -> None:
     words = [str(own), "--switch", "ovsk", "--controller", "remote", "--nat", "--test", "pingall"]
     finished = run_script(words, write=parts.append, directory=place)
     said = "".join(parts)
-    assert "Open vSwitch is not offered. Linux bridges stand in" in said, said
+    assert "Open vSwitch is not available. Linux bridges replace" in said, said
     assert said.count("there is no network outside") == 1
     assert "*** Results: 0% dropped (6/6 received)" in said, "the NAT's node answers as any other"
     assert finished.code == 0
     parts.clear()
     run_script([str(own)], write=parts.append, directory=place, keys="h1 ip6tables -L\nh1 ovs-vsctl show\n")
     said = "".join(parts)
-    assert "ip6tables: there is no IPv6 here." in said, said
-    assert "ovs-vsctl: not offered: Linux bridges stand in for Open vSwitch" in said
+    assert "ip6tables: not available: the pocket kernel has no IPv6." in said, said
+    assert "ovs-vsctl: not available: Linux bridges replace Open vSwitch" in said
 
 
 SERVERS = """

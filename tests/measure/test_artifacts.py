@@ -72,11 +72,11 @@ def test_a_keeper_copies_what_there_is_room_for_and_says_what_it_left(tmp_path: 
         keeper.keep(tmp_path / name, name)
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["second", "small"]
     assert keeper.unsaved["large"].startswith(
-        "it has 61 bytes, and the files of a run may have 100 together; save less"
+        "it has 61 bytes, and the files of one run may have at most 100 bytes in total; save less"
     )
     assert keeper.unsaved["missing"] == "the command did not write it into its working directory"
     assert keeper.unsaved["link"].startswith("it could not be copied")
-    assert keeper.unsaved["kept"] == "it is no ordinary file"
+    assert keeper.unsaved["kept"] == "it is not a regular file"
 
 
 def test_only_ordinary_files_come_back_and_no_more_than_the_most(

@@ -1,7 +1,7 @@
-"""Run the traffic: every socket of every host in this one process, a thread per endpoint.
+"""Run the traffic: this process has every socket of every host and a thread per endpoint.
 
-A socket stays in the namespace in which it was made, so one process can be all hosts. Switching between threads of one
-process is what the guest does cheaply; switching between processes is not.
+A socket stays in the namespace in which it was made, so one process can act for all hosts. In the guest a switch between
+threads of one process is cheap; a switch between processes is not.
 """
 
 from typing import Any
@@ -25,9 +25,25 @@ __all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
 def make_flows(
     plan: AgentPlan, network: Network, keeper: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[Flow[Any]]:
-    """One object for each item of the plan's traffic, with its sockets open; the first has this number and port.
+    """Return a flow with open sockets for each item of the plan's traffic.
 
-    Raises RunError when the agent does not know a kind, or cannot set an item up.
+    Parameters
+    ----------
+    plan : AgentPlan
+        The plan.
+    network : Network
+        The running network.
+    keeper : ArtifactStore
+        Receives the files that commands save.
+    number : int
+        The number of the first flow.
+    port : int
+        The first free port.
+
+    Raises
+    ------
+    RunError
+        If the kind of an item is unknown or an item cannot be set up.
     """
     made: list[Flow[Any]] = []
     for item in plan["traffic"]:

@@ -1,4 +1,4 @@
-"""The base of all kinds of traffic in the guest: a flow opens its sockets, starts, is sampled, ends and returns its totals."""
+"""The base class of all kinds of traffic in the guest: a flow opens its sockets, starts, is sampled, ends and returns totals."""
 
 import threading
 from collections.abc import Callable
@@ -18,27 +18,28 @@ ItemType = TypeVar("ItemType", bound=Item)
 
 @dataclass(frozen=True)
 class FlowContext:
-    """The place in which an item of traffic runs."""
+    """The surroundings of one item of traffic."""
 
     plan: AgentPlan
     network: Network
-    """Running."""
+    """The running network."""
     keeper: ArtifactStore
-    """Takes the files that a flow leaves."""
+    """Receives the files that a flow saves."""
     number: int
-    """The item's place in the traffic, from 1."""
+    """The item's position in the traffic, from 1."""
     port: int
-    """The first of the ports that are its own; as many as its flow's `ports` says."""
+    """The first port of the flow, which has as many as its `ports` says."""
 
     def pid(self, node: str) -> int:
-        """Process that holds the namespace of a node."""
+        """Return the id of the thread or process that keeps the namespace of a node open."""
         return self.network.pid(node)
 
 
 class Flow(Generic[ItemType]):
-    """An item of traffic at work, which takes so many `ports`."""
+    """A running item of traffic."""
 
     ports = 0
+    """The number of ports that the flow uses."""
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
         self.item = item
@@ -54,23 +55,23 @@ class Flow(Generic[ItemType]):
         self._threads: list[threading.Thread] = []
 
     def launch(self, origin_s: float) -> None:
-        """Start in a thread; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
+        """Start the flow's threads; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
         raise NotImplementedError
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Cumulative numbers of each TCP connection now; `at_s` is for the books only."""
+        """Return the cumulative counters of each TCP connection now; `at_s` is the time to enter in the rows."""
         del at_s
         return []
 
     def finish(self, until_s: float) -> None:
-        """Let what is in flight arrive, at most until `until_s` (monotonic), then stop."""
+        """Wait until all packets in flight have arrived, at most until `until_s` (monotonic), then stop."""
 
     def intervals(self) -> list[DatagramInterval]:
         """Return the data that arrived in each interval, if datagrams are counted."""
         return []
 
     def totals(self) -> Totals:
-        """Return the totals at the flow's end; a kind's own totals are in the type that extends this one."""
+        """Return the totals at the flow's end; each kind returns a type that extends `Totals`."""
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
     def so_far(self) -> Totals:
@@ -78,7 +79,7 @@ class Flow(Generic[ItemType]):
         return self.totals()
 
     def stop(self) -> None:
-        """End now instead of at its end."""
+        """End the flow before its planned end."""
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
         thread = self._thread(target, *args)
@@ -86,9 +87,9 @@ class Flow(Generic[ItemType]):
         thread.start()
 
     def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
-        """Return a thread, not started, whose exceptions are the flow's errors.
+        """Return a thread, not yet started, whose exceptions become errors of the flow.
 
-        An exception that is no error of the network, but of netlab, stops the flow and ends the run (see `agent.failures`).
+        An exception that is not a network error but a defect of netlab stops the flow and ends the run (see `agent.failures`).
         """
 
         def guarded() -> None:
@@ -107,5 +108,5 @@ class Flow(Generic[ItemType]):
 
 
 def sleep_until(when_s: float) -> None:
-    """Sleep to a moment of the monotonic clock; not at all when it is past."""
+    """Sleep until a time of the monotonic clock in s; return at once if it has passed."""
     sleep_until_ns(round(when_s * NS_PER_S))

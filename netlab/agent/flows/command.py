@@ -1,4 +1,4 @@
-"""Commands in a node's shell, and the files that they leave."""
+"""Commands in a node's shell, and the files that they save."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_S = 5.0
 
 
 class CommandFlow(Flow["CommandItem"]):
-    """A command in a node's shell."""
+    """A running command in a node's shell."""
 
     def __init__(self, item: CommandItem, place: FlowContext) -> None:
         super().__init__(item, place)
@@ -25,7 +25,7 @@ class CommandFlow(Flow["CommandItem"]):
         self._keeper = place.keeper
         self._directory: Path | None = None
         if item["saves"]:
-            # The same in every guest, so that equal scenarios see equal names.
+            # The name is the same in every guest, so that equal scenarios have equal output.
             self._directory = place.keeper.work / f"netlab-{os.getpid()}-{place.number}"
             self._directory.mkdir(mode=0o700)
         self._stdout, self._stderr = "", ""

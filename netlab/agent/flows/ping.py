@@ -1,4 +1,4 @@
-"""Echo requests."""
+"""Echo requests of the traffic kind "ping"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PingFlow(Flow["PingItem"]):
-    """Echo requests."""
+    """A running series of echo requests."""
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:
         super().__init__(item, place)

@@ -1,4 +1,4 @@
-"""TCP connections, each with both of its ends in this process."""
+"""TCP connections with both ends in this process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tune(end: socket.socket, item: TcpItem) -> None:
 
 
 def _shares(item: TcpItem) -> list[int | None]:
-    """How many bytes each of a flow's connections sends."""
+    """Return the number of bytes that each of a flow's connections sends; None means until the flow's end."""
     streams, num_bytes = item["streams"], item["num_bytes"]
     if num_bytes is None:
         return [None] * streams
@@ -43,7 +43,21 @@ def _shares(item: TcpItem) -> list[int | None]:
 
 
 class TcpStream:
-    """One connection: both of its sockets are ours. `num_bytes` is its share of the bytes asked for."""
+    """A TCP connection whose sender and receiver are both in this process.
+
+    Parameters
+    ----------
+    src_pid, dst_pid : int
+        A process or thread in the namespace of the sender and of the receiver.
+    address : str
+        The receiver's IPv4 address.
+    port : int
+        The receiver's port.
+    item : TcpItem
+        The flow's settings.
+    num_bytes : int or None
+        The number of bytes to send, or None to send until the flow's end.
+    """
 
     def __init__(
         self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem, num_bytes: int | None
@@ -68,7 +82,7 @@ class TcpStream:
         self._is_closed = False
 
     def send(self, end_s: float) -> None:
-        """Connect and send at once, until `end_s` (monotonic); the receiver accepts in a thread of its own."""
+        """Connect and send until `end_s` (monotonic); the receiver accepts in a thread of its own."""
         self.source.settimeout(CONNECT_PATIENCE_S)
         self.connect_s = time.monotonic()
         self.source.connect(self.address)
@@ -80,7 +94,7 @@ class TcpStream:
         try:
             sink, _ = self.listener.accept()
         except OSError:
-            # The flow ended before a connection came.
+            # The flow ended before it was connected.
             return
         self.listener.close()
         self.receiver = TcpReceiver(sink, window_bytes=self._window_bytes, num_bytes=self.num_bytes)
@@ -91,7 +105,7 @@ class TcpStream:
         self.receiver.run()
 
     def read(self) -> StreamState | None:
-        """Cumulative counters and present state of both ends."""
+        """Return the cumulative counters and the present state of both ends, or None if there is no connection."""
         if self.sink is None or self.receiver is None:
             return None
         try:
@@ -99,7 +113,7 @@ class TcpStream:
         except OSError:
             return None
         self.last_info = {
-            # The receiver's own count costs a third system call; it differs only once the stream has ended (by its FIN).
+            # The receiver's count costs another system call; it is needed only at the end, when the kernel's count includes the FIN.
             "received_bytes": self.receiver.received_bytes if self.receiver.finished else theirs.bytes_received,
             "cwnd_segments": ours.cwnd_segments,
             "ssthresh_segments": ours.ssthresh_segments,
@@ -117,10 +131,10 @@ class TcpStream:
         return self.last_info
 
     def close(self) -> None:
-        """End both sides at once: a reset drops what the sender still holds, so nothing runs on after the flow's end."""
+        """Close both ends with a reset, which discards unsent data, so that no packets follow after the flow's end."""
         self._is_closed = True
         with suppress(OSError):
-            # Closing alone would leave its thread waiting for a connection.
+            # A mere close would leave the thread that accepts waiting.
             self.listener.shutdown(socket.SHUT_RDWR)
         for end in (self.source, self.sink, self.listener):
             if end is not None:
@@ -132,16 +146,20 @@ class TcpStream:
 
 
 class _Ended(NamedTuple):
-    """A connection after its end: its last reading; the call of connect, arrival of the first bytes and the end, monotonic."""
+    """A connection after its end; times are in s on the monotonic clock."""
 
     state: StreamState
+    """The last counters."""
     connect_s: float
+    """The time of the call of connect."""
     first_s: float | None
+    """The time at which the first bytes arrived, or None if none did."""
     last_s: float
+    """The end."""
 
 
 class TcpFlow(Flow["TcpItem"]):
-    """One or more connections with the same ends."""
+    """A running flow of one or more TCP connections between the same two hosts."""
 
     def __init__(self, item: TcpItem, place: FlowContext) -> None:
         super().__init__(item, place)
@@ -178,7 +196,7 @@ class TcpFlow(Flow["TcpItem"]):
     def sample(self, at_s: float) -> list[StreamSample]:
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
-            # The last reading of a stream that has just ended is its total; after that there is nothing to tell.
+            # A stream that has just ended returns its totals once, and no rows after that.
             ended = self._ended.get(number)
             reading = stream.read() if ended is None else ended.state
             if number in self._told_end:
@@ -241,7 +259,7 @@ class TcpFlow(Flow["TcpItem"]):
         return {
             **state,
             "stream": number,
-            # A difference of floats holds more digits than the clock has.
+            # Round: a difference of floats has more digits than the clock.
             "connect_s": round(ended.connect_s - self._origin_s, 9),
             "first_s": round(first_s - self._origin_s, 9),
             "last_s": round(ended.last_s - self._origin_s, 9),

@@ -1,4 +1,4 @@
-"""Datagrams at a constant rate."""
+"""UDP flows: datagrams at a constant rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEND_BUFFER_BYTES = 1 << 28
 
 
 class UdpFlow(Flow["UdpItem"]):
-    """Datagrams at a constant rate."""
+    """A running UDP flow at a constant rate."""
 
     ports = 1
 
@@ -34,9 +34,9 @@ class UdpFlow(Flow["UdpItem"]):
         self.sink.bind((address, port))
         with visit(place.pid(item["src"])):
             self.source = socket.socket(type=socket.SOCK_DGRAM)
-        # What stands in the sender's own interface counts against its socket: with a small one the socket would wait,
-        # and send late, where the queue should drop.
-        # The kernel doubles what is asked for.
+        # Packets in the queue of the sender's interface count in the socket's send buffer. With a small buffer the socket would
+        # block and send late, where the queue should drop.
+        # The kernel doubles the requested size.
         self._waits = "send_buffer_bytes" in item
         options.set_buffer(self.source, socket.SO_SNDBUF, item.get("send_buffer_bytes", 2 * SEND_BUFFER_BYTES) // 2)
         self.address = (address, port)
@@ -75,7 +75,7 @@ class UdpFlow(Flow["UdpItem"]):
         self.sender.run()
 
     def _stop_at_end(self) -> None:
-        """End the sender at its time: one that has to wait would send what it owes long after it."""
+        """Stop the sender at the flow's end; a sender that blocked would send its late datagrams long after that."""
         sleep_until(self._origin_s + self.end_s)
         if self.sender is not None:
             self.sender.stop()

@@ -49,7 +49,7 @@ reject() {{
 
 
 class _Version:
-    """What distutils had: versions that can be compared. Mininet asks for Open vSwitch's."""
+    """A version number that can be compared, as in distutils; Mininet compares versions of Open vSwitch with it."""
 
     def __init__(self, text: str) -> None:
         self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
@@ -59,7 +59,7 @@ class _Version:
 
 
 def stand_in_for_distutils() -> None:
-    """Give Mininet, and its scripts, the one name that Mininet wants of a module that Python 3.12 dropped."""
+    """Provide `distutils.version.StrictVersion`, which Mininet imports and Python 3.12 no longer has."""
     version: Any = ModuleType("distutils.version")
     version.StrictVersion = _Version
     sys.modules.setdefault("distutils", ModuleType("distutils"))
@@ -67,7 +67,7 @@ def stand_in_for_distutils() -> None:
 
 
 def environment(home: str, path: str) -> dict[str, str]:
-    """The variables of a program in the guest."""
+    """Return the environment variables of a program in the guest."""
     return {
         "PATH": path,
         "HOME": home,
@@ -75,13 +75,16 @@ def environment(home: str, path: str) -> dict[str, str]:
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
-        # bash itself would ask the host's user for it, whom the guest may not know.
+        # Without it bash would look up the host's user, whom the guest may not know.
         "USER": "root",
     }
 
 
 def search_path(directory: str) -> str:
-    """The search path of hosts whose other programs are the machine's own: on the pocket kernel iptables is the variant for nf_tables."""
+    """Return the search path of a host's shell: the machine's programs first, and replacements for those that it lacks.
+
+    On the pocket kernel the replacements in `filter` (iptables, sudo, mn) come before the machine's programs.
+    """
     own = f"{directory}/filter"
     machine = os.environ["PATH"]
     ordered = (own, machine) if os.path.exists(OWN_KERNEL) else (machine, own)
@@ -89,7 +92,7 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str) -> str:
-    """Write the programs below a directory; returns the search path for programs with all of them."""
+    """Write the replacements to folders in a directory, and return a search path that includes all of them."""
     for place, programs in PLACES.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, script in programs.items():

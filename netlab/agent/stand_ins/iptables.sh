@@ -1,5 +1,5 @@
 #!/bin/sh
-# iptables, iptables-save or iptables-restore in the variant that tells nf_tables its rules
+# iptables, iptables-save or iptables-restore in the variant for nf_tables
 program=${0##*/}
 own=iptables-nft${program#iptables}
 command -v $own >/dev/null && exec $own "$@"

@@ -1,2 +1,2 @@
 #!/bin/sh
-echo "${0##*/}: a pocket kernel has no limits on CPU time: computing takes none of its virtual time. Ignored." >&2
+echo "${0##*/}: ignored: in a pocket kernel computing takes no virtual time, so limits on CPU time have no effect." >&2

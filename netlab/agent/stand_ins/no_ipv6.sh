@@ -1,3 +1,3 @@
 #!/bin/sh
-echo "${0##*/}: there is no IPv6 here." >&2
+echo "${0##*/}: not available: the pocket kernel has no IPv6." >&2
 exit 1

@@ -1,4 +1,4 @@
 #!/bin/sh
-echo "${0##*/}: not offered: Linux bridges stand in for Open vSwitch, and they have no flow tables. \
-See 'bridge link' and 'bridge fdb' instead." >&2
+echo "${0##*/}: not available: Linux bridges replace Open vSwitch, and they have no flow tables. \
+Use 'bridge link' and 'bridge fdb' instead." >&2
 exit 1

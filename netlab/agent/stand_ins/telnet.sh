@@ -1,6 +1,6 @@
 #!/bin/bash
-# telnet without a conversation: it connects, says so and ends
-supported="-e CHARACTER, HOST and PORT: it says whether a connection can be made, and carries no text"
+# telnet that only tests a connection: it connects, reports the result and exits
+supported="-e CHARACTER, HOST and PORT: it reports whether a connection can be made, and carries no text"
 while [ $# -gt 0 ]; do
     case $1 in
         -e) shift ;;
