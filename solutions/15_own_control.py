@@ -136,7 +136,7 @@ chapter.check.best(best_window)
 # - `on_loss(loss)`: called once for each recovery. Set both to half of the window.
 #
 # The check runs it for 8 s alone and for 8 s beside itself, over a queue of one BDP. It takes some seconds. Times are the network's
-# (`ack.now_s`), not your computer's. (`docs/build.md` has everything that the methods get.)
+# (`ack.now_s`), not your computer's. (`docs/how-to/own_control.md` has everything that the methods get.)
 
 
 # %% id="aimd"
@@ -331,7 +331,7 @@ chapter.check.delay(rtt_ms)
 # ## Optional: the contest
 #
 # `netlab contest` lets the classes of a course compete on networks that nobody has seen: rates that wander and jump, losses, deep queues, CUBIC, a second flow of the same class. Hand in this
-# notebook, or a file with one class; the last class with such methods is taken. `docs/contest.md` has the score.
+# notebook, or a file with one class; the last class with such methods is taken. `docs/how-to/contest.md` has the score.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

@@ -133,7 +133,7 @@ def _put_together(
                 notebook = copy.deepcopy(notebook)  # noqa: PLW2901 - the instructors' page has no link
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(LINK.format(name=name)))  # type: ignore[no-untyped-call]
             nbformat.write(_for_a_page(notebook), source / folder / f"{name}.ipynb")  # type: ignore[no-untyped-call]
-    grading = ROOT / "docs" / "grading.md"
+    grading = ROOT / "docs" / "how-to" / "grade.md"
     words = {
         "CHAPTERS": _table_of_chapters(list(executed)),
         "SOLUTIONS": _tree("Solved chapters", "solutions/*") if for_instructors else "",

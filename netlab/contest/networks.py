@@ -20,7 +20,7 @@ STEP_S = 0.5
 SLOWEST_MBPS, FASTEST_MBPS = 1.0, 12.0
 
 Rule = Literal["power", "share", "pair"]
-"""The rule by which a run gets points (docs/contest.md)."""
+"""The rule by which a run gets points (docs/how-to/contest.md)."""
 
 
 @dataclass(frozen=True)

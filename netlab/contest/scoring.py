@@ -1,4 +1,4 @@
-"""Scores of runs; docs/contest.md describes the same rules."""
+"""Scores of runs; docs/how-to/contest.md describes the same rules."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

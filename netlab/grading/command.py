@@ -26,7 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the reports go")
     parser.add_argument(
-        "--roster", metavar="CSV", type=Path, help="the class list: a column `student`, others as in docs/grading.md"
+        "--roster",
+        metavar="CSV",
+        type=Path,
+        help="the class list: a column `student`, others as in docs/how-to/grade.md",
     )
     parser.add_argument(
         "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"

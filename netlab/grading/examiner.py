@@ -126,7 +126,9 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
         Those that must have points; None is all. What comes after the summary may have none.
     """
     if not path.is_file():
-        raise ExaminerError(f"{path} is not there: it says how the chapter is marked. docs/adding.md tells its form.")
+        raise ExaminerError(
+            f"{path} is not there: it says how the chapter is marked. docs/contributing/adding.md tells its form."
+        )
     specification = importlib.util.spec_from_file_location(f"examiner_{path.stem}", path)
     if specification is None or specification.loader is None:
         raise ExaminerError(f"{path} is no Python file.")

@@ -45,7 +45,7 @@ class ProgramTotals(Totals):
 @explain_bad_construction('nl.Program("h1", "h2", sender=MySender, receiver=MyReceiver)')
 @dataclass(frozen=True)
 class Program(Flow):
-    """Two programs of your own, one at each end, that send each other datagrams; in the library kernel (docs/build.md).
+    """Two programs of your own, one at each end, that send each other datagrams; in the library kernel (docs/how-to/own_control.md).
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class Tcp(Flow):
     congestion : str, or a class or an object
         reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.network.congestion` says what each goes by. A class of
         your own with some of `on_start`, `on_ack`, `on_loss` and `on_timeout` chooses the window itself, in the library kernel
-        (docs/build.md).
+        (docs/how-to/own_control.md).
     streams : int
         Number of parallel connections, 1 to 1000.
     window_bytes : int or None

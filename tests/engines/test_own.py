@@ -12,7 +12,7 @@ from netlab.base.errors import RunError
 from netlab.engines.library import own
 from netlab.engines.library.control import Ack, Loss
 
-PAGE = Path(__file__).parents[2] / "docs" / "build.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own_control.md"
 
 
 @pytest.mark.library

@@ -183,7 +183,7 @@ def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None
 
 
 def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: Path) -> None:
-    """Those of docs/grading.md, Hand out; Canvas's own come back in its table."""
+    """Those of docs/how-to/grade.md, Hand out; Canvas's own come back in its table."""
     given = tmp_path / "class.csv"
     columns = [
         "name",

@@ -35,7 +35,7 @@ NEXT = """Next, in {root}:
   .venv/bin/python -m netlab.course.authoring {stem}
   .venv/bin/python -m pytest --nbval --nbval-current-env solutions/{stem}.ipynb
   .venv/bin/python -m pytest tests/grading/test_examiners.py -k {name}
-All pass as it is. Then put your own in place of each part of {source}; docs/adding.md says how."""
+All pass as it is. Then put your own in place of each part of {source}; docs/contributing/adding.md says how."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
