@@ -1,1 +1,1 @@
-"""The table of commands, and those that belong to no other room."""
+"""The table of commands, and the commands `run`, `demo` and `doctor`."""

@@ -1,6 +1,6 @@
-"""The console command `netlab`: a table of commands, each in a module of its own.
+"""The console command `netlab`: a table of commands, each with its own module.
 
-Only the chosen command is imported, so that `netlab perf` starts as fast as a small tool should.
+Only the chosen command is imported, so that `netlab perf` starts quickly.
 """
 
 import argparse
@@ -45,8 +45,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "new-chapter": ("write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"),
 }
-"""Each with its line in the help, and the module where `main(options)` runs it and returns the exit status, and `add_arguments(parser)`
-adds its options, if it has any."""
+"""Each command with its text in the help, and the module that has `main(options)`, which runs it and returns the exit
+status, and optionally
+`add_arguments(parser)`, which adds its options.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,12 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What stands after `netlab`; None takes the process's own.
+        The words after `netlab`; None means those of the process.
 
     Returns
     -------
     int
-        0 when all went well, 2 for a mistake in a scenario or in the options, 130 after Ctrl-C, else 1.
+        0 for success, 2 for a mistake in a scenario or in the options, 130 after Ctrl-C, else 1.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -76,13 +78,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nnetlab: {str(interrupted) or 'stopped.'}", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output (`| head`) has enough; the interpreter must not fail again when it flushes at its end.
+        # The reader of the output (`| head`) has closed it; prevent a second error when the interpreter flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     return status
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the options of the chosen command."""
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="|".join(COMMANDS), required=True)

@@ -1,4 +1,4 @@
-"""The first experiment, for people without a browser: one bottleneck, theory beside measurement."""
+"""The demonstration without a browser: one bottleneck, theory and measurement in one table."""
 
 import argparse
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity that theory says and a run measured."""
+    """A quantity with its theoretical and its measured value."""
 
     flow: str
     quantity: str
@@ -34,19 +34,19 @@ class Row:
 
     @property
     def error(self) -> float:
-        """Measured against theory: relative, but for a loss rate the plain difference (theory may say 0)."""
+        """The relative difference of measurement and theory; for a loss rate the absolute difference (theory may be 0)."""
         if self.quantity == "loss rate":
             return self.measured - self.theory
         return self.measured / self.theory - 1
 
 
 def topology() -> Topology:
-    """One sender, one receiver, one bottleneck."""
+    """Return one sender, one receiver and one bottleneck."""
     return topologies.dumbbell(pairs=1, rate_mbps=RATE_MBPS, delay_ms=DELAY_MS, queue_packets=QUEUE_PACKETS)
 
 
 def traffic() -> list[Ping | Udp | Tcp]:
-    """A ping, UDP below, at and above the bottleneck's rate, and TCP, one after the other on an idle path."""
+    """Return a ping, UDP below, at and above the bottleneck's rate, and TCP, one after the other on an idle path."""
     datagrams = [
         Udp("h1", "h2", rate_mbps=rate, start_s=start, duration_s=UDP_S, spacing="even")
         for rate, start in UDP_STARTS_S.items()
@@ -55,7 +55,7 @@ def traffic() -> list[Ping | Udp | Tcp]:
 
 
 def rows(run: Run) -> list[Row]:
-    """Every number of the demo's run beside theory's."""
+    """Return all numbers of the demo's run, each with its theory."""
     ping, *datagrams, tcp = run.flows.to_dict(orient="records")
     found = [Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])]
     for offered_mbps, row in zip(UDP_STARTS_S, datagrams, strict=True):
@@ -72,7 +72,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def report(run: Run) -> str:
-    """The table, and whether theory and measurement agree."""
+    """Return the table, and the verdict whether theory and measurement agree."""
     found = rows(run)
     cells = [
         [
@@ -103,7 +103,7 @@ def report(run: Run) -> str:
 
 
 def main(_options: argparse.Namespace) -> int:
-    """Run and print; returns the exit code, 1 when theory and measurement differ."""
+    """Run and print; return the exit code, 1 when theory and measurement differ."""
     run = experiment.run(topology(), traffic(), duration_s=DURATION_S)
     print(report(run))
     print(ran_on(run.settings))

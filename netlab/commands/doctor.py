@@ -1,4 +1,4 @@
-"""What netlab needs on this machine: what is there, what is missing, what to do."""
+"""`netlab doctor`: check the requirements of netlab on this machine, and say what to do about missing ones."""
 
 import argparse
 import importlib.util
@@ -24,12 +24,12 @@ ENOUGH_MEMORY_BYTES = 256 << 20
 ENOUGH_OPEN_FILES = 1024
 PACKAGES = ("jupyterlab", "ipywidgets", "plotly")
 WIDTH = 100
-# Files of the host, which the library kernel does without.
+# Host files of the pocket kernel, which the library kernel does not need.
 POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 
 def machine() -> list[Requirement]:
-    """The processor, the system, memory and disk."""
+    """Check the processor, the system, memory and disk."""
     room = cache.root()
     free = shutil.disk_usage(next(path for path in (room, *room.parents) if path.exists())).free
     linux = platform.system() == "Linux" and platform.machine() in MACHINES
@@ -74,7 +74,7 @@ def machine() -> list[Requirement]:
 
 
 def packages() -> list[Requirement]:
-    """The Python packages that only notebooks need."""
+    """Check the Python packages that only notebooks need."""
     remedy = "Run `make lab`, or pip install netlab's requirements."
     there = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
     return [
@@ -84,7 +84,7 @@ def packages() -> list[Requirement]:
 
 
 def pocket() -> list[Requirement]:
-    """What the pocket engine needs, and what its kernel can do; on another processor than its own nobody has to have it."""
+    """Check the requirements of the pocket engine and the features of its kernel; optional on processors that it does not support."""
     if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
         seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
@@ -123,7 +123,7 @@ def pocket() -> list[Requirement]:
 
 
 def library() -> list[Requirement]:
-    """What the library engine needs; nobody has to have it where there is the pocket kernel."""
+    """Check the requirements of the library engine; optional where the pocket engine works."""
     found = [
         replace(
             kernel_requirement(), required=sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE
@@ -142,7 +142,7 @@ def _features(lacking: Collection[str], hint: str) -> Requirement:
 
 
 def native() -> list[Requirement]:
-    """What the native engine needs; nobody has to have it."""
+    """Check the requirements of the native engine; always optional."""
     if sys.platform != "linux":
         return [Requirement("Linux", False, f"this is {platform.system()}", required=False)]
     from netlab.engines import host_kernel
@@ -155,7 +155,7 @@ def native() -> list[Requirement]:
 
 
 def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
-    """A section of the table: its title, a line per requirement, and what to do below each that is missing."""
+    """Return a section of the table: its title, a row per requirement, and advice below each that is missing."""
     label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
     for requirement in requirements:
@@ -170,7 +170,7 @@ def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
 
 
 def main(_options: argparse.Namespace) -> int:
-    """Print the table; returns 1 when something is missing without which nothing runs."""
+    """Print the table; return 1 when a requirement is missing without which nothing runs."""
     width = min(shutil.get_terminal_size().columns, WIDTH)
     sections = {
         "This machine": machine(),

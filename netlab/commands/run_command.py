@@ -1,4 +1,4 @@
-"""`netlab run`: run a scenario file, print what its flows measured, write the whole result."""
+"""`netlab run`: run a scenario file, print the measurements of its flows, write the whole result."""
 
 import argparse
 import math
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the scenario; returns the exit status.
+    """Run the scenario; return the exit status.
 
     Raises NetlabError when the scenario or the engine is wrong, or the result cannot be written.
     """
@@ -59,7 +59,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _require_writable(target: Path, scenario: Path) -> None:
-    """Raise NetlabError when `target` cannot be written; a long run must not end with that."""
+    """Raise NetlabError if `target` cannot be written, before a long run starts."""
     directory = target.absolute().parent
     if not directory.is_dir():
         problem = f"there is no directory {directory}"
@@ -98,7 +98,7 @@ _FLOW_COLUMNS = (
 
 
 def flow_table(run: Run) -> str:
-    """What `netlab run` prints: a row per flow, and what it ran on.
+    """Return the output of `netlab run`: a row per flow, and the kernel and clock of the run.
 
     Returns
     -------

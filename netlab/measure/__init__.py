@@ -1,4 +1,4 @@
-"""From the agent's counters to the rates, ratios and series of a `Run`."""
+"""Conversion of the agent's counters to the rates, ratios and time series of a `Run`."""
 
 from collections import defaultdict
 from typing import Any
@@ -28,12 +28,12 @@ __all__ = ["MEASURES", "Measure", "Tables", "to_run"]
 
 
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
-    """Turn what the agent counted into a `Run`.
+    """Turn the agent's counters into a `Run`.
 
     Raises
     ------
     RunError
-        When nothing here knows what the counters of a kind of traffic mean.
+        When a kind of traffic has no row in `MEASURES`.
     """
     totals = {row["flow"]: row for row in raw["flows"]}
     samples, arrivals = defaultdict(list), defaultdict(list)
@@ -47,8 +47,9 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
         if kind not in MEASURES:
             raise RunError(f"{label}: nothing here measures this kind of traffic: {one_of(kind, list(MEASURES))}.")
         measures.append(MEASURES[kind](item, totals[label], plan, samples[label], arrivals[label]))
-    # Flows that start together share the beginning of their time; otherwise those that come late to a shared link would
-    # count a short time in which the link was theirs, and the sum of all would exceed what it carries.
+    # Flows that start together share the beginning of their measurement. Otherwise a flow whose data arrive late on a
+    # shared link would be measured over a short time in which it had the link, and the sum of all rates would exceed
+    # the link's rate.
     begins_s: dict[float, float] = {}
     for measure in measures:
         if measure.first_s is not None:
@@ -65,7 +66,7 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     tables["queues"] = [{**row, "link": names.get(row["interface"])} for row in raw["queues"]]
     if raw.get("stations"):
         tables["stations"] = [dict(row) for row in raw["stations"]]
-    # A kind may have numbers of its own for its flows, and tables of its own.
+    # A kind of traffic may add numbers to its flows, and tables.
     frames = {
         name: results.frame(tables.pop(name), columns, others=name == "flows")
         for name, columns in results.TABLES.items()

@@ -1,4 +1,4 @@
-"""The files that a run leaves: captures, traces, raw output of tools."""
+"""The files that a run writes: captures, traces, raw output of tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUFFIX = ".artifacts"
 
 
 class NoArtifactError(NetlabError, KeyError):
-    """A run did not leave a file of that name; the text says why, and which there are."""
+    """A run has no file of that name; the text says why, and which files it has."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -26,27 +26,27 @@ class NoArtifactError(NetlabError, KeyError):
 class Artifacts(Mapping[str, Path]):
     """The files of a run by name.
 
-    A mapping of each name to the file's path. Files of a run that has just been made, or came from the cache, live in a
-    directory of their own that goes when the run is no longer used: `copy_to` keeps them. Files of a run that was read from
-    a result stay beside it. Where this process is killed, the next run clears what is left.
+    A mapping from each name to the file's path. Files of a new run, or of a run from the cache, are in a temporary
+    directory that is removed when the run object is garbage-collected: `copy_to` keeps them. Files of a run that was
+    read from a result stay in its directory. If this process is killed, the next run removes the temporary files.
 
     Parameters
     ----------
     directory : Path, optional
-        Where they are.
+        The directory of the files.
     names : list of str, optional
-        Which of the files there; None is all of them. Those that are gone are `lost`.
+        The names of the files in it; None means all. Names without a file become `lost`.
     unsaved : mapping of str to str
-        Names that a run should have left, and why it did not.
+        Names of files that the run should have written, each with the reason why it did not.
     owned : bool
-        Whether the directory is removed when this object is no longer used.
+        True if the directory is removed with this object.
 
     Attributes
     ----------
     unsaved : dict
-        By name, why a file that the run should have left is not here.
+        The reason why a file is missing, by its name.
     lost : list of str
-        Those among them that were once saved.
+        The names of missing files that were once saved.
 
     Examples
     --------
@@ -94,15 +94,15 @@ class Artifacts(Mapping[str, Path]):
         return f"Artifacts({', '.join(self)})"
 
     def read_text(self, name: str) -> str:
-        """The text of a file."""
+        """Return the text of a file."""
         return self[name].read_text(encoding="utf-8", errors="replace")
 
     def read_bytes(self, name: str) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         return self[name].read_bytes()
 
     def copy_to(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Copy all files into a directory, which is made if need be; each replaces one of its name at once or not at all.
+        """Copy all files into a directory, which is created if needed; each file is replaced atomically.
 
         Raises NetlabError when they cannot be written.
         """
@@ -121,7 +121,7 @@ class Artifacts(Mapping[str, Path]):
         return [target / name for name in self]
 
     def own_copy(self) -> Artifacts:
-        """The same files in a directory that goes with the new object."""
+        """Return a copy of the files in a temporary directory that is removed with the new object."""
         if not self:
             return Artifacts(unsaved=self.unsaved)
         directory = scratch.kept_directory()
@@ -129,17 +129,17 @@ class Artifacts(Mapping[str, Path]):
         return Artifacts(directory, unsaved=self.unsaved, owned=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Names and reasons, without the files."""
+        """Return names and reasons, without the files."""
         unsaved = {name: reason for name, reason in self.unsaved.items() if name not in self.lost}
         return {"names": [*self, *self.lost], "unsaved": unsaved}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Another machine of a cluster gets the files themselves.
+        # Another machine of a cluster needs the contents, not the paths.
         return _unpacked, ({name: self.read_bytes(name) for name in self}, self.unsaved)
 
 
 def beside(result: Path) -> Path:
-    """Return the directory of the artifacts of a run whose result is written to a file: ``result.artifacts`` beside ``result.json``."""
+    """Return the directory of a run's artifacts for the file of its result: ``result.artifacts`` next to ``result.json``."""
     return result.with_suffix(SUFFIX)
 
 

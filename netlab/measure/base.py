@@ -7,14 +7,16 @@ from netlab.protocol.plan import DatagramInterval, FlowItem, Item, Plan, StreamS
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
-"""Rows by the name of their table: those of `netlab.measure.results.TABLES`, or one of a kind's own."""
+"""Rows by the name of their table: one of `netlab.measure.results.TABLES`, or a table of one kind of traffic."""
 
 ItemType = TypeVar("ItemType", bound=Item)
 TotalsType = TypeVar("TotalsType", bound=Totals)
 
 
 class Measure(Generic[ItemType, TotalsType]):
-    """The numbers of one item of traffic: `samples` are those of its own connections in time's order, `arrivals` its own."""
+    """The measurements of one item of traffic; `samples` are those of its connections in order of time, `arrivals` are
+    its datagrams by interval.
+    """
 
     def __init__(
         self,
@@ -29,28 +31,28 @@ class Measure(Generic[ItemType, TotalsType]):
 
     @property
     def first_s(self) -> float | None:
-        """When the first of its data arrived; None when none did, or when it is not data that it delivers."""
+        """The time in s at which its first data arrived; None if none did, or if it delivers no data."""
         return None
 
     @property
     def end_s(self) -> float:
-        """When it was to end."""
+        """The scheduled end in s."""
         own_s = cast("float | None", self.item.get("duration_s"))
         whole_s = self.plan["duration_s"]
         return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
 
     def tables(self, begin_s: float) -> Tables:
-        """Its rows.
+        """Return its rows, by table.
 
         Parameters
         ----------
         begin_s : float
-            When the first data arrived of any flow that started together with this one, in s after the run's start.
+            The time in s after the run's start at which the first data arrived of any flow with the same start.
         """
         raise NotImplementedError
 
     def flow_row(self, **numbers: object) -> Row:
-        """Its row in `flows`, for traffic between two nodes."""
+        """Return its row in `flows`, for traffic between two nodes."""
         item = cast("FlowItem", self.item)
         return {
             "flow": item["label"],
@@ -65,17 +67,17 @@ class Measure(Generic[ItemType, TotalsType]):
 
 
 def goodput_mbps(volume_bytes: float, active_s: float) -> float:
-    """Rate in Mbit/s; 0 where the flow's time was over when its first data came."""
+    """Return a rate in Mbit/s; 0 if the flow's time was over when its first data arrived."""
     return rate_mbps(volume_bytes, active_s) if active_s > 0 else 0.0
 
 
 def mean(values: list[float | None]) -> float | None:
-    """Mean of those that are known; None without any."""
+    """Return the mean of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def total(values: list[float | None]) -> float | None:
-    """Sum of those that are known; None without any."""
+    """Return the sum of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

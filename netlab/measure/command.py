@@ -5,9 +5,9 @@ from netlab.traffic.command import CommandItem, CommandTotals
 
 
 class CommandMeasure(Measure[CommandItem, CommandTotals]):
-    """A command, which is no flow."""
+    """The output of a command, which is not a flow."""
 
     def tables(self, begin_s: float) -> Tables:
-        """A row of its own table."""
+        """Return its row in `commands`."""
         del begin_s
         return {"commands": [{**self.totals, "host": self.item["host"], "command": self.item["command"]}]}

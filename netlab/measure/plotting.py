@@ -1,4 +1,4 @@
-"""Figures of tables: pandas draws with Plotly, and an import of Matplotlib gets a sentence that says so."""
+"""Plotting of tables: pandas draws with Plotly, and an import of Matplotlib raises an error that says so."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import pandas as pd
 _NOT_INSTALLED = ("matplotlib", "seaborn")
 _IMPORT_MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 _ASKED_BY_A_PERSON = ("__main__", "IPython.core.pylabtools")
-"""Modules whose imports are a person's: a notebook's cells, a script, and the magic `%matplotlib`."""
+"""Modules whose imports come from a person: a notebook's cells, a script, and the magic `%matplotlib`."""
 
 
 class PlotlyHint(importlib.abc.MetaPathFinder):
-    """The last finder of modules: it finds none, and says what to use in place of Matplotlib."""
+    """The last module finder: it finds no module, but names the replacement for Matplotlib."""
 
     def find_spec(  # noqa: D102 (the interface's own)
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        # A package that can do without Matplotlib asks too, and expects Python's own error.
+        # Packages that can work without Matplotlib also try to import it, and expect Python's own error.
         if fullname in _NOT_INSTALLED and _importer(inspect.currentframe()) in _ASKED_BY_A_PERSON:
             raise ModuleNotFoundError(
                 f"{fullname} is not installed; figures here are Plotly's. A table draws itself: "
@@ -35,7 +35,7 @@ class PlotlyHint(importlib.abc.MetaPathFinder):
 
 
 def _importer(frame: FrameType | None) -> str:
-    """Return the name of the module in which an import stands."""
+    """Return the name of the module that contains an import statement."""
     frame = frame and frame.f_back
     while frame is not None and frame.f_code.co_filename in _IMPORT_MACHINERY:
         frame = frame.f_back
@@ -43,7 +43,7 @@ def _importer(frame: FrameType | None) -> str:
 
 
 def draw_with_plotly() -> None:
-    """Let `table.plot(...)` draw with Plotly, unless somebody chose another backend."""
+    """Let `table.plot(...)` draw with Plotly, unless the user has chosen another backend."""
     if pd.get_option("plotting.backend") == "matplotlib":
         pd.set_option("plotting.backend", "plotly")
     if not any(isinstance(finder, PlotlyHint) for finder in sys.meta_path):

@@ -1,4 +1,4 @@
-"""The numbers of the user's own programs."""
+"""The measurements of a user's programs."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
     """The measurements of a pair of programs."""
 
     def tables(self, begin_s: float) -> Tables:
-        """A row of the flow, and its intervals."""
+        """Return a row for the flow, and its intervals."""
         del begin_s
         counted, start_s = self.totals, self.item["start_s"]
         last_s = counted["last_s"]
@@ -47,6 +47,7 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         return {"flows": [row], "intervals": self._intervals()}
 
     def _intervals(self) -> list[Row]:
+        """Return a row for each interval of the flow, with its goodput."""
         step_s = self.plan["interval_s"]
         arrived = {row["interval"]: row["bytes"] for row in self.arrivals}
         first, last = math.floor(self.item["start_s"] / step_s), math.ceil(round(self.end_s / step_s, 6))

@@ -64,32 +64,32 @@ class Run:
     Attributes
     ----------
     flows : pandas.DataFrame
-        A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of any
-        flow with the same `start_s` arrives (for UDP its own first; for TCP with `num_bytes` the call of connect) and ends
-        with the flow: those of flows with the same start and end can be summed;
+        A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of
+        any flow with the same `start_s` arrives (for UDP its own first data; for TCP with `num_bytes` the call of
+        connect) and ends with the flow, so that the rates of flows with the same start and end can be added;
         `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `completion_s`: from the
         call of connect to the arrival of the last of `num_bytes`, NaN where it did not come; `loss_rate`: for UDP
         1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping 1 - replies /
-        requests; `receiver_drops`: datagrams that came through the network and found the receiver's socket full;
+        requests; `receiver_drops`: datagrams that crossed the network and found the receiver's socket full;
         `delay_ms`, `delay_min_ms`, `delay_max_ms`: one-way delay of the datagrams received.
     intervals : pandas.DataFrame
         A row per flow and interval; `t_s` is the interval's end, counters (`retransmits`) run from the flow's start,
-        the rest is the interval's mean (goodput) or the state at its end. `ca_state` is what congestion control is doing with
-        losses: open, disorder (duplicate ACKs), cwr (after a mark), recovery (fast recovery) or loss (after a timeout); it
-        is None for a flow of several connections and where the engine does not tell.
+        the rest is the interval's mean (goodput) or the state at its end. `ca_state` is the state of congestion
+        control: open, disorder (duplicate ACKs), cwr (after a mark), recovery (fast recovery) or loss (after a
+        timeout); it is None for a flow of several connections and with engines that do not report it.
     streams, stream_intervals : pandas.DataFrame
-        The same for each connection of flows with several.
+        The same for each connection, of flows with several connections.
     queues : pandas.DataFrame
-        A row per queue and interval: `link` names the nodes from and to which the queue sends ("r1 to h2"), `interface` is Linux's
-        name for it; drops, marks and sent count from the start.
+        A row per queue and interval: `link` names the nodes from and to which the queue sends ("r1 to h2"), `interface`
+        is Linux's name; drops, marks and sent are counted from the start.
     pings, commands : pandas.DataFrame
         A row per echo request (`rtt_ms` is NaN when no reply came) and per command.
     settings : dict
-        The scenario, engine, clock, kernel, versions and `wall_s`.
+        The scenario, engine, clock, kernel, versions and `wall_s` (the wall-clock time in s).
     more : mapping of str to pandas.DataFrame
-        Tables that a kind of traffic has for itself.
+        Further tables of some kinds of traffic.
     artifacts : Artifacts
-        Files that the run left, by name.
+        Files that the run wrote, by name.
     """
 
     flows: pd.DataFrame
@@ -112,26 +112,26 @@ class Run:
             raise AttributeError(f"a run has no attribute {name!r}{has}")
 
         def __call__(self, *_words: object) -> None:
-            """Say where commands run, to who takes `lab.run` for that."""
+            """Explain the difference to a person who takes this for `lab.run`."""
             raise NetlabError("A run has results and is not called; a command runs in a host: lab['h1'].run('ls').")
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The topology and traffic that ran, in the words of a scenario file."""
+        """The topology and traffic of the run, in the form of a scenario file."""
         found: dict[str, Any] = self.settings["scenario"]
         return found
 
     @property
     def packets(self) -> pd.DataFrame:
-        """The packets of the run's captures, a row for each at each end of the link: see `netlab.captures.PACKET_COLUMNS`.
+        """The packets of the run's captures, a row for each packet at each end of the link; see `netlab.captures.PACKET_COLUMNS`.
 
-        The column `capture` names the file.
+        The column `capture` has the name of the file.
         """
         found = []
         for name, path in self.artifacts.items():
             if name.endswith(captures.SUFFIX):
                 table = captures.read_packets(path)
-                # In place: a table of a large capture takes long to copy.
+                # Change the table in place: copying that of a large capture takes long.
                 table["capture"] = name
                 found.append(table)
         if len(found) > 1:
@@ -153,13 +153,13 @@ class Run:
 
     def failed_commands(self) -> list[str]:
         """Return a sentence for each command that failed: its node, its exit code and its error output."""
-        # A command that still ran at the end has no exit code.
+        # A command that was still running at the end has no exit code.
         return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
-        """Mean goodput of each flow over the intervals that lie within (`after_s`, `before_s`], in Mbit/s.
+        """Return the mean goodput of each flow in Mbit/s over the intervals within (`after_s`, `before_s`].
 
-        With `after_s` behind slow start, this is what theory's steady state speaks of.
+        With `after_s` after slow start, this is the steady state that the formulas describe.
         """
         step_s = self.settings["scenario"]["interval_s"]
         inside = self.intervals[
@@ -169,7 +169,7 @@ class Run:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: each table as a list of records, missing values as None; of the artifacts the names only."""
+        """Return the run as plain data: each table as a list of records, missing values as None, and only the names of artifacts."""
         tables: dict[str, Any] = {name: _records(getattr(self, name)) for name in TABLES}
         if self.more:
             tables["more"] = {name: _records(table) for name, table in self.more.items()}
@@ -179,7 +179,7 @@ class Run:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Run:
-        """The inverse of `to_dict`; the files that the run left are not in the data, `from_json` finds them."""
+        """Return the run from the data that `to_dict` returns. The artifacts are not part of them; `from_json` finds them."""
         frames = {name: frame(data.get(name, []), columns, others=True) for name, columns in TABLES.items()}
         more = {name: frame(records, others=True) for name, records in data.get("more", {}).items()}
         left = data.get("artifacts", {})
@@ -188,9 +188,9 @@ class Run:
         return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file; a file that is there is replaced at once or not at all.
+        """Write the run to a file; an existing file is replaced atomically.
 
-        Files that the run left go into a directory beside it: those of ``result.json`` into ``result.artifacts``.
+        The run's artifacts are written into a directory next to it: those of ``result.json`` into ``result.artifacts``.
 
         Raises NetlabError when the file cannot be written.
         """
@@ -198,7 +198,7 @@ class Run:
         text = as_text(self.to_dict())
         try:
             if target.exists() and not target.is_file():
-                # A pipe or a device such as /dev/stdout is written to, never replaced.
+                # Write to a pipe or a device such as /dev/stdout, but never replace it.
                 target.write_text(text)
                 return
             target = target.resolve()
@@ -213,7 +213,7 @@ class Run:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Run:
-        """Read a run that `to_json` or `netlab run` wrote; files that it left are those in the directory beside it.
+        """Read a run that `to_json` or `netlab run` wrote; its artifacts are in the directory next to the file.
 
         Raises NetlabError when the file is missing or is not a run.
         """
@@ -241,12 +241,12 @@ TEXT = frozenset((
 
 
 def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> Table:
-    """A table with these columns, and those of the records' `others` if wanted; what is missing is NaN (None in text)."""
+    """Return a table with these columns, and with the records' other columns if `others`; missing values are NaN (None in text)."""
     if not records:
-        # Most runs have neither pings nor commands, and a copy takes a twentieth of what making a table takes.
+        # Most runs have neither pings nor commands, and copying an empty table takes a twentieth of the time of making one.
         return _empty(columns).copy()
     more = [] if not others else dict.fromkeys(name for record in records for name in record if name not in columns)
-    # Column by column from plain lists: a run has seven tables, and what pandas takes for each is most of a short run's time.
+    # Build the table column by column from lists: a run has seven tables, and pandas takes most of the time of a short run.
     made = {
         name: _column([record.get(name) for record in records], name in TEXT, name in more)
         for name in (*columns, *more)
@@ -260,13 +260,14 @@ def _empty(columns: tuple[str, ...]) -> Table:
 
 
 def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] | npt.NDArray[Any]:
+    """Return a column with NumPy's type for its values: integers, floats with NaN, or objects for text."""
     kinds = set() if text else set(map(type, values))
     if kinds == {int}:
         try:
             return np.array(values, dtype=np.int64)
         except OverflowError:
             pass
-    # A value that is missing is NaN to NumPy too.
+    # NumPy also represents a missing value as NaN.
     elif kinds and kinds <= {int, float, type(None)}:
         return np.array(values, dtype=np.float64)
     elif not text and not values:
@@ -295,7 +296,7 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
 
 
 def as_text(data: Mapping[str, Any]) -> str:
-    """A run's plain data as JSON, a record a line: Python's encoder is thrice as slow where it indents by itself."""
+    """Return a run's plain data as JSON, a record per row; Python's own indentation takes three times as long."""
     encode = json.JSONEncoder(allow_nan=False).encode
     parts = [
         f" {encode(name)}: "

@@ -1,4 +1,4 @@
-"""The tables of a run: pandas data frames that name the column which was meant by a wrong name."""
+"""The tables of a run: pandas data frames that suggest the right column for a wrong name."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from netlab.base.errors import NetlabError, guessed
 
 _LocIndexer: Any = type(pd.DataFrame().loc)
 _TAKING_NAMES = ("drop", "groupby", "pivot", "pivot_table", "set_index", "sort_values")
-"""Methods of a data frame that take names of columns, and raise KeyError with nothing but the name."""
+"""Methods of a data frame that take column names, and whose KeyError contains only the name."""
 COLUMNS_OF: dict[str, tuple[str, ...]] = {}
-"""The columns of each table of a run; `netlab.measure.results` fills it in."""
+"""The columns of each table of a run; `netlab.measure.results` fills this in."""
 
 
 class ColumnError(NetlabError, KeyError):
     """A table does not have a column of this name."""
 
     def __str__(self) -> str:
-        # KeyError would quote the sentence.
+        # KeyError would quote the text.
         return str(self.args[0])
 
 
 class _UnknownAttributeError(AttributeError):
-    """The error of `table.name`; most are raised by `hasattr` and never read, so its text is made when it is."""
+    """The error of `table.name`; its text is made on demand, because most are raised by `hasattr` and never printed."""
 
     def __init__(self, name: str, columns: list[str]) -> None:
         super().__init__(name)
@@ -50,7 +50,7 @@ class _Loc(_LocIndexer):  # type: ignore[misc]
 
 
 class Table(pd.DataFrame):
-    """A data frame of which a wrong column's name raises ColumnError, a KeyError that says which columns there are.
+    """A data frame that raises ColumnError, a KeyError with a suggestion, for a column that it lacks.
 
     >>> Table({"flow": ["h1-h2"], "goodput_mbps": [4.8]})["goodput"]
     Traceback (most recent call last):
@@ -85,7 +85,7 @@ class Table(pd.DataFrame):
 
 
 def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
-    """Raise ColumnError for the first of these names, one or several, that is not a column."""
+    """Raise ColumnError for the first of one or several names that is not a column."""
     columns = [column for column in table.columns if isinstance(column, str)]
     for name in names if isinstance(names, (list, tuple)) else [names]:
         if isinstance(name, str) and name not in columns:
@@ -103,6 +103,7 @@ def _suggestion(name: str, columns: list[str]) -> str:
 
 
 def _explaining(name: str) -> Any:
+    """Return a method of DataFrame that raises ColumnError instead of KeyError."""
     method = getattr(pd.DataFrame, name)
 
     @functools.wraps(method)

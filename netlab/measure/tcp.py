@@ -1,4 +1,4 @@
-"""The numbers of TCP flows and of their connections."""
+"""The measurements of TCP flows and of their connections."""
 
 import math
 from collections import defaultdict
@@ -9,15 +9,15 @@ from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
 
 
 class TcpMeasure(Measure[TcpItem, TcpTotals]):
-    """A flow of one or more connections."""
+    """The measurements of a flow of one or more connections."""
 
     @property
     def first_s(self) -> float | None:
-        """When the first bytes of any connection arrived."""
+        """The time in s at which the first bytes of any connection arrived."""
         return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
 
     def tables(self, begin_s: float) -> Tables:
-        """A row of the flow, rows of its connections, and the intervals of both."""
+        """Return a row for the flow, rows for its connections, and the intervals of both."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
@@ -33,6 +33,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
+        """Return the row of the flow from those of its connections."""
         item = self.item
         row = self.flow_row(congestion=item["congestion"], streams=item["streams"])
         if not streams:
@@ -57,19 +58,20 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _begin_s(self, shared_s: float) -> float:
-        """When its time begins: a transfer's with the call of connect, so that one whose bytes all come at once has a rate."""
+        """Return the beginning in s: of a transfer the call of connect, so that one whose bytes arrive all at once has a rate."""
         if self.item["num_bytes"] is None:
             return shared_s
         return min(stream["connect_s"] for stream in self.totals["streams"])
 
     def _completion_s(self, streams: list[Row]) -> float:
-        """From the call of connect to the arrival of the last byte asked for; NaN where it did not come."""
+        """Return the time in s from the call of connect to the arrival of the last requested byte; NaN if it did not arrive."""
         asked = self.item["num_bytes"]
         if asked is None or sum(s["received_bytes"] for s in streams) < asked:
             return math.nan
         return float(max(s["last_s"] for s in streams) - self._begin_s(math.nan))
 
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
+        """Return the row of a connection."""
         active_s = own["last_s"] - self._begin_s(begin_s)
         return {
             **own,
@@ -81,6 +83,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _stream_intervals(self) -> list[Row]:
+        """Return a row for each sample of the connections, with the goodput since the previous one."""
         before: dict[int, int] = defaultdict(int)
         rows = []
         for sample in self.samples:
@@ -92,11 +95,11 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
 
 
 def _summed(rows: list[Row]) -> list[Row]:
-    """The intervals of a flow, from those of its connections."""
+    """Return the intervals of a flow, from those of its connections."""
     groups: dict[float, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["t_s"]].append(row)
-    # The retransmissions of a stream that ended stay in the count of its flow.
+    # The count of a flow includes retransmissions of connections that have ended.
     retransmits: dict[int, float | None] = {}
     found = []
     for t_s, group in groups.items():
@@ -112,7 +115,7 @@ def _summed(rows: list[Row]) -> list[Row]:
                 **sums,
                 "retransmits": total(list(retransmits.values())),
                 "rtt_ms": mean([row["rtt_ms"] for row in group]),
-                # Several connections are in several states.
+                # Several connections may be in different states.
                 "ca_state": group[0].get("ca_state") if len(group) == 1 else None,
             }
         )

@@ -1,4 +1,4 @@
-"""The numbers of UDP flows."""
+"""The measurements of UDP flows."""
 
 import math
 
@@ -8,24 +8,25 @@ from netlab.traffic.udp import UdpItem, UdpTotals
 
 
 class UdpMeasure(Measure[UdpItem, UdpTotals]):
-    """A flow of datagrams."""
+    """The measurements of a flow of datagrams."""
 
     @property
     def first_s(self) -> float | None:
-        """When the first datagram arrived."""
+        """The time in s at which the first datagram arrived."""
         return self.totals.get("first_s")
 
     def tables(self, begin_s: float) -> Tables:
-        """A row of the flow, and its intervals."""
+        """Return a row for the flow, and its intervals."""
         del begin_s
         return {"flows": [self.flow_row(**self._numbers())], "intervals": self._intervals()}
 
     def _numbers(self) -> Row:
+        """Return the columns of the flow's row that come from its counters."""
         counted = self.totals
         if "sent_bytes" not in counted:
             return {}
         received, sent = counted["received_datagrams"], counted["sent_datagrams"]
-        # Datagrams that a full socket dropped did cross the network. Some may be duplicates that the network made.
+        # Datagrams that a full socket dropped did cross the network. Some received ones may be duplicates made by the network.
         came = min(sent, received + counted["receiver_drops"])
         active_s, timely_bytes, timely_throughput_bytes = self._timely()
         return {
@@ -46,14 +47,15 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         }
 
     def _timely(self) -> tuple[float, int, int]:
-        """The flow's time, and the bytes that count for goodput and for throughput in it."""
+        """Return the duration in s of the flow, and the bytes that count for goodput and for throughput in it."""
         counted = self.totals
         duration_s = self.end_s - self.item["start_s"]
         first_s, last_s, timely_last_s = counted["first_s"], counted["last_s"], counted["timely_last_s"]
         if first_s is None or last_s is None or timely_last_s is None or last_s - first_s <= duration_s:
             return duration_s, counted["received_bytes"], counted["throughput_bytes"]
-        # A queue went on after the sender had stopped. What came later does not count; and n datagrams at a steady rate
-        # take n intervals, not the n - 1 between first and last arrival, which is a little longer than the duration.
+        # The queue continued to send after the sender had stopped. Later arrivals do not count; and n datagrams at a
+        # constant rate take n intervals, not the n - 1 between the first and the last arrival, which is slightly longer
+        # than the duration.
         timely = counted["timely_datagrams"]
         active_s = (timely_last_s - first_s) * timely / (timely - 1) if timely > 1 else duration_s
         return max(duration_s, active_s), counted["timely_bytes"], counted["timely_throughput_bytes"]

@@ -11,7 +11,7 @@ from netlab.protocol import plan
 
 @dataclass(frozen=True)
 class Hop:
-    """One direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with the properties `shape`."""
+    """A direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with the properties `shape`."""
 
     src: str
     dst: str

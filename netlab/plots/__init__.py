@@ -1,4 +1,4 @@
-"""Runs and theory as Plotly figures, all in one template."""
+"""Plotly figures of runs and theory, all in one template."""
 
 from typing import Any
 

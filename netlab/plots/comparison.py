@@ -1,4 +1,4 @@
-"""Measured series beside their theory, with the residuals beneath."""
+"""Figures of measurements with their theory, and a strip of residuals below."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from netlab.plots.words import role
 
 Residual = Literal["percent", "absolute"]
 
-GROUPS_IN_A_ROW = 3  # of a legend, at the width of a laptop's output
-MAX_LEGEND_LINE_PX = 620  # a legend of more is set as columns
-SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
+GROUPS_IN_A_ROW = 3  # entries of a legend in the width of a laptop's output
+MAX_LEGEND_LINE_PX = 620  # a wider legend is arranged in columns
+SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; an enlarged difference of 0.001 % would mislead
 MIN_STRIP_SHARE = 0.2  # of the strip on each side of 0
-STRIP_LINE = 11  # letters; a longer title of the strip would stand out above it
+STRIP_LINE = 11  # letters; a longer title would be higher than the strip
 EARLIER = "earlier runs"
 
 
@@ -42,7 +42,7 @@ class _Series:
     theory_name: str
 
     def has_the_theory_of(self, other: _Series) -> bool:
-        """Tell whether the two theories are the same curve."""
+        """Return whether the two theories are the same curve."""
         return all(
             len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-9, equal_nan=True)
             for mine, theirs in ((self.theory_x, other.theory_x), (self.theory_y, other.theory_y))
@@ -50,21 +50,21 @@ class _Series:
 
 
 class Comparison:
-    """Series of measurements, each beside its theory, with a strip of residuals beneath; a notebook shows it.
+    """Measurements with their theory and a strip of residuals below; a notebook shows the figure.
 
     Parameters
     ----------
     x_label, y_label : str
         Axis titles with units, such as "Goodput (Mbit/s)".
     title : str
-        What the figure shows.
+        The title of the figure.
     residual : {"percent", "absolute"}
-        Measured minus theory, as per cent of theory or in y's own unit (for quantities that are often zero).
+        Measured minus theory, in per cent of theory or in the unit of y (for quantities that are often zero).
     log_x, log_y : bool
         Logarithmic axes.
     cases : sequence of str, optional
-        Names instead of numbers on the x axis: x is 0 for the first case, 1 for the second, and so on, and theory
-        is a bar at each. `<br>` breaks a line.
+        Names instead of numbers on the x axis: x is 0 for the first case, 1 for the second, and so on, and theory is a
+        bar at each. `<br>` starts a new line.
 
     Raises
     ------
@@ -118,32 +118,31 @@ class Comparison:
         Parameters
         ----------
         name : str
-            What it is, such as "cubic"; "measured" where there is only one.
+            The name in the legend, such as "cubic"; "measured" if there is only one series.
         measured_x, measured_y : array
-            What was measured.
+            The measured points.
         theory_x : array
-            Where theory is drawn; not needed to be where it was measured.
+            The points at which theory is drawn; they may differ from the measured ones.
         theory_y : array or callable
-            Theory at `theory_x`, or the formula itself, which makes the residuals exact; an array is
-            interpolated.
+            Theory at `theory_x`; or the formula, with which the residuals are exact (an array is interpolated).
         published : pair of arrays, optional
-            x and y of published measurements.
+            Published measurements: x and y.
         details : sequence of str, optional
-            A line for each measured point that its hover text adds.
+            Text for each measured point, which its hover text adds.
         half_widths : array, optional
-            Half the width of each measured point's interval, in y's unit; drawn as a bar.
+            Half the width of each measured point's confidence interval in the unit of y; drawn as a bar.
         theory_name : str
-            The theory's own name, such as "square root", where more than one exists; the residuals then have it too.
+            The theory's name, such as "square root", if there are several; the residuals get it too.
 
         Returns
         -------
         Comparison
-            The same one.
+            The same object.
 
         Raises
         ------
         NetlabError
-            If x and y, or the measured points and their `details` or `half_widths`, differ in number.
+            If x and y, or the measured points and their `details` or `half_widths`, have different lengths.
         """
         x, y = _pair("measured", measured_x, measured_y)
         line_x = np.asarray(theory_x, dtype=float)
@@ -168,7 +167,7 @@ class Comparison:
 
     @property
     def figure(self) -> go.Figure:
-        """The figure, drawn when first asked for; a later `add` draws it anew, so add series before anything else."""
+        """The figure, drawn at the first access; `add` discards it, so add all series before changing the figure."""
         if self._figure is None:
             self._figure = self._drawn()
         return self._figure
@@ -180,19 +179,19 @@ class Comparison:
         y: tuple[float, float] | None = None,
         residual: float | None = None,
     ) -> go.Figure:
-        """Fix the axes for a panel: a slider must not move the scale by which the eye compares.
+        """Fix the axes for a panel, so that a slider does not change the scale; return the figure.
 
         Parameters
         ----------
         x, y : pair of float, optional
-            From where to where, in the unit of the axis; above 0 on a logarithmic one. Left out, an axis follows what it shows.
+            The range in the unit of the axis; above 0 on a logarithmic one. If None, the axis follows the data.
         residual : float, optional
-            How far the strip reaches on both sides of 0, in its own unit.
+            The range of the strip on both sides of 0, in the unit of the residual.
 
         Returns
         -------
         plotly Figure
-            That of this comparison; add series before.
+            The figure of this comparison; add all series before.
         """
         figure = self.figure
         if x is not None:
@@ -201,7 +200,7 @@ class Comparison:
             figure.update_yaxes(range=np.log10(y).tolist() if self._log_y else list(y), row=1, col=1)
         if residual is not None:
             figure.update_yaxes(**_strip_scale(residual, residual), row=2, col=1)
-        # What is shown now is not what the data span.
+        # Label the fixed range, not the range of the data.
         return label_decades(figure, **{letter: span for letter, span in (("x", x), ("y", y)) if span is not None})
 
     def _ipython_display_(self) -> None:
@@ -211,6 +210,7 @@ class Comparison:
         return f"Comparison({self._y_label!r} by {self._x_label!r} of {', '.join(s.name for s in self._series) or 'nothing'})"
 
     def _drawn(self) -> go.Figure:
+        """Draw the figure: both strips, axes, legend."""
         if not self._series:
             raise NetlabError("There is nothing to compare yet; add a series with .add(...).")
         figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.73, 0.27], vertical_spacing=0.06)
@@ -234,7 +234,7 @@ class Comparison:
             legend_rows = 1
             figure.update_layout(legend={"traceorder": "normal"})
         else:
-            # A series and its theory stand one above the other, so that no line break comes between them.
+            # A series is listed above its theory, so that no row break separates them.
             groups = Counter(trace.legendgroup for trace in listed)
             legend_rows = max(groups.values()) * math.ceil(len(groups) / GROUPS_IN_A_ROW)
             figure.update_layout(legend={"traceorder": "grouped", "tracegroupgap": 4})
@@ -243,6 +243,7 @@ class Comparison:
         return label_decades(figure)
 
     def _draw_series(self, figure: go.Figure, number: int, series: _Series) -> None:
+        """Add a series with its published points and residuals to the figure."""
         # Theory has the colour of its series.
         colour = COLOURS[number % len(COLOURS)]
         gap = self._gap(series)
@@ -291,12 +292,13 @@ class Comparison:
         )
 
     def _draw_theory(self, figure: go.Figure, series: _Series, colour: str) -> None:
+        """Add the theory of a series to the figure, unless another series has the same theory."""
         bars = {
             "mode": "markers",
             "marker": {"symbol": "line-ew-open", "size": 30, "color": colour, "line": {"width": 2}},
         }
         same = [other for other in self._series if series.has_the_theory_of(other)]
-        # Drawn once, where two have the same: the second would hide the first.
+        # Draw the same theory only once: a second curve would hide the first.
         if same[0] is series:
             figure.add_scatter(
                 x=series.theory_x.tolist(),
@@ -311,13 +313,14 @@ class Comparison:
             )
 
     def _theory_label(self, same: list[_Series]) -> str:
-        """Return the legend's words for a theory that these series have in common."""
+        """Return the legend's text for a theory that several series share."""
         if len(same) == len(self._series):
             return same[0].theory_name
         return f"{same[0].theory_name}, {' and '.join(series.name for series in same)}"
 
     def _gap(self, series: _Series) -> Array:
-        # A difference of equal values is what their last bits make of it, which is another number on another processor.
+        """Return the residuals of a series in the unit of the strip."""
+        # The difference of nearly equal values depends on their last bits, which differ between processors: round it.
         largest = np.max(np.abs(series.y), initial=0.0, where=np.isfinite(series.y))
         places = 12 - math.floor(math.log10(largest)) if largest > 0 else 12
         gap = [round(value, places) if math.isfinite(value) else value for value in series.y - series.theory_at_x]
@@ -331,6 +334,7 @@ class Comparison:
             return values / series.theory_at_x * 100 if self._residual == "percent" else values
 
     def _hovertext(self, series: _Series, gap: Array) -> list[str]:
+        """Return the hover text of each measured point."""
         unit = " %" if self._residual == "percent" else ""
         return [
             f"<b>{series.name}</b><br>{self._x_label}: {_short(x)}<br>{self._y_label}: {_short(y)}"
@@ -341,6 +345,7 @@ class Comparison:
         ]
 
     def _scale_strip(self, figure: go.Figure) -> None:
+        """Set the range and ticks of the strip so that all residuals with their intervals fit."""
         low = high = 0.0
         for series in self._series:
             gap, half = self._gap(series), self._half(series)
@@ -356,7 +361,7 @@ class Comparison:
         figure.update_yaxes(title=title, zerolinecolor=TEXT, **scale, row=2, col=1)
 
     def _strip_title(self) -> str:
-        """Return the title of the strip's axis, broken so that it is no longer than the axis."""
+        """Return the title of the strip's axis, split so that each line fits the axis."""
         names = {series.theory_name for series in self._series}
         (name,) = names if len(names) == 1 else ("theory",)
         _, bracket, unit = self._y_label.rpartition(" (")
@@ -366,14 +371,14 @@ class Comparison:
 
 
 def _strip_scale(below: float, above: float) -> dict[str, Any]:
-    """Return range and ticks of a strip that reaches so far below and above 0."""
+    """Return range and ticks of a strip that extends to `-below` and `above`."""
     tick = _round_below(0.9 * max(below, above))
     ticks = [-tick] * (below >= tick) + [0] + [tick] * (above >= tick)
     return {"range": [-below, above], "tickvals": ticks}
 
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
-    """Return a figure's measured and theory traces as background for a newer one: the fainter, the more runs (1 or more) came since.
+    """Return a figure's measured and theory traces as background for a newer figure, fainter with each of the `age` newer runs.
 
     The first measured trace of the latest run (age 1) has the legend's entry for all of them.
     """
@@ -388,7 +393,7 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
                 opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=entry, meta={"role": "earlier"}
             )
             if entry:
-                # The entry has a legend group of its own, so that a click on it does not hide the newest run.
+                # Use a separate legend group, so that a click on the entry does not hide the newest run.
                 quiet.update(name=EARLIER, legendgroup=EARLIER, legendrank=1002)
                 listed = False
             kept.append(quiet)
@@ -396,11 +401,11 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
 
 
 def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
-    """Give logarithmic axes ticks whose labels are whole numbers, few enough to be read; return the figure.
+    """Label the ticks of logarithmic axes with few, whole numbers; return the figure.
 
-    An axis shows what its data span, or what `spans` says for `x` or `y`.
+    The range of an axis is that of its data, or the one in `spans` for `x` or `y`.
 
-    Plotly's own label the steps between 10 and 100 with one digit each: 2 3 4 5 6 7 8 9.
+    Plotly labels the steps between 10 and 100 with one digit each: 2 3 4 5 6 7 8 9.
     """
     for letter in "xy":
         if figure.layout[f"{letter}axis"].type != "log":
@@ -413,7 +418,7 @@ def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
         digits = (1, 2, 5) if decades < 2.3 else (1, 3) if decades < 4.6 else (1,)
         powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         steps = (float(f"{digit}e{power}") for power in powers for digit in digits)
-        # Plotly shows a little more than the data have.
+        # Plotly extends the axis a little beyond the data.
         ticks = [step for step in steps if low / 1.3 <= step <= high * 1.3]
         axes = figure.select_xaxes() if letter == "x" else [figure.layout.yaxis]
         for axis in axes:
@@ -429,7 +434,7 @@ def _tick_label(value: float) -> str:
 
 
 def _round_below(value: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above `value`.
+    """Return the largest of 1, 2 and 5 times a power of ten that is not above `value`.
 
     >>> _round_below(0.9), _round_below(1.0), _round_below(37)
     (0.5, 1.0, 20.0)
@@ -448,7 +453,7 @@ def _pair(name: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
-    """The formula at each x, also where it cannot take an array."""
+    """Return the formula's values at each x, also if it does not accept arrays."""
     try:
         values = np.asarray(formula(x), dtype=float)
         if values.shape == x.shape:

@@ -1,4 +1,4 @@
-"""A network as a drawing."""
+"""Drawings of networks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from netlab.network.link import LinkShape
     from netlab.network.topology import Topology
 
-TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
-NARROW_WIDTH_PX = 480  # from the first node to the last in a window of 900 pixels
+TYPICAL_WIDTH_PX = 800  # the output of a notebook on a laptop
+NARROW_WIDTH_PX = 480  # between the outermost nodes in a window of 900 pixels
 PIXELS_PER_LINK = 115
 NODE_PX = 34
 MAX_NAME_INSIDE = 4
-"""A name of more letters stands above or below its node, and so do the others of its network."""
+"""Longer names are placed above or below their nodes, and so are all names of that network."""
 NAME_PX = 13
 NAME_SIDES = {
     "bottom center": -90,
@@ -33,14 +33,14 @@ NAME_SIDES = {
     "bottom left": -135,
     "top left": 135,
 }
-"""Plotly's positions for a name, the first choice first, with their directions in degrees."""
+"""Plotly's positions for a name in order of preference, each with its direction in degrees."""
 MIN_ROOM, MIN_CORNER_ROOM = 50, 40
-"""Degrees between a name's direction and the next link: a name in the middle reaches to both sides."""
+"""Minimum angles in degrees between a name and the next link; a centered name extends to both sides."""
 MIN_ROW = 3
-"""The number of routers in a row from which a network is drawn on a straight line."""
+"""The number of routers in a row from which a network is drawn along a straight line."""
 ROW_LINK = 1.3
-"""Length of a row's links, which have labels, to that of the others."""
-CLEARLY = 0.01  # of a link: less is rounding
+"""Length of the links of a row, which have labels, relative to other links."""
+CLEARLY = 0.01  # of a link's length; smaller differences are rounding errors
 
 
 def topology(
@@ -48,7 +48,7 @@ def topology(
 ) -> go.Figure:
     """Draw a network with rate, delay and queue on its links.
 
-    Hosts are circles, routers squares, switches diamonds. A link whose directions differ carries both.
+    Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def topology(
     title : str
         The figure's title.
     link_names : mapping of two nodes to str, optional
-        What links are called in the text, such as ``{("r1", "r2"): "L1"}``.
+        Names of links for their labels, such as ``{("r1", "r2"): "L1"}``.
 
     Returns
     -------
     Figure
-        The same for the same topology.
+        The same figure for the same topology.
 
     Raises
     ------
@@ -130,12 +130,12 @@ def topology(
 
 
 def notebook_drawing(network: Topology) -> dict[str, Any]:
-    """Return the drawing of a network that is the value of a notebook's cell, in all forms of an output."""
+    """Return the drawing of a network in all formats of a notebook's output."""
     return notebook_forms(topology(network))
 
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
-    """Places one apart per link, the longest way across the page and the first host on its left."""
+    """Return the nodes' places, in units of a link, with the largest extent horizontal and the first host on the left."""
     near: dict[str, list[str]] = {node: [] for node in network.nodes}
     for link in network.links:
         near[link.a].append(link.b)
@@ -155,7 +155,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         lengths = np.linalg.norm(points[joined[:, 0]] - points[joined[:, 1]], axis=1)
         points = points / (lengths.mean() if len(lengths) else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
-            points[:, 1] = 0  # a chain, which the steps straighten ever more slowly
+            points[:, 1] = 0  # a chain: the iteration straightens it too slowly
         else:
             points = _straightened(
                 points, between, [names.index(node) for node in _row(network, near) if node in piece]
@@ -170,7 +170,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
 
 
 def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How many links each node that can be reached is away."""
+    """Return the number of links to each node that can be reached."""
     found, waiting = {node: 0}, [node]
     for here in waiting:
         for there in near[here]:
@@ -181,12 +181,12 @@ def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def _turned(points: Array) -> Array:
-    """The longest way across the page, what comes first on the left and on top; the same on every machine."""
+    """Rotate the points so that the largest extent is horizontal and the first node is on the left and on top, on every machine alike."""
     (xx, xy), (_, yy) = points.T @ points
     if np.hypot(xx - yy, 2 * xy) > CLEARLY * (xx + yy):
         angle = 0.5 * np.arctan2(2 * xy, xx - yy)
     else:
-        # As wide as high: which way is the longest is a matter of rounding.
+        # For equal extents the direction of the largest is a rounding error: use the direction of the first point.
         x, y = next((point for point in points if np.hypot(*point) > CLEARLY), points[0])
         angle = np.arctan2(y, x)
     found: Array = points @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -198,10 +198,10 @@ def _turned(points: Array) -> Array:
 
 
 def _spread(links_between: Array) -> Array:
-    """Points in the plane about as far from each other as they have links between them, from places on a circle.
+    """Return points in the plane whose distances are close to the numbers of links between them, starting from a circle.
 
-    The sum of (distance / links - 1)**2, of T. Kamada, S. Kawai, Information Processing Letters 31(1), 1989, made smaller by each
-    step of E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004.
+    Each step reduces the sum of (distance / links - 1)**2 (T. Kamada, S. Kawai, Information Processing Letters 31(1),
+    1989) as in E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004.
     """
     count = len(links_between)
     angles = np.arange(count) * 2 * np.pi / count
@@ -209,7 +209,7 @@ def _spread(links_between: Array) -> Array:
 
 
 def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array:
-    """Move the points by steps of `_spread`; those of a `row` stay on the horizontal through 0."""
+    """Move the points by steps of `_spread`; those of a `row` stay on the horizontal line through 0."""
     count = len(links_between)
     apart = links_between + np.eye(count)
     pull = np.linalg.pinv(np.diag((apart**-2.0).sum(axis=1)) - apart**-2.0)
@@ -219,7 +219,7 @@ def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array
         np.fill_diagonal(push, 0)
         step = pull @ ((np.diag(push.sum(axis=1)) - push) @ points) - points
         step[list(row), 1] = 0
-        points = points + 1.9 * step  # beyond 2 the sum would grow
+        points = points + 1.9 * step  # above 2 the sum would increase
         if np.max(np.abs(step)) < 1e-7:
             break
     centred: Array = points - points.mean(axis=0)
@@ -227,7 +227,7 @@ def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array
 
 
 def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the routers that stand in one row, each linked to the next and to no other router; none if there are not so many."""
+    """Return routers in a row, each linked to the next and to no other router; none if there are fewer than `MIN_ROW`."""
     routers = {node: [other for other in near[node] if other in network.routers] for node in network.routers}
     ends = [node for node, others in routers.items() if len(set(others)) == 1]
     longest: list[str] = []
@@ -242,7 +242,7 @@ def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Array:
-    """Draw the points of a row along the horizontal, with longer links, and the others where they are then best placed."""
+    """Place the points of a row on a horizontal line with longer links, and then find the best places of the others."""
     if not row:
         return points
     x, y = points[row[-1]] - points[row[0]]
@@ -255,12 +255,12 @@ def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Ar
         apart[one, other] = apart[other, one] = ROW_LINK
     for middle in range(len(apart)):
         apart = np.minimum(apart, apart[:, [middle]] + apart[[middle], :])
-    # With links of one length first: from there the others find better places.
+    # Start with links of equal length: from there the other nodes find better places.
     return _majorized(_majorized(turned, links_between, row), apart, row)
 
 
 def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, float]]) -> str:
-    """Choose the side of a node at which no link leaves it: below, above, or at a corner."""
+    """Return Plotly's position for a node's name, on a side without a link: below, above, or at a corner."""
     points = np.array(list(place.values()))
     pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
     others = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
@@ -277,14 +277,14 @@ def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, f
 def _beside(
     link: Any, lines: Sequence[str], place: Mapping[str, tuple[float, float]], network: Topology, labels: list[Array]
 ) -> tuple[float, float]:
-    """Shift in pixels that clears a link's label from its line, to its freer side; notes it in `labels`."""
+    """Return the shift in pixels that moves a link's label off its line, to the side with more room; append its place to `labels`."""
     points = np.array(list(place.values()))
     pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
     at = {node: np.array(where) * pixels for node, where in place.items()}
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     half_box = np.array([4.0 * max(map(len, lines)), 9.0 * len(lines)])
-    # A label wider than the line between its nodes, on a narrow page, would be hidden behind them.
+    # On a narrow page, a label that is wider than the line between its nodes would be hidden behind them.
     narrow_px = np.linalg.norm(along * (NARROW_WIDTH_PX / TYPICAL_WIDTH_PX, 1))
     clear_px = 6 if 2 * half_box[0] < narrow_px - NODE_PX else NODE_PX / 2
     shift = normal * (clear_px + np.abs(normal) @ half_box)
@@ -296,12 +296,13 @@ def _beside(
             crowd += [at[other.a] + part * (at[other.b] - at[other.a]) for part in (0.25, 0.5, 0.75)]
     middle = start + along / 2
     room = [min(np.linalg.norm(middle + way - point) for point in crowd) for way in (shift, -shift)]
-    best = shift if room[0] >= 0.9 * room[1] else -shift  # above, unless below is clearly freer
+    best = shift if room[0] >= 0.9 * room[1] else -shift  # above, unless there is clearly more room below
     labels.append(middle + best)
     return round(float(best[0]), 1), round(float(best[1]), 1)
 
 
 def _link_text(link: Any) -> str:
+    """Return the label of a link: its properties, or those of each direction if they differ."""
     there, back = _shape_words(link.forward), _shape_words(link.backward)
     if there == back:
         return "<br>".join(there)
@@ -312,6 +313,7 @@ def _link_text(link: Any) -> str:
 
 
 def _shape_words(shape: LinkShape) -> list[str]:
+    """Return a short text for each property of a direction that is set."""
     words = []
     if shape.medium is not None:
         words.append(shape.medium)

@@ -1,4 +1,4 @@
-"""The forms of a figure that a notebook's output has: Plotly's own, HTML, and text."""
+"""Formats of a figure in a notebook's output: Plotly's own, HTML, and text."""
 
 import hashlib
 import html
@@ -24,12 +24,12 @@ LAB_HEIGHT = 360
 
 
 class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
-    """Plotly's own form, which JupyterLab draws, and HTML for pages without it (nbviewer, nbconvert)."""
+    """Plotly's own format, which JupyterLab draws, and HTML for pages without it (nbviewer, nbconvert)."""
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
         fig_dict = described(prepared(fig_dict))
         bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
-        # The tool bar would lie over the title of a narrow figure; a double click resets what was zoomed.
+        # The tool bar would cover the title of a narrow figure; a double click resets the zoom.
         for form in bundle.values():
             form.setdefault("config", {})["displayModeBar"] = False
         page.show_once()
@@ -37,7 +37,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def prepared(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure as a page shows it: rounded, with whole markers on its axes, and its legend below its title."""
+    """Return the figure as a page shows it: numbers rounded, markers at the axes not cut off, the legend below the title."""
     fig_dict = rounded(fig_dict)
     # The edge of the plot would cut a marker at 0 in half.
     data = [{"cliponaxis": False, **trace} if trace["type"] == "scatter" else trace for trace in fig_dict["data"]]
@@ -45,21 +45,21 @@ def prepared(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def described(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with its description in `layout.meta`, from where the page's script takes its accessible name."""
+    """Return the figure with its description in `layout.meta`, which the page's script uses as the accessible name."""
     layout = fig_dict["layout"]
     meta = layout.get("meta", {})
     if not isinstance(meta, dict):
-        # A student's own: texts of the figure may use it.
+        # The meta data is the student's: texts of the figure may refer to it.
         return fig_dict
     return {**fig_dict, "layout": {**layout, "meta": {**meta, "description": description(fig_dict)}}}
 
 
 def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with its legend hung up below its title, and the plot below the legend, as high as that is at any width.
+    """Return the figure with its legend attached below the title, and the plot below the legend, as high as the legend is at any width.
 
-    A legend that stands on the plot grows upwards over the title where the page is narrow. And after a page has become
-    wider, Plotly leaves it where it stood for a plot that was lower: over the curves. From the top it grows downwards,
-    and the plot makes room.
+    A legend that is attached to the plot grows upwards over the title on a narrow page; and when a page becomes wider,
+    Plotly leaves it at its place for a lower plot, over the curves. A legend attached to the top grows downwards, and
+    the plot moves down.
     """
     layout = fig_dict["layout"]
     usual = layout.get("template", {}).get("layout", {}).get("legend", {})
@@ -72,27 +72,27 @@ def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def page_html(figure: go.Figure | dict[str, Any]) -> str:
-    """Return a figure as HTML that loads Plotly from the web; equal text for equal figures, so that notebooks agree."""
+    """Return a figure as HTML that loads Plotly from the web; equal figures give equal text, so that notebooks can be compared."""
     drawn = go.Figure(prepared(go.Figure(figure).to_dict()))
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
-    # Plotly's logo would bring the same id into the page once for each figure.
+    # Plotly's logo would repeat the same id for each figure of the page.
     config = {"displaylogo": False, "displayModeBar": False}
-    # "cdn" hashes the script in Plotly's wheel, which has none in a browser.
+    # "cdn" hashes the script in Plotly's wheel, which is missing in a browser.
     script = CDN.format(get_plotlyjs_version()) if sys.platform == "emscripten" else "cdn"
     plot = str(pio.to_html(drawn, config, full_html=False, include_plotlyjs=script, div_id=f"figure-{name}"))
     return f'<div role="img" aria-label="{html.escape(description(drawn))}">{plot}</div>'
 
 
 def notebook_forms(figure: go.Figure) -> dict[str, Any]:
-    """Return a figure in all forms that a notebook's output has, by their types."""
+    """Return a figure in all formats of a notebook's output, by their MIME types."""
     forms: dict[str, Any] = pio.renderers["netlab"].to_mimebundle(figure.to_dict())
     return forms
 
 
 pio.renderers["netlab"] = _NotebookRenderer()
-if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
+if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have their own renderers
     pio.renderers.default = "netlab"
 if sys.platform == "emscripten":
-    # Plotly shows nothing without nbformat, uses nothing of it, and in a browser it cannot be had.
+    # Plotly requires nbformat to show a figure, although it does not use it; it is missing in a browser.
     importlib.import_module("plotly.io._renderers").nbformat = SimpleNamespace(__version__="5.10")  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What a capture tells of one TCP connection: tcptrace's time-sequence graph, and the data in flight."""
+"""Figures of a captured TCP connection: tcptrace's time-sequence graph, and the data in flight."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SEQUENCE_NUMBERS = 2**32
 
 
 class Connection(NamedTuple):
-    """One direction of a TCP connection as its capture's first node sees it."""
+    """A direction of a TCP connection at the captured node that is nearest to its sender."""
 
     label: str
     data: pd.DataFrame
-    """Segments with data as they leave the node: t_s, first and last (bytes from the connection's first), again (whether sent before)."""
+    """Segments with data that leave the node: t_s, first and last (bytes from the connection's first), again (True if sent before)."""
     acks: pd.DataFrame
-    """Acknowledgements that arrive at it: t_s, ack, window (the last byte that the receiver has room for; nan where unknown)."""
+    """Acknowledgements that arrive at the node: t_s, ack, window (the last byte that fits into the receiver's buffer; NaN if unknown)."""
 
 
 def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> Connection:
-    """The connection that sends most data in a table of packets, from `src` and to `dst` where these are named.
+    """Return the connection with most data in a table of packets; from `src` and to `dst` if these are given.
 
-    Raises NetlabError when there is no TCP data among them.
+    Raises NetlabError when the packets contain no TCP data.
     """
     chosen = packets[(packets.protocol == "tcp") & (packets.payload_bytes > 0) & packets.departs]
     for name, node in (("src", src), ("dst", dst)):
@@ -49,7 +49,7 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
     sent = chosen[
         (chosen.src == here) & (chosen.src_port == port) & (chosen.dst == there) & (chosen.dst_port == other_port)
     ]
-    # Of a link's two ends, the one that data leaves; with several captures, the first that sees it.
+    # Choose the end of the link that data leaves; with several captures, the first that sees the data.
     first = sent.iloc[0]
     at_node = packets[(packets.node == first.node) & (packets.interface == first.interface)]
     sent = sent[(sent.node == first.node) & (sent.interface == first.interface)]
@@ -73,7 +73,7 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
 
 
 def _from(numbers: pd.Series, begin: int) -> pd.Series:
-    """Bytes since the first, also where the sequence numbers have begun anew; a little before it is negative."""
+    """Return the bytes since the first one, also after sequence numbers have wrapped; numbers slightly before it are negative."""
     half = SEQUENCE_NUMBERS // 2
     return (numbers - begin + half) % SEQUENCE_NUMBERS - half
 
@@ -81,10 +81,10 @@ def _from(numbers: pd.Series, begin: int) -> pd.Series:
 def time_sequence(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
-    """The time-sequence graph of a TCP connection, as tcptrace draws it at the sender's end of a captured link.
+    """Draw the time-sequence graph of a TCP connection, as tcptrace does at the sender's end of a captured link.
 
-    A segment is a bar from its first to its last byte; those sent again have another colour. Below runs what is acknowledged, above
-    what the receiver has room for.
+    A segment is a bar from its first to its last byte; retransmitted segments have another colour. The curve below is
+    acknowledged data, the curve above the limit of the receiver's window.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def time_sequence(
     Raises
     ------
     NetlabError
-        When there is no TCP data among the packets.
+        When the packets contain no TCP data.
 
     References
     ----------
@@ -132,17 +132,17 @@ def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, co
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
-    """How much of a connection's data is in flight: sent beyond the last acknowledgement, as `connection` sees it.
+    """Return a connection's data in flight over time: bytes sent beyond the last acknowledgement, as in `connection`.
 
     Returns
     -------
     DataFrame
-        A row for each segment and acknowledgement: t_s, in_flight_bytes, receiver_window_bytes (nan where unknown).
+        A row for each segment and acknowledgement: t_s, in_flight_bytes, receiver_window_bytes (NaN if unknown).
 
     Raises
     ------
     NetlabError
-        When there is no TCP data among the packets.
+        When the packets contain no TCP data.
     """
     import pandas as pd
 
@@ -161,7 +161,7 @@ def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = N
 def window_in_flight(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
-    """The data in flight over time, and the receiver's window above it.
+    """Draw the data in flight over time, with the receiver's window above it.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def window_in_flight(
     Raises
     ------
     NetlabError
-        When there is no TCP data among the packets.
+        When the packets contain no TCP data.
     """
     rows = in_flight(packets, src, dst)
     figure = go.Figure()

@@ -1,7 +1,7 @@
-"""The script that completes a notebook's page: accessible names of figures and sliders.
+"""The script of a notebook's page that adds accessible names of figures and sliders.
 
-Plotly draws a figure as shapes without a name, and ipywidgets' sliders have no name for their handles. Neither has a setting
-for it, so a script in the page adds them, from what netlab writes into the figure and the slider's row.
+Plotly draws a figure as shapes without a name, and the handles of ipywidgets' sliders have no names. Neither has a
+setting for it, so a script adds them from data that netlab writes into the figure and the slider's row.
 """
 
 import sys
@@ -15,7 +15,7 @@ _shells_with_script: list[Any] = []
 
 
 def show(more_html: str = "") -> None:
-    """Bring the script, and `more_html`, into a notebook's page; do nothing anywhere else."""
+    """Add the script, and `more_html`, to a notebook's page; do nothing outside a notebook."""
     display, shell = _notebook()
     if shell is not None:
         _shells_with_script[:] = [shell]
@@ -24,13 +24,13 @@ def show(more_html: str = "") -> None:
 
 
 def show_once() -> None:
-    """Bring the script into a notebook's page unless this kernel already did."""
+    """Add the script to a notebook's page unless this kernel has already done so."""
     if threading.current_thread() is threading.main_thread() and _notebook()[1] not in _shells_with_script:
         show()
 
 
 def _notebook() -> tuple[Any, Any]:
-    """Return IPython's module for output and the shell of a notebook's kernel; None for the latter outside of one."""
+    """Return IPython's display module, and the shell of a notebook's kernel (None outside a notebook)."""
     display = sys.modules.get("IPython.display")
     shell = sys.modules["IPython"].get_ipython() if display else None
     return display, shell if hasattr(shell, "kernel") else None

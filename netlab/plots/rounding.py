@@ -1,7 +1,7 @@
-"""Round a figure's numbers, so that equal experiments give equal notebooks on every processor.
+"""Rounding of a figure's numbers, so that equal experiments give equal notebooks on every processor.
 
-The last bits of a logarithm or a sum differ between processors. A notebook keeps all digits of a figure, and with them
-a difference that nobody can see.
+The last bits of a logarithm or a sum differ between processors. A notebook stores all digits of a figure, and therefore
+differences that nobody can see.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 SIGNIFICANT_DIGITS = 10
 NOISE_DIGITS = 13
-"""A value with its first digit so many places behind that of the largest value beside it is a rounding error."""
+"""A value whose first digit is this many places behind that of the largest value of its series is a rounding error."""
 
 
 def rounded(value: Any) -> Any:
@@ -38,11 +38,12 @@ def rounded(value: Any) -> Any:
 
 
 def _round_one(value: float) -> float:
-    # "+ 0.0" makes 0.0 of -0.0.
+    # Adding 0.0 turns -0.0 into 0.0.
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0 if math.isfinite(value) else value
 
 
 def _round_sequence(values: Sequence[Any]) -> Any:
+    """Return a list or tuple with its floats rounded; values that are tiny compared with the largest become 0."""
     kind = tuple if isinstance(values, tuple) else list
     largest = max((abs(each) for each in values if _is_finite_float(each)), default=0.0)
     if not largest:

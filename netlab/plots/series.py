@@ -1,4 +1,4 @@
-"""A run over time."""
+"""Figures of a run over time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from netlab.network import change
 from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
 
 MAX_LABELS = 6
-"""More changes have a thin line each and no label."""
+"""Further changes get a thin vertical line without a label."""
 LABEL_PX, LABEL_FONT_PX = 17, 12
 NARROW_PLOT_PX = 520
-"""The width at which labels of changes still do not touch."""
+"""The smallest width of the plot at which labels of changes do not overlap."""
 PX_AROUND_STRIPS = 130
 
 LABELS = {
@@ -46,21 +46,21 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Draw a run over time: a strip per quantity with a line per flow, the backlog of the queues, a thin line at each change of a link.
+    """Draw a run over time: a strip per quantity with a curve per flow, the backlog of the queues, a thin line at each change of a link.
 
     Parameters
     ----------
     run : Run
-        Anything with the frames `intervals` and `queues`, and `pings` where there are some.
+        Any object with the tables `intervals` and `queues`, and `pings` if there are any.
     quantities : str or sequence of str
         Columns of `run.intervals`; a column without any value is left out. Pings are points in the strip of "rtt_ms".
     interfaces : str or sequence of str, optional
-        Queues to draw, by their links, such as "r1 to r2", or interfaces, such as "r1-eth1"; those that ever held a
-        packet when left out, none for an empty sequence.
+        Queues to draw, named by their links, such as "r1 to r2", or by interfaces, such as "r1-eth1"; by default those
+        that ever held a packet, and none for an empty sequence.
     theory : mapping of quantity to float, optional
         Values drawn as dashed horizontal lines.
     title : str
-        The figure's title; the quantities when left out.
+        The figure's title; by default the names of the quantities.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def _title(rows: Sequence[str]) -> str:
 
 
 def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
-    """Draw a thin line at each moment at which a link changed, and above the strips what became of it in a few words."""
+    """Draw a thin vertical line at each change of a link, with a short description above the strips."""
     changes, _ = change.read(getattr(run, "settings", {}).get("scenario", {}).get("changes", []))
     by_moment: dict[float, list[str]] = {}
     for item in changes:
@@ -176,12 +176,12 @@ class _LabelPlace(NamedTuple):
     at_s: float
     words: str
     line: int
-    """From 0, next to the strips, upwards."""
+    """The row of the label, from 0 next to the strips, upwards."""
     anchor: str
 
 
 def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_LabelPlace]:
-    """Find for each label a line above the strips in which it stands on no other label, nor on another label's thin line.
+    """Find for each label a row above the strips in which it covers neither another label nor another label's line.
 
     >>> [place.line for place in _label_places({1.0: "r1-h2: 2 Mbit/s", 2.0: "r1-h2: 5 Mbit/s", 8.0: "r1-h2: down"}, (0, 10))]
     [1, 0, 0]
@@ -196,7 +196,7 @@ def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_L
             leftwards.append((at_s, words, "right", begin_px - width_px, begin_px))
     taken: list[tuple[int, float, float]] = []
     found = []
-    # A label lies over the thin lines of those on its side, which end below it: so the outermost come first.
+    # A label crosses the vertical lines of later labels on its side, which end below it: so place the outermost first.
     for at_s, words, anchor, left_px, right_px in [*rightwards[::-1], *leftwards]:
         below = [line for line, start_px, end_px in taken if left_px < end_px and right_px > start_px]
         line = 1 + max(below, default=-1)
@@ -214,13 +214,13 @@ def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], 
 
 
 def _link(frame: pd.DataFrame, interface: str) -> str:
-    """Return the name of a queue's link; the interface where a run of an older version does not have it."""
+    """Return the name of a queue's link; the interface for a run of an older version without link names."""
     link = frame["link"].iloc[0] if "link" in frame and len(frame) else None
     return str(link) if link else interface
 
 
 def _interface(queues: pd.DataFrame, name: str) -> str:
-    """Return the interface of a queue that is called by it or by its link."""
+    """Return the interface of a queue that is named by its interface or its link."""
     frames = dict(list(queues.groupby("interface", sort=False)))
     names = {_link(frame, str(interface)): str(interface) for interface, frame in frames.items()}
     if name not in frames and name not in names:

@@ -1,7 +1,8 @@
-"""Curves that grow many times a second, as SVG text.
+"""Curves as SVG text, for pictures that change many times a second.
 
-A browser takes some tenths of a second for a figure of Plotly's, and a few thousandths for such a picture. It needs no script, so
-it is drawn wherever a page shows HTML. Its words have the colour of the page's own, which can be read on white and on dark.
+A browser takes some tenths of a second for a Plotly figure, and a few milliseconds for such a picture. It needs no
+script, so every page that shows HTML can draw it. Its text has the page's own colour, which is legible on white and on
+dark.
 """
 
 import html
@@ -14,22 +15,22 @@ from netlab.plots.theme import COLOURS, GRID, TEXT
 
 WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 760, 62, 12, 96, 24, 20
 LETTER, AROUND_NAME = 7, 50
-"""Pixels of a letter of a name, and of the line before it with the space behind it."""
+"""Pixels of a letter of a name, and of the line before and the space after the name."""
 DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
-"""Those of `theme.DASHES`."""
+"""Dash patterns of `theme.DASHES`."""
 MOST_MARKS, MARK = 12, 150
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 class Strips:
-    """Strips one above the other, one for each of some columns, with a curve for each series, over the last `window_s`.
+    """Strips one above the other, one for each quantity, with a curve for each series, over the last `window_s` seconds.
 
-    So many points are kept of a curve at most; those of `names` will come, and get their colours in that order.
+    A curve keeps at most `points` points; the series in `names` get their colours in that order.
     """
 
     def __init__(self, quantities: Sequence[str], window_s: float, points: int, names: Sequence[str] = ()) -> None:
         self._window_s = window_s
-        # As the picture has them, so that each is written once and not for each picture.
+        # Points are stored as SVG text, so that each is formatted once and not for each picture.
         self._curves: dict[str, dict[str, deque[str]]] = {
             quantity: defaultdict(lambda: deque(maxlen=points)) for quantity in quantities
         }
@@ -39,22 +40,22 @@ class Strips:
 
     @property
     def names(self) -> Collection[str]:
-        """Those of all curves."""
+        """The names of all curves."""
         return self._styles.keys()
 
     def add(self, quantity: str, name: str, t_s: float, value: float) -> None:
-        """The next point of a curve."""
+        """Add a point to a curve."""
         self._styles.setdefault(name, len(self._styles))
         self._curves[quantity][name].append(f"{t_s:.7g},{value:.4g}")
-        # A scale that shrank again would make equal curves look different.
+        # A scale that shrinks again would make equal curves look different.
         self._tops[quantity] = max(self._tops[quantity], value)
 
     def mark(self, t_s: float, words: str) -> None:
-        """A thin line through all strips."""
+        """Mark a moment with a thin line through all strips and a short text."""
         self._marks = [*self._marks, (t_s, words)][-MOST_MARKS:]
 
     def in_words(self) -> str:
-        """What the picture shows, for those who cannot see it: the newest value of each curve, and the changes."""
+        """Return a text alternative of the picture: the newest value of each curve, and the marks."""
         parts = []
         for quantity, curves in self._curves.items():
             newest = [f"{name} {curve[-1].partition(',')[2]}" for name, curve in curves.items()]
@@ -63,7 +64,7 @@ class Strips:
         return ". ".join(parts) + "."
 
     def svg(self, now_s: float) -> str:
-        """The picture at a moment, as an element of a page."""
+        """Return the picture at a moment as an SVG element."""
         begin_s = max(0.0, now_s - self._window_s)
         scale = (WIDTH - LEFT - RIGHT) / self._window_s
         places = self._name_places()
@@ -80,7 +81,7 @@ class Strips:
             if t_s >= begin_s:
                 x = LEFT + (t_s - begin_s) * scale
                 parts.append(f'<path d="M{x:.1f} {LINE * lines + 20}V{bottom}" stroke="{TEXT}"/>')
-                # The newest words, and of the others those that do not stand on them.
+                # Draw the newest text, and those older ones that do not overlap it.
                 middle = min(max(x, LEFT + MARK / 2), WIDTH - MARK / 2)
                 if middle + MARK / 2 <= free:
                     parts.append(_text(middle, LINE * lines + 16, words, "middle", 12))
@@ -93,7 +94,7 @@ class Strips:
         )
 
     def _name_places(self) -> dict[str, tuple[int, int]]:
-        """Return for each name where it begins and in which line it is."""
+        """Return the x position and the row of each name."""
         places, x, line = {}, LEFT, 0
         for name in self._styles:
             width = AROUND_NAME + LETTER * len(name)
@@ -108,6 +109,7 @@ class Strips:
         return f'<path d="M{x} {y - 4}h26" {_stroke(self._styles[name])}/>{_text(x + 32, y, name, "start", 13)}'
 
     def _strip(self, quantity: str, curves: dict[str, deque[str]], top: float, begin_s: float) -> str:
+        """Return the SVG elements of a strip: axis, title and curves."""
         highest = _nice(self._tops[quantity])
         bottom = top + HEIGHT
         parts = [
@@ -118,7 +120,7 @@ class Strips:
             f'<text transform="translate(14 {top + HEIGHT / 2:.0f}) rotate(-90)" text-anchor="middle" fill="currentColor" '
             f'font-size="13">{html.escape(LABELS[quantity])}</text>'
         )
-        # In the units of the points: the picture scales them, and cuts off what is over.
+        # Draw in the units of the points: the viewBox scales them and clips what is outside.
         parts.append(
             f'<svg x="{LEFT}" y="{top - 1}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT + 2}" preserveAspectRatio="none" '
             f'viewBox="{begin_s:.7g} {-highest:g} {self._window_s:g} {highest:g}"><g transform="scale(1 -1)">'
@@ -131,6 +133,7 @@ class Strips:
 
 
 def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> list[str]:
+    """Return the SVG elements of the time axis."""
     step_s = _nice(window_s / 12)
     first = math.ceil(begin_s / step_s)
     parts = [f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="{TEXT}"/>']
@@ -142,7 +145,7 @@ def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> 
 
 
 def _nice(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, ... that is no smaller; 1 for nothing.
+    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 1 for 0.
 
     >>> [_nice(value) for value in (0, 0.3, 1.2, 40, 50.1)]
     [1.0, 0.5, 2.0, 50.0, 100.0]

@@ -1,8 +1,7 @@
-"""The look that all figures share: colours, the template, points and lines of series.
+"""The common look of all figures: colours, the template, markers and lines of series.
 
-What was measured is a marker, what theory says is a dashed line, what somebody published is an open diamond:
-the three stay apart without colour, on a white or a dark page. Colours, greys and gridlines are mid-tones for
-the same reason.
+Measurements are markers, theory is a dashed line, published values are open diamonds: the three can be distinguished
+without colour, on a white or a dark page. Colours, greys and gridlines are mid-tones for the same reason.
 """
 
 import math
@@ -21,13 +20,13 @@ TEXT_ON_DARK = "#969696"  # contrast 6.4 there
 GRID = "rgba(128,128,128,0.25)"
 COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
 INK = "#000000"
-"""Of a name that stands on one of the colours."""
+"""The colour of a name that is printed on one of the colours."""
 SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open", "star")
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
 
 
 def rgb(colour: str) -> str:
-    """A colour as browsers write it into a style.
+    """Return a colour in the form of browsers' styles.
 
     >>> rgb("#767676")
     'rgb(118, 118, 118)'
@@ -62,7 +61,7 @@ def _template() -> go.layout.Template:
             "margin": {"l": 70, "r": 20, "t": 80, "b": 60},
             "hoverlabel": {"align": "left"},
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": TEXT, "activecolor": COLOURS[0]},
-            # Plotly's own lines are black, which a dark page hides, and its areas have no colour at all.
+            # Plotly's own lines are black, which is invisible on a dark page, and its areas have no colour.
             "shapedefaults": {"line": {"color": TEXT}, "fillcolor": COLOURS[2]},
         }
     )
@@ -70,37 +69,37 @@ def _template() -> go.layout.Template:
 
 pio.templates["netlab"] = _template()
 if pio.templates.default == "plotly":
-    # What a student draws with `table.plot(...)` looks like the figures beside it, on a dark page too.
+    # Figures of `table.plot(...)` get the same look, also on a dark page.
     pio.templates.default = "netlab"
 
 
 def points(number: int = 0, size: int = 9, **look: Any) -> dict[str, Any]:
-    """How a figure's series shows points, by its number; `look` goes to the marker."""
+    """Return Plotly's settings for the points of a series, by its number; `look` changes the marker."""
     marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": size, "color": COLOURS[number % len(COLOURS)]}
     return {"mode": "markers", "marker": {**marker, **look}}
 
 
 def line(number: int = 0, **look: Any) -> dict[str, Any]:
-    """How a figure's series shows a line, by its number; `look` goes to the line."""
+    """Return Plotly's settings for the line of a series, by its number; `look` changes the line."""
     usual = {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number % len(DASHES)], "width": 2}
     return {"mode": "lines", "line": {**usual, **look}}
 
 
 def theory_line(**look: Any) -> dict[str, Any]:
-    """How a figure shows theory, which belongs to no series or, with `color`, to one."""
+    """Return Plotly's settings for a line of theory; grey, or in the `color` of its series."""
     return line(dash="dash", **{"color": TEXT, **look})
 
 
 def told(part: str, name: str, x_label: str, y_label: str) -> dict[str, Any]:
-    """Name, role and hover text of a series."""
+    """Return the settings of a series for its name, role and hover text."""
     return {"name": name, "hovertemplate": hover(name, x_label, y_label), "meta": {"role": part}}
 
 
 def hover(name: str, x_label: str, y_label: str) -> str:
-    """Template of the text over a point, with its two values."""
+    """Return the template of the hover text of a point, with its two values."""
     return f"<b>{name}</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>"
 
 
 def finite(values: Any) -> list[float | None]:
-    """A list for Plotly with gaps where there is no value."""
+    """Return a list for Plotly, with gaps instead of values that are not finite."""
     return [float(value) if math.isfinite(value) else None for value in values]

@@ -1,4 +1,4 @@
-"""Figures in words, for readers who cannot see them."""
+"""Text alternatives of figures, for readers who cannot see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 MAX_NAMES = 8
-"""A sentence with more names is not listened to."""
+"""Names after this many are counted, not listed: nobody listens to a longer sentence."""
 
 
 def in_words(figure: go.Figure | dict[str, Any]) -> str:
@@ -50,12 +50,12 @@ def role(trace: Any) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Remove Plotly's tags; a broken line becomes a space."""
+    """Remove Plotly's tags; a line break becomes a space."""
     return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
 
 def _named_nodes(drawn: go.Figure) -> list[Any]:
-    """Return the traces with the nodes of a drawn network; none for another figure."""
+    """Return the traces with the nodes of a drawn network; none for other figures."""
     hidden = all(axis.visible is False for axis in drawn.select_xaxes())
     if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
         return []
@@ -84,7 +84,7 @@ def _drawing_sentence(drawn: go.Figure, kinds: list[Any]) -> str:
 
 
 def _axes_sentence(drawn: go.Figure) -> str:
-    """Say what stands against what, and name the series."""
+    """Return a sentence that names the axes and the series."""
     strips = {f"y{trace.yaxis[1:] if trace.yaxis else ''}" for trace in drawn.data if role(trace) == "residual"}
     up: list[str] = []
     below: list[str] = []
@@ -109,7 +109,7 @@ def _axes_sentence(drawn: go.Figure) -> str:
 
 
 def _list(texts: Iterable[str]) -> str:
-    """Join names with commas, each once, and count those that are too many.
+    """Join names with commas, each once; count those after `MAX_NAMES`.
 
     >>> _list(["cwnd", "RTT", "cwnd", "queue"])
     'cwnd, RTT and queue'
@@ -121,6 +121,7 @@ def _list(texts: Iterable[str]) -> str:
 
 
 def _series_in_words(drawn: go.Figure) -> list[str]:
+    """Return a phrase for each axis, and for each series with its number of points and its range."""
     titles = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
     parts = [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
     titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]
@@ -134,7 +135,7 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
         if axis.type == "log":
             low, high = f"{min(ys):.4g}", f"{max(ys):.4g}"
         else:
-            # Nobody sees what a residual has beyond a hundredth of a per cent, or a thousandth of the measured values.
+            # A residual is visible to a hundredth of a per cent, or to a thousandth of the measured values.
             if role(trace) != "residual":
                 digits = _digits(max(map(abs, ys)), 4)
             elif "%" in (axis.title.text or ""):
@@ -148,12 +149,12 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
 
 
 def _digits(largest: float, significant: int) -> int:
-    """Return the decimal places that leave so many significant digits of a figure's largest value."""
+    """Return the number of decimal places that shows a figure's largest value with `significant` digits."""
     return significant - 1 - math.floor(math.log10(largest)) if largest > 0 else significant
 
 
 def _heights(trace: Any) -> list[float]:
-    """Return the finite values that a trace shows upwards; arrays come from a notebook as base64."""
+    """Return the finite y values of a trace; a notebook stores arrays as base64."""
     values = getattr(trace, "y", None)
     if isinstance(values, dict):
         values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])

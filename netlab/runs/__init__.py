@@ -1,1 +1,1 @@
-"""Scenarios, runs, sweeps and kept results."""
+"""Scenarios, runs, sweeps and the cache of results."""

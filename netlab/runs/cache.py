@@ -1,12 +1,12 @@
-"""Runs kept on disk, so that rerunning a notebook is instant.
+"""A cache of runs on disk, so that executing a notebook again is instant.
 
-A run is found again by all that decides its numbers: the scenario and the plan made of it, the engine and its clock,
-the kernel's own bytes, Python and Mininet, and the sources of whatever runs in the guest or turns counters into numbers.
-A change of any of them makes another key, so a stale number cannot come back.
+The key of a run covers everything that determines its numbers: the scenario and its plan, the engine and its clock, the
+kernel's bytes, Python and Mininet, and the sources of the modules that run in the guest or turn counters into numbers.
+A change of any of them gives another key, so an outdated result is never returned.
 
-Runs are plain JSON files, one each, written at once or not at all; files that a run left are in a directory beside it. A
-database or pickles would save nothing here, and these can be read by eye, by `Run.from_json` and after an update of pandas;
-loading one runs no code.
+A run is a plain JSON file that is written atomically, with a directory next to it for the files that the run wrote. A
+database or pickles would save nothing here, and these files can be read by eye, with `Run.from_json` and after an
+update of pandas; loading one executes no code.
 """
 
 import functools
@@ -39,30 +39,30 @@ kernel's recipe, whose product has its own hash, and the version, which is part 
 
 
 class RunCache:
-    """The runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab); `prune` leaves `limit_bytes` at most."""
+    """The cached runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab); `prune` leaves at most `limit_bytes`."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self.directory = cache.root() / "runs"
         self.limit_bytes = limit_bytes
 
     def load(self, key: str | None) -> Run | None:
-        """The run of that key; None when there is none or its file is damaged."""
+        """Return the run of a key; None when there is none or its file is damaged."""
         if key is None:
             return None
         path = self._path(key)
         try:
             run = Run.from_json(path)
-            # The time of its last use, by which `prune` chooses.
+            # `prune` removes the runs that were used longest ago, by this time stamp.
             os.utime(path)
             if run.artifacts.lost:
                 return None
-            # Its files are the cache's, which may prune them while the run is in use.
+            # Copy its files: the cache may prune them while the run is in use.
             return replace(run, artifacts=run.artifacts.own_copy())
         except (NetlabError, OSError, ValueError):
             return None
 
     def store(self, key: str | None, run: Run) -> None:
-        """Keep a run, unless it has no key.
+        """Keep a run, unless its key is None.
 
         Raises NetlabError when it cannot be written.
         """
@@ -77,7 +77,7 @@ class RunCache:
         run.to_json(self._path(key))
 
     def prune(self) -> None:
-        """Remove the runs used longest ago until the rest is no larger than the limit."""
+        """Remove the runs that were used longest ago until the total size is within the limit."""
         room = self.limit_bytes
         for _, size, paths in sorted(self._runs(), reverse=True):
             room -= size
@@ -92,10 +92,10 @@ class RunCache:
         return self.directory / f"{key}.json"
 
     def _runs(self) -> Iterator[tuple[int, int, list[Path]]]:
-        """Time of the last use, size and paths of each run: its file, and the directory of what it left."""
+        """Yield the time of the last use, the size and the paths of each run: its file, and the directory of its artifacts."""
         if not self.directory.is_dir():
             return
-        # Everything in it, so that what a killed process left half-written goes as well.
+        # List all files, so that those which a killed process left half-written are removed as well.
         paths_of: dict[str, list[Path]] = {}
         for path in self.directory.iterdir():
             paths_of.setdefault(path.name.removesuffix(SUFFIX).removesuffix(".json"), []).append(path)
@@ -111,7 +111,7 @@ class RunCache:
 
 
 def conditions(engine: Engine) -> str:
-    """All but the scenario that decides what a run measures in an engine here, as plain text."""
+    """Return everything except the scenario that determines a run's numbers in an engine on this machine, as text."""
     kernel = getattr(engine, "kernel", None)
     return json.dumps(
         {
@@ -130,12 +130,12 @@ def _mininet_version() -> str:
     try:
         return importlib.metadata.version("mininet")
     except importlib.metadata.PackageNotFoundError:
-        # Mininet exists for Linux only, and the library engine does not need it.
+        # Mininet exists on Linux only, and the library engine does not need it.
         return ""
 
 
 def code_hash(package: Path = PACKAGE) -> str:
-    """Hash of netlab's own sources that decide a number once the plan is made."""
+    """Return a hash of netlab's sources that determine the numbers of a given plan."""
     return _digest(
         sorted(
             path
@@ -146,9 +146,9 @@ def code_hash(package: Path = PACKAGE) -> str:
 
 
 def key(scenario: Scenario, here: str) -> str | None:
-    """The name under which a valid scenario's run is kept, under these `conditions`; None where it calls a class of the user's.
+    """Return the key of a valid scenario's run under these `conditions`; None if it calls a user's class.
 
-    Nobody can tell whether such a class, and all that it uses, is still the same.
+    A user's class, with everything that it uses, cannot be fingerprinted, so its runs are not cached.
     """
     plan = scenario.plan()
     if any("own" in item for item in plan["traffic"]):
@@ -167,5 +167,5 @@ def _digest(paths: list[Path]) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
-    """Hash of a file, which a sweep asks for before each of its runs."""
+    """Return the hash of a file; cached, because a sweep needs it before each of its runs."""
     return hashlib.sha256(path.read_bytes()).digest()

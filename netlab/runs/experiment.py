@@ -1,4 +1,4 @@
-"""Settings in, a `Run` out: validate everything, plan, let an engine run it."""
+"""`nl.run`: check all settings, make a plan, let an engine run it, return a `Run`."""
 
 import threading
 import time
@@ -39,19 +39,20 @@ def run(
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
 ) -> Run:
-    """Build the network, send the traffic, and return what was measured.
+    """Build the network, send the traffic, and return the measurements.
 
     Parameters
     ----------
     topology : Topology
-        Also the dict of a topology file; or a whole `Scenario` or the dict of a scenario file, which nothing else of
-        the scenario may follow.
+        Or the dict of a topology file; or a whole `Scenario` or the dict of a scenario file, in which case the other
+        arguments of the scenario must be left out.
     traffic, duration_s, seed, interval_s, sysctls, captures, changes
         See `Scenario`, also for the defaults (10 s, seed 1, intervals of 0.1 s).
     engine : {"pocket", "native", "library"} or Engine, optional
-        Where it runs. None takes $NETLAB_ENGINE, else the quickest that is here and can do all of the scenario: the library
-        kernel, or for a `Command`, a shared medium and some settings the pocket kernel. Both have virtual time and give the
-        same scenario and seed the same results, to the last bit. `run.settings` has the name of the engine that it was.
+        The engine that runs it. None means $NETLAB_ENGINE, else the fastest one here that supports the whole scenario:
+        the library kernel, or the pocket kernel for a `Command`, a shared medium and some settings. Both have virtual
+        time and give the same results for the same scenario and seed, to the last bit. `run.settings` has the name of
+        the engine.
     progress : bool or callable
         Show a progress bar (never when $NETLAB_PROGRESS is 0), or call with the network time done and the whole,
         both in s.
@@ -67,9 +68,9 @@ def run(
     ScenarioError
         With every mistake in the scenario; nothing has been started.
     EngineError, KernelError
-        When this machine lacks something; the text says what to do.
+        When this machine lacks a requirement; the text says what to do.
     RunCancelled, RunError
-        When the run did not reach its end.
+        When the run was stopped or failed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A measurement made again with other seeds: the table of its runs, and how sure its mean is."""
+"""Repetitions of a measurement with other seeds: the table of the runs, and the confidence interval of their mean."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_SEEDS = 10
 
 
 class Interval(NamedTuple):
-    """A mean and half the width of its 95 % interval, both in the unit of the values."""
+    """A mean and half the width of its 95 % confidence interval, both in the unit of the values."""
 
     mean: float
     half_width: float
@@ -46,13 +46,13 @@ class Interval(NamedTuple):
 def interval(values: Any) -> Interval:
     """Return the mean of several independent values, and half the width of its 95 % interval.
 
-    If the measurement were made again and again with as many values each, 95 of 100 such intervals would hold the true
-    mean. That is so where the values are independent (a seed each) and not far from normally distributed.
+    If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
+    true mean. This holds if the values are independent (each has its own seed) and roughly normally distributed.
 
     Parameters
     ----------
     values : sequence of float
-        Two or more, such as a column of what `netlab.repeat` returns.
+        Two or more values, such as a column of the table that `netlab.repeat` returns.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def interval(values: Any) -> Interval:
     Raises
     ------
     NetlabError
-        With fewer than two values, or where one is missing (NaN): to leave values out is a decision of its own.
+        With fewer than two values, or with missing ones (NaN), because leaving values out must be a conscious decision.
 
     References
     ----------
@@ -82,7 +82,7 @@ def interval(values: Any) -> Interval:
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
-    """The values of `interval`, or a NetlabError that says what is wrong with them."""
+    """Return the values of `interval` as an array, or raise NetlabError with what is wrong with them."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.")
     listed = list(values)
@@ -131,21 +131,21 @@ def repeat(
     Parameters
     ----------
     network, traffic, duration_s, sysctls, changes
-        As for `netlab.run`: a network and the rest, or a whole `Scenario` (whose own seed is not used).
+        As for `netlab.run`: a network and the other arguments, or a whole `Scenario` (whose own seed is ignored).
     seeds : int or iterable of int
-        How many (10 means the seeds 1 to 10), or which.
+        The number of seeds (10 means the seeds 1 to 10), or the seeds.
     executor, fresh, engine, progress
-        As for `netlab.sweep`, which runs them side by side and keeps them for the next time.
+        As for `netlab.sweep`, which runs the scenarios in parallel and caches their results.
 
     Returns
     -------
     pandas.DataFrame
-        The rows of each run's `flows`, with the column `seed` before them; its `attrs["scenario"]` has what was repeated.
+        The rows of each run's `flows`, with the column `seed` in front; `attrs["scenario"]` has the repeated scenario.
 
     Raises
     ------
     ScenarioError
-        With every mistake in the scenario or its seeds; nothing has been started.
+        When runs failed; its `runs` has the successful ones by seed.
     SweepError
         When runs failed; its `runs` has the others by seed.
 
@@ -173,15 +173,15 @@ def repeat(
 
 
 class _Described(dict[str, Any]):
-    """A scenario beside a table."""
+    """The dict of a scenario in a table's `attrs`."""
 
     def __deepcopy__(self, _copied: Any) -> _Described:
-        # pandas copies what is beside a table at each of its operations: nobody changes this, so one is enough for all.
+        # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.
         return self
 
 
 def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
-    """The table of `repeat`, of runs of a scenario that were made already, by seed."""
+    """Return the table that `repeat` returns, from runs of a scenario by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
     table = table[["seed", *(name for name in table if name != "seed")]]
@@ -190,7 +190,7 @@ def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame
 
 
 def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
-    """The seeds, and a sentence for each thing that is wrong with them."""
+    """Return the seeds, and a message for each mistake in them."""
     given = plain(given)
     if isinstance(given, int) and is_integer(given):
         number = given

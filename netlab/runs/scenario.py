@@ -1,4 +1,4 @@
-"""Everything that decides what a run measures: read, checked as a whole, and made a plan."""
+"""Scenarios: everything that determines a run's measurements, with its checks and its plan."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "s
 NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
 
 TCP_SYSCTLS = {
-    # Large enough that the network limits a flow, not the host's memory: the kernel would derive them from `mem=`.
+    # Large enough that the network limits a flow and not the host's memory; the kernel would derive them from `mem=`.
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
 }
@@ -54,7 +54,7 @@ TCP_SYSCTLS = {
 @explain_bad_construction('nl.Scenario(network, [nl.Tcp("h1", "h2")], duration_s=10)')
 @dataclass(frozen=True)
 class Scenario:
-    """Everything that decides what a run measures.
+    """Everything that determines the measurements of a run.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ class Scenario:
     duration_s : float
         Network time in s, above 0 and at most a day.
     seed : int
-        Fixes all that is random: loss, jitter, the guest's own random numbers.
+        Determines everything random: losses, jitter, the guest's own random numbers.
     interval_s : float
-        Length in s of the intervals of the series, at least 0.001.
+        Length in s of the intervals of the time series, at least 0.001.
     sysctls : mapping
-        Kernel settings of every node beside netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
+        Kernel settings of every node in addition to netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
     captures : sequence of Capture
-        Links whose packets are written down; the files are in ``run.artifacts``, the packets in ``run.packets``.
+        Links whose packets are captured; the files are in ``run.artifacts``, the packets in ``run.packets``.
     changes : sequence of Change
-        What becomes of links while the traffic runs.
+        Changes of links while the traffic runs.
     """
 
     topology: Topology
@@ -88,7 +88,7 @@ class Scenario:
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as its file has it."""
+        """Return the scenario as its file has it."""
         return {
             "topology": self.topology.to_dict(),
             "traffic": [item.to_dict() for item in self.traffic],
@@ -102,7 +102,7 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """Read a scenario, checking everything in it.
+        """Read a scenario and check everything in it.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Scenario:
                 rest[name], wrong = read_list(document[name])
                 problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
-        # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
+        # Also check the parts that could be read, so that one error lists all mistakes of the file.
         problems += scenario._problems(topology, items, whole=not unread)
         if problems:
             raise ScenarioError(problems)
@@ -162,14 +162,14 @@ class Scenario:
         captures: Sequence[Capture] | None = None,
         changes: Sequence[Change] | None = None,
     ) -> Scenario:
-        """Return the scenario that `run` was given: a network and the rest, or all in one.
+        """Return the scenario for the arguments of `run`: a network and its traffic, or a whole scenario.
 
-        None stands for an argument that was not given.
+        None stands for an argument that was left out.
 
         Raises
         ------
         ScenarioError
-            With every mistake in it; where anything was given beside a whole scenario, which would not count.
+            With every mistake in it; also if other arguments follow a whole scenario, where they would have no effect.
         """
         rest: dict[str, Any] = {
             "traffic": traffic, "duration_s": duration_s, "seed": seed, "interval_s": interval_s,
@@ -195,13 +195,13 @@ class Scenario:
         return scenario
 
     def validate(self) -> None:
-        """Raise ScenarioError with every mistake, if there is one."""
+        """Raise ScenarioError with all mistakes if there are any."""
         problems = self.problems()
         if problems:
             raise ScenarioError(problems)
 
     def problems(self) -> list[str]:
-        """Every mistake, a sentence each."""
+        """Return a message for each mistake."""
         if not isinstance(self.topology, Topology):
             return [f"topology must be a netlab.Topology, got {shown(self.topology)}"]
         if not isinstance(self.traffic, (list, tuple)):
@@ -217,7 +217,9 @@ class Scenario:
         return found + self._problems(self.topology, items, whole=True)
 
     def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
-        """Mistakes in what could be read: None stands for what could not, `whole` says whether the topology could."""
+        """Return a message for each mistake in the parts that could be read; an item that could not be read is None,
+        and `whole` is False if the topology could not be read completely.
+        """
         found = topology.problems() if topology is not None else []
         paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
         found += self._settings_problems()
@@ -240,6 +242,7 @@ class Scenario:
         return found + unlike_windows(items)
 
     def _settings_problems(self) -> list[str]:
+        """Return a message for each mistake in the duration, the interval, the seed and the sysctls."""
         found = []
         if not (is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
             found.append(
@@ -270,6 +273,7 @@ class Scenario:
         return found
 
     def _capture_problems(self, topology: Topology | None) -> list[str]:
+        """Return a message for each mistake in the captures; without a topology, those that can be found without one."""
         if not isinstance(self.captures, (list, tuple)):
             return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {shown(self.captures)}"]
         found: list[str] = []
@@ -327,7 +331,7 @@ class Scenario:
         }
 
     def _addressing(self, paths: Paths) -> Addressing:
-        """Addresses and routes, with a route of its own for each two hosts whose flows have an initial window of their own."""
+        """Return addresses and routes, with a separate route for each two hosts whose flows set an initial window."""
         found = paths.addressing()
         windows = {
             (item.src, item.dst): item.initial_window_segments
@@ -346,7 +350,7 @@ class Scenario:
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
 
     def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
-        """Longest time that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
+        """Return the longest time in s that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
         longest_s = 0.0
         for item in self.traffic:
             if not (isinstance(item, Flow) and item.crossings):
@@ -359,10 +363,10 @@ class Scenario:
 
 
 def _slowest_s(shape: LinkShape) -> float:
-    """Time in s through a full queue and the wire behind it."""
+    """Return the time in s that a packet takes through a full queue and over the wire behind it."""
     wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
     if shape.medium is not None:
-        # Every frame of a full queue waits for one of the other end.
+        # In a full queue, every frame waits for a frame of the other end.
         frame_us = 2 * media.medium(shape.medium, shape.medium_options).slowest_us
         return wire_s + ((shape.queue_packets or KERNEL_QUEUE_PACKETS) + 1) * frame_us / US_PER_S
     if shape.rate_mbps is None:
@@ -379,17 +383,18 @@ def _slowest_s(shape: LinkShape) -> float:
 
 
 def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
-    """A direction as a plan has it; `shapes` is all that it is during the run."""
+    """Return a direction in the plan's form; `shapes` are its successive properties during the run."""
     planned = hop.to_dict()
     rates = [shape.slowest_mbps for shape in shapes if shape.is_shaped]
     changes = len(shapes) > 1 or isinstance(hop.shape.rate_mbps, Trace)
     if changes and rates and planned["shape"]["segmentation_offload"] is None:
-        # Once for all of the run: a queue that counts frames cannot go on as one that counts segments.
+        # Decide once for the whole run: a queue that counts frames cannot change to one that counts segments.
         planned["shape"]["segmentation_offload"] = min(rates) > OFFLOAD_ABOVE_MBPS
     return planned
 
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
+    """Return a message if the endpoints of an item do not exist or are not connected, or TCP would have no limit."""
     allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
     found = [f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed]
     if found or not isinstance(item, Flow):
@@ -415,12 +420,12 @@ def _is_whole(document: Mapping[str, Any]) -> bool:
 
 
 def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
-    """The network of what was given: a topology, a scenario, or the dict of a file of either.
+    """Return the network of a topology, a scenario, or the dict of a file of either.
 
     Raises
     ------
     ScenarioError
-        With every mistake in the network, or when it is none.
+        With every mistake in the network, or when there is no network.
     """
     if isinstance(given, Scenario):
         return given.topology
@@ -433,7 +438,7 @@ def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
 
 
 def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
-    """The first IPv4 address of each node."""
+    """Return the first IPv4 address of each node."""
     found: dict[str, str] = {}
     for item in addresses:
         found.setdefault(item["node"], item["address"].partition("/")[0])
@@ -464,6 +469,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of a JSON object as a dict, or raise ScenarioError if a name occurs twice."""
     document = dict(pairs)
     if len(document) < len(pairs):
         twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)

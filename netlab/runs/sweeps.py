@@ -1,4 +1,4 @@
-"""Many scenarios side by side: settings in, runs out, in the same order or under the same labels."""
+"""Runs of many scenarios in parallel; results come in the same order or under the same labels."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
-# In real time, what one CPU carries in small frames without being late, and how many runs that may be.
+# For real time: the traffic of small frames that one CPU can carry without delay, and the largest number of parallel runs on it.
 REAL_MBPS_OF_CPU = 80.0
 MOST_OF_CPU = 12
 
@@ -38,9 +38,9 @@ class SweepError(NetlabError):
     Attributes
     ----------
     runs : dict
-        The runs that finished, by label (by position, where the scenarios had no labels).
+        The runs that finished, by label (by position if the scenarios had no labels).
     failures : dict
-        The error of each that did not.
+        The error of each scenario that failed, by label.
     """
 
     def __init__(self, runs: dict[Any, Run], failures: dict[Any, BaseException]) -> None:
@@ -51,7 +51,7 @@ class SweepError(NetlabError):
             lines.append(f"  - and {len(failures) - LISTED} more")
         unexpected = [error for error in failures.values() if not isinstance(error, NetlabError)]
         if unexpected:
-            # Jupyter shows this text alone, and only a traceback says where such an error comes from.
+            # Jupyter shows only this text, and only a traceback shows where such an error comes from.
             lines += ["", "".join(traceback.format_exception(unexpected[0])).rstrip()]
         super().__init__(
             "\n".join(
@@ -68,7 +68,7 @@ def _described(error: BaseException) -> str:
 
 
 class SweepInterrupted(Interrupted):
-    """A sweep was stopped; `runs` holds those that had finished. They are kept for the next sweep, but for those of own classes."""
+    """A sweep was stopped; `runs` has the runs that had finished. They are cached, except for those with a user's classes."""
 
     def __init__(self, runs: dict[Any, Run], total: int, *, kept: bool = True) -> None:
         self.runs = runs
@@ -76,7 +76,7 @@ class SweepInterrupted(Interrupted):
         super().__init__(f"the sweep was stopped; {len(runs)} of {total} runs had finished, and {then}.")
 
 
-# A mapping is an iterable (of its labels) too, which is why its overload comes first.
+# A mapping is also an iterable (of its labels), so its overload comes first.
 @overload
 def sweep(  # type: ignore[overload-overlap]
     scenarios: Mapping[Label, Given],
@@ -106,42 +106,42 @@ def sweep(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
-    """Run many scenarios side by side; those that ran before come from the cache at once.
+    """Run many scenarios in parallel; results of earlier runs come from the cache.
 
-    A run is kept as soon as it finishes, so a sweep that was stopped goes on where it was. Equal scenarios run once: for
-    several draws of what is random, give each a `seed` of its own. Runs that call a class of yours are never kept.
+    A run is cached as soon as it finishes, so a sweep that was stopped continues where it was. Equal scenarios run
+    once: for several random draws, give each a different `seed`. Runs that call a user's class are not cached.
 
     Parameters
     ----------
     scenarios : mapping of label to scenario, or iterable of scenarios
         Each a `Scenario` or the dict of a scenario file.
     executor : concurrent.futures.Executor, optional
-        Where the runs are started. None is one thread for each CPU that this process may use: a run is a process of its
-        own already, and threads need nothing that can be pickled or imported again, which notebooks do not have.
-        ``distributed.Client(...).get_executor()`` spreads a sweep over a cluster whose machines have netlab and the same
-        kernel.
+        The executor of the runs. None means one thread for each CPU that this process may use: a run is a process
+        anyway, and threads need neither pickling nor imports, which do not work for objects of a notebook.
+        ``distributed.Client(...).get_executor()`` spreads a sweep over a cluster whose machines have netlab and the
+        same kernel.
     fresh : bool
-        Run everything again, and keep the new runs.
+        Run all scenarios again and replace their cached runs.
     engine : {"pocket", "native", "library"} or Engine, optional
-        As for `netlab.run`: each scenario gets the engine that a single run of it has, and so the same numbers.
+        As for `netlab.run`: each scenario gets the engine of a single run, and therefore the same numbers.
     progress : bool or callable
-        Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
+        Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of finished runs and of all.
 
     Returns
     -------
     dict of label to Run, or list of Run
-        As `scenarios` were given, in their order.
+        In the form and order of `scenarios`.
 
     Raises
     ------
     ScenarioError
         With every mistake in any scenario; nothing has been started.
     EngineError, KernelError
-        When this machine lacks something.
+        When this machine lacks a requirement.
     SweepError
-        When runs failed, after all the others; holds those.
+        When runs failed; raised after all others have finished, and holds their results.
     SweepInterrupted
-        A KeyboardInterrupt, after Ctrl-C has ended the guests that were running.
+        After Ctrl-C, when the running guests have been ended; a KeyboardInterrupt.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def sweep(
     try:
         tasks = _tasks(labelled, engine)
         kept |= {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
-        # A run that is not kept has a key that no run on disk has.
+        # Give a run that is not cached a key that no cached run can have.
         keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
         distinct = {key: tasks[label] for label, key in keys.items()}
         with ExitStack() as ending:
@@ -185,7 +185,7 @@ def sweep(
                         failures[key] = outcome
                     else:
                         there, found[key] = outcome
-                        # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
+                        # A machine of a cluster may have another kernel or netlab: its run is valid, but not under this machine's key.
                         if there == todo[key].here and key in kept.values():
                             _keep(cache, key, found[key])
                     tell(len(found) + len(failures), len(distinct))
@@ -200,6 +200,7 @@ def sweep(
 
 
 def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
+    """Return the scenarios; raise ScenarioError with each mistake and the first scenario that has it."""
     where: dict[str, list[Any]] = {}
     scenarios: dict[Any, Scenario] = {}
     for label, item in given.items():
@@ -212,7 +213,7 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
         else:
             scenarios[label] = scenario
     if where:
-        # A sweep that gets one thing wrong gets it wrong in each of its scenarios.
+        # A mistake in a sweep is usually the same in all of its scenarios.
         raise ScenarioError(
             [
                 f"scenario {labels[0]}{f' and {len(labels) - 1} more' * (len(labels) > 1)}: {problem}"
@@ -223,7 +224,7 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
 
 
 class _Task(NamedTuple):
-    """A scenario, the engine it runs in and that engine's clock, and what else decides its numbers here."""
+    """A scenario, the engine that runs it, that engine's clock, and the other conditions that determine its numbers."""
 
     scenario: Scenario
     engine: str | Engine
@@ -232,6 +233,7 @@ class _Task(NamedTuple):
 
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
+    """Choose an engine for each scenario; raise an error if an engine does not support its scenario."""
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
     here: dict[str | int, str] = {}
     runners: dict[str | int, Engine] = {}
@@ -240,7 +242,7 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dic
         if name not in here:
             runners[name] = engines.choose(wanted)
             here[name] = run_cache.conditions(runners[name])
-        # Before anything starts, rather than after the others have run.
+        # Check before anything starts, not after other scenarios have run.
         if refuse := getattr(runners[name], "refuse", None):
             refuse(labelled[label].plan())
     return {
@@ -253,9 +255,9 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dic
 def _outcomes(
     todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
-    """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
+    """Yield, as they finish, each scenario's key with the conditions and the run, or with its error."""
     pool = executor or _own_executor(_side_by_side(todo.values()))
-    # An event reaches threads alone; what runs elsewhere and has begun ends by itself.
+    # An event reaches only threads; runs of other executors that have started continue to their end.
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
     running: dict[futures.Future[tuple[str, Run]], str] = {}
     try:
@@ -275,7 +277,7 @@ def _outcomes(
 
 
 class _InTurn(futures.Executor):
-    """Runs what it is given at once: a browser has no threads."""
+    """An executor that runs each call at once, for browsers, which have no threads."""
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **words: P.kwargs) -> futures.Future[T]:
         future: futures.Future[T] = futures.Future()
@@ -293,7 +295,7 @@ def _own_executor(workers: int) -> futures.Executor:
 
 
 def _side_by_side(tasks: Iterable[_Task]) -> int:
-    """How many runs go on at a time: one for each CPU in virtual time, more where a slow link's run mostly waits for the clock."""
+    """Return the number of parallel runs: one for each CPU in virtual time, more if runs over slow links mostly wait for the clock."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rates_mbps = []
     for task in tasks:

@@ -1,8 +1,8 @@
 """Formulas of textbooks and papers for goodput, loss, delay and fairness.
 
-Rates are in Mbit/s (10**6 bit/s), times in ms unless the name ends in `_s`, sizes in bytes, loss rates are
-fractions. Every formula says when it holds and when it misleads; a measurement beside it shows which of the
-two it was.
+Rates are in Mbit/s (10**6 bit/s), times in ms unless the name ends in `_s`, sizes in bytes, loss rates are fractions.
+The docstring of a formula says under which conditions it holds and when it misleads; a comparison with a measurement
+shows whether they were met.
 """
 
 import inspect

@@ -108,7 +108,7 @@ def _times_ms(
     payload_bytes: int,
     framing: Framing,
 ) -> tuple[float, float, float]:
-    """Time of a piece on the link, its round trip, and the timeout."""
+    """Return the time of a piece on the link, its round-trip time, and the timeout, in ms."""
     within("window", window, 1, math.inf)
     positive("rate_mbps", rate_mbps)
     within("rtt_ms", rtt_ms, 0, math.inf)

@@ -1,4 +1,4 @@
-"""How much queue many long TCP flows need to keep a link full."""
+"""Queue sizes with which many long TCP flows keep a link full."""
 
 import math
 

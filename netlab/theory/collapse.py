@@ -1,4 +1,4 @@
-"""Flows that do not slow down: what links accept of them, and congestion collapse."""
+"""Delivered rates of flows that do not slow down, and congestion collapse."""
 
 import math
 from collections.abc import Mapping, Sequence

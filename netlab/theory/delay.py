@@ -1,4 +1,4 @@
-"""Paths: their slowest link, their delays, and what is in flight on them."""
+"""Paths: their slowest link, their delays, and the data in flight on them."""
 
 import math
 from collections.abc import Sequence

@@ -205,7 +205,7 @@ RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
     ("cubic", "random"): 0.25,
     ("cubic", "synchronized"): 1.0,
 }
-"""By how much a long round-trip time costs, by congestion control and by who hears of the losses; see `rtt_shares_mbps`."""
+"""The exponent with which a long round-trip time reduces the share, by congestion control and kind of losses; see `rtt_shares_mbps`."""
 
 
 def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
@@ -281,9 +281,9 @@ def jain_index(rates: ArrayLike) -> float:
 
 
 def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
-    """The shares x with the largest sum of gain x**(1 - alpha) / (1 - alpha) that keep every row of `used` @ x at 1 or less.
+    """Return the shares x with the largest sum of gain x**(1 - alpha) / (1 - alpha) such that no element of `used` @ x exceeds 1.
 
-    The barrier method: Newton's steps towards the largest sum that counts how near each limit is, which counts ever less.
+    The barrier method: Newton steps maximize the sum plus a term that keeps x away from the limits, with a weight that decreases.
     S. Boyd, L. Vandenberghe, Convex Optimization, 2004, sections 9.5 and 11.3.
     """
     prices = used @ gain
@@ -318,7 +318,7 @@ def _limits(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None,
 ) -> tuple[dict[Hashable, float], dict[Hashable, set[Flow]]]:
-    """Every finite constraint (a used link, a flow's demand) with its rate and the flows under it."""
+    """Return every finite constraint (a used link, a flow's demand) with its rate and the flows that it limits."""
     check_network(capacities_mbps, routes)
     limits: dict[Hashable, float] = {}
     users: dict[Hashable, set[Flow]] = {}

@@ -21,7 +21,7 @@ FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ET
 
 
 def framing_bytes(framing: Framing) -> int:
-    """Bytes that this framing adds to each IP packet."""
+    """Return the number of bytes that a framing adds to each IP packet."""
     if framing not in FRAMING_BYTES:
         raise TheoryError(f"framing must be one of {', '.join(FRAMING_BYTES)}, got {framing!r}.")
     return FRAMING_BYTES[framing]

@@ -109,7 +109,7 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
 
 
 def _erlang(load: float, packets: Array) -> Array:
-    """The same as a sum, for waits of a few packets' time."""
+    """Return the late share as a sum, for waits of a few packets' time."""
     on_time = np.zeros_like(packets)
     for number in range(ERLANG_PACKETS + 1):
         left = load * np.maximum(0.0, packets - number)
@@ -119,8 +119,8 @@ def _erlang(load: float, packets: Array) -> Array:
 
 
 def _decay(load: float) -> float:
-    """By how much the logarithm of the tail falls in the time of one packet: the root above 0 of load * (exp(r) - 1) = r."""
-    lowest = -math.log(load)  # where the difference is least, and twice that lies behind the root
+    """Return the decrease of the tail's logarithm in the time of one packet: the root above 0 of load * (exp(r) - 1) = r."""
+    lowest = -math.log(load)  # the minimum of the difference; the root is below twice this value
     return bisection.last(lambda rate: load * math.expm1(rate) < rate, lowest, 2 * lowest)
 
 

@@ -1,4 +1,4 @@
-"""Slow start: how long it takes to fill a long path, what a transfer of some seconds gets on the way, how long a short one takes."""
+"""Slow start: the time to fill a long path, the goodput of a transfer of some seconds, the duration of a short one."""
 
 import math
 
@@ -9,11 +9,11 @@ from netlab.theory.framing import Framing, tcp_goodput_limit_mbps, tcp_wire_byte
 from netlab.theory.ranges import positive, within
 
 INITIAL_WINDOW_SEGMENTS = 10
-"""RFC 6928, and Linux."""
+"""The initial window of RFC 6928, and of Linux."""
 
 
 def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Framing) -> float:
-    """Segments that the path takes in one RTT."""
+    """Return the number of segments that the path carries in one RTT."""
     positive("rate_mbps", rate_mbps)
     positive("rtt_ms", rtt_ms)
     limit_mbps = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)

@@ -299,7 +299,7 @@ def backoff_mbps(
 
 
 def _timeout_chance(p: Array, window: Array) -> Array:
-    """Chance that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye)."""
+    """Return the probability that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye)."""
     # 1 - (1-p)**k cancels for small p; expm1 and log1p keep its digits.
     keep = np.log1p(-p)
     tail = -np.expm1(np.maximum(window - 3, 0) * keep)

@@ -1,4 +1,4 @@
-"""UDP through one queue: goodput, loss, and how several flows share it."""
+"""UDP through one queue: goodput, loss, and the shares of several flows."""
 
 import math
 
@@ -77,7 +77,7 @@ def udp_loss_rate(
     positive("duration_s", duration_s)
     limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
     late = queue_packets * payload_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT / duration_s
-    # Above 0, and not so little that the quotient overflows.
+    # Offered rates are above 0, and not so small that the quotient overflows.
     offered = np.maximum(offered_mbps, 1e-200)
     return like(np.maximum(0.0, 1 - (limit + late) / offered))
 

@@ -1,7 +1,7 @@
-"""Common parts of the formulas' docstrings: usual parameters and exceptions.
+"""Completion of the formulas' docstrings with usual parameters and exceptions.
 
-A docstring names the parameters that are its own, and after `Returns:` and `Source:` what comes back and who says so. `complete` makes
-sections of these, and adds the other parameters in the order of the call.
+A formula's docstring describes only the parameters that are special to it, and its result and source after `Returns:`
+and `Source:`. `complete` turns these into sections and adds the other parameters in the order of the signature.
 """
 
 import inspect
@@ -36,7 +36,7 @@ PARAMETERS = {
     "size_bytes": "float: Application data in bytes, above 0.",
     "window_bytes": "float or array: Bytes that may be sent ahead of their acknowledgement, above 0.",
 }
-"""A parameter's kind and what it is."""
+"""The type and the description of usual parameters."""
 RAISES = "TheoryError\n    If a parameter is out of range."
 TYPES = {"Value": "float or array", "ndarray": "array", "dict": "dict of flow to float", "tuple": "tuple of float"}
 """The description of a result by its annotation; other annotations are shown unchanged."""
@@ -44,7 +44,7 @@ _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
 def complete(formula: Callable[..., Any]) -> None:
-    """Give a formula's docstring its sections, with the usual parameters and errors that it leaves out."""
+    """Complete a formula's docstring with sections, and with the usual parameters and errors that it leaves out."""
     text = inspect.getdoc(formula)
     if text is None:  # python -OO
         return

@@ -176,7 +176,7 @@ def collisions_per_ack() -> float:
     after_collision = 0.0
     for stage in reversed(range(4)):
         window = sender << stage
-        # By what is left of the acknowledgement's backoff when the sender draws anew.
+        # Expected collisions by the remaining backoff of the acknowledgement when the sender draws again.
         left: list[float] = []
         for slots in range(window):
             fewer = sum(left[slots - drawn] for drawn in range(1, min(slots, sender)))
@@ -224,11 +224,11 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     doublings = ((LARGEST_WINDOW + 1) // window).bit_length() - 1
 
     def attempt_rate(collision: float) -> float:
-        # His formula, its common factor (1 - 2p) divided out, so that p = 1/2 is no exception.
+        # Bianchi's formula with its common factor (1 - 2p) divided out, so that p = 1/2 is not an exception.
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
 
-    # The more frames collide, the less often stations try, and the fewer collide: one share agrees with itself.
+    # More collisions make stations try less often, which makes fewer collisions: find the probability that reproduces itself.
     collision = (
         bisection.last(lambda share: 1 - (1 - attempt_rate(share)) ** (stations - 1) > share, 0.0, 1.0)
         if stations > 1

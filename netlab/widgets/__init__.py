@@ -1,4 +1,4 @@
-"""What answers to sliders: panels that run an experiment again, and live networks that change while they run."""
+"""Interactive widgets: panels that run an experiment again, and live networks that change while they run."""
 
 from netlab.widgets.controls import choice, in_columns, log_slider, slider, toggle
 from netlab.widgets.live_panel import LivePanel, live

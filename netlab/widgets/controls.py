@@ -1,4 +1,4 @@
-"""Sliders, choices and check boxes, of one look."""
+"""Sliders, lists and check boxes with a common look."""
 
 import html
 import math
@@ -10,15 +10,15 @@ import ipywidgets
 MAX_DECIMALS = 3
 LETTER_EM, AROUND_LABEL_EM = 0.5, 0.8
 MIN_SLIDER_EM, READOUT_EM, RANGE_EM = 6.0, 5.5, 5.0
-"""Widths at the font size of the controls; a name's letters are about half as wide as that."""
+"""Widths in em of the controls' font; a letter is about half an em wide."""
 
 
 def slider(
     label: str, value: float, low: float, high: float, step: float, unit: str = ""
 ) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
-    """Return a slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
+    """Return a slider that reports its value when the mouse is released; one of integers if all its numbers are integers.
 
-    It stands at `value` and goes from `low` to `high`; the unit is shown behind the label.
+    It starts at `value` and ranges from `low` to `high`; the unit follows the label.
     """
     whole = all(isinstance(number, int) for number in (value, low, high, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
@@ -28,9 +28,9 @@ def slider(
 def log_slider(
     label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
 ) -> ipywidgets.FloatLogSlider:
-    """Return a slider whose steps are ratios, for several powers of ten; it reports only where it comes to rest.
+    """Return a slider with a constant ratio between steps, for several powers of ten; it reports when the mouse is released.
 
-    `value`, `low` and `high` are above 0; there are so many steps between 1 and 10, between 10 and 100, and so on.
+    `value`, `low` and `high` are above 0; `steps_per_decade` is the number of steps between 1 and 10, between 10 and 100, and so on.
     """
     return ipywidgets.FloatLogSlider(
         value=value,
@@ -52,7 +52,7 @@ def _look(label: str, unit: str) -> dict[str, Any]:
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
-    """Return a list of which one is chosen; it starts with `value`, by default the first."""
+    """Return a drop-down list; it starts with `value`, by default the first option."""
     return ipywidgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
@@ -62,14 +62,14 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> ipyw
 
 
 def toggle(label: str) -> ipywidgets.Checkbox:
-    """Return a check box, at first off."""
+    """Return a check box that is off at first."""
     return ipywidgets.Checkbox(description=label)
 
 
 def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
-    """Arrange controls in as many columns as the page has room for, each slider with its range next to it.
+    """Arrange controls in as many columns as fit the page, each slider with its range next to it.
 
-    All labels get the width of the longest, so that sliders, lists and check boxes begin on one line.
+    All labels get the width of the longest, so that sliders, lists and check boxes are aligned.
     """
     names = [control.description for control in controls if not isinstance(control, ipywidgets.Checkbox)]
     label_em = LETTER_EM * max(map(len, names), default=0) + AROUND_LABEL_EM
@@ -89,7 +89,7 @@ def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
 
 
 def _ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
-    """Return the numbers from which to which a slider goes; None for another control."""
+    """Return the lowest and the highest value of a slider; None for another control."""
     if isinstance(control, ipywidgets.FloatLogSlider):
         return control.base**control.min, control.base**control.max
     if isinstance(control, (ipywidgets.FloatSlider, ipywidgets.IntSlider)):
@@ -100,9 +100,9 @@ def _ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
 
 
 def _range(low: float, high: float) -> ipywidgets.HTML:
-    """Return the words for a slider's range.
+    """Return the text of a slider's range.
 
-    The page's script (`netlab/plots/page.js`) reads its two numbers, and says in their place what was wrong with a typed one.
+    The page's script (`netlab/plots/page.js`) reads its two numbers and replaces it by a message when a typed number is invalid.
     """
     low_text, high_text = (html.escape(f"{round(end, MAX_DECIMALS):.10g}" if end else "0") for end in (low, high))
     return ipywidgets.HTML(

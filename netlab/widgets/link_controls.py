@@ -13,7 +13,7 @@ from netlab.widgets.controls import log_slider, slider
 
 Pair = tuple[str, str]
 Controls = Mapping[Pair, "Sequence[str] | Mapping[str, tuple[float, float] | None]"]
-"""Fields by link; with the ends of each slider, or without."""
+"""The fields of each link that get a slider; a mapping also has the ends of each slider."""
 Sliders = dict[tuple[Pair, str], ipywidgets.ValueWidget]
 
 USUAL = ("rate_mbps", "delay_ms", "loss_rate", "queue_packets")
@@ -28,7 +28,7 @@ FIELDS = {
 
 
 def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders, list[str]]:
-    """The sliders by link and field, and a sentence for each that cannot be."""
+    """Return the sliders by link and field, and a message for each that is not possible."""
     with_rate = [link for link in topology.links if link.forward.is_shaped or link.backward.is_shaped]
     if not with_rate:
         return {}, ["no link has a rate_mbps, so nothing limits the traffic and there is no queue; give one a rate"]
@@ -64,13 +64,13 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
 
 
 def facing(topology: Topology, pair: Pair) -> tuple[LinkShape, LinkShape]:
-    """What a link is from the first node to the second, and back."""
+    """Return a link's properties from the first node to the second, and back."""
     link = topology.links[topology.position(*pair, 1)]
     return (link.forward, link.backward) if pair[0] == link.a else (link.backward, link.forward)
 
 
 def _problem(shape: LinkShape, field: str, ends: Any) -> str:
-    """What keeps a slider from setting this field; empty where nothing does."""
+    """Return the reason why a slider cannot set this field; "" if it can."""
     if field not in FIELDS:
         return f"field: {one_of(field, tuple(FIELDS))}"
     value = getattr(shape, field)
@@ -90,6 +90,7 @@ def _problem(shape: LinkShape, field: str, ends: Any) -> str:
 
 
 def _slider(link: str, field: str, value: float, ends: tuple[float, float] | None) -> ipywidgets.ValueWidget:
+    """Return the slider of a link's field; without `ends`, its range follows from the value."""
     name, unit = FIELDS[field]
     label = f"{link} {name}"
     if field == "rate_mbps":

@@ -1,8 +1,9 @@
-"""A live network that plays: curves grow, sliders change its links meanwhile.
+"""A live network that plays in a notebook: curves grow, and sliders change its links meanwhile.
 
-The beat comes from the page: a `Play` widget counts in the browser, and its next message waits for the answer to the last. For each
-the loop that it came in makes a few pictures at most: a beat costs JupyterLab about as much as a picture does. So none pile up
-before a slow browser or connection, nothing plays where nobody looks, and a closed tab stops the traffic.
+The page sets the pace: a `Play` widget counts in the browser, and its next message waits for the reply to the last.
+Each message lets the loop that receives it draw a few pictures at most, because a message costs JupyterLab about as
+much as a picture. So messages never queue up before a slow browser or connection, nothing runs while nobody looks, and
+closing the tab stops the traffic.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LONGEST_S = 3600.0
 PICTURE_S, BEAT_S = 0.1, 0.3
 LATEST_S = 0.3
-"""What a picture that came late makes up for."""
+"""The time in s by which a late picture may catch up."""
 AHEAD = 4
-"""Pictures for each beat of the page's: one more than fit between two, where the next is late."""
+"""Pictures per message of the page: one more than fit between two messages, in case the next is late."""
 WORK_S = 0.1
-"""How long a picture's network time may take; a network that takes longer plays slower than asked."""
+"""The wall-clock time in s for computing a picture's network time; a slower network plays slower than requested."""
 PARTS = 10
 WALL_LIMIT_S = 20.0
 POINTS = 300
 MEAN_S = 1.0
-"""Goodput is the mean of so long: in an interval a slow flow has a handful of segments."""
+"""The time in s over which goodput is averaged: an interval has only a handful of segments of a slow flow."""
 
 _by_cell: dict[object, LivePanel] = {}
 
@@ -71,36 +72,35 @@ def live(
     duration_s: float = 600.0,
     engine: str | None = None,
 ) -> LivePanel:
-    """A network whose traffic runs before one's eyes, with sliders that change its links meanwhile.
+    """Show a network whose traffic runs live, with sliders that change its links meanwhile.
 
-    It shows its first seconds and waits for *Play*. What sliders did is marked in the curves; goodput is the mean of a second. A page
-    that shows no widgets has the first seconds as a figure.
+    It shows its first seconds and waits for *Play*. The curves mark the sliders' changes; goodput is the mean over a
+    second. A page without widgets shows the first seconds as a figure.
 
     Parameters
     ----------
     network : Topology
-        Also the dict of a topology file, or a scenario, of which the network counts. A link of it has a rate.
+        Or the dict of a topology file, or a scenario, whose network is used. At least one link has a rate.
     traffic : sequence of Traffic
-        What runs; no commands.
+        The traffic; no commands.
     controls : mapping, optional
-        The sliders: names of fields by link, such as ``{("r1", "h2"): ["rate_mbps", "loss_rate"]}``, or with their ends,
-        ``{("r1", "h2"): {"rate_mbps": (1, 20)}}``. Fields are rate_mbps, delay_ms, jitter_ms, loss_rate, queue_packets and queue_bytes.
-        Left out, all that the links with a rate have. A slider sets the direction from the first node to the second, and the way back
-        where it is the same.
+        The sliders: fields by link, such as ``{("r1", "h2"): ["rate_mbps", "loss_rate"]}``, or with their ranges,
+        ``{("r1", "h2"): {"rate_mbps": (1, 20)}}``. Fields are rate_mbps, delay_ms, jitter_ms, loss_rate, queue_packets
+        and queue_bytes. By default, all fields of links with a rate. A slider sets the direction from the first node to
+        the second, and the way back if both have the same value.
     seed : int
-        Fixes all that is random.
+        Determines everything random.
     pace : float
-        Network time in s for each second of wall-clock time, at first; from 0.1 to 100.
+        Network time in s per second of wall-clock time at the start, from 0.1 to 100.
     first_s, window_s, duration_s : float
-        Network time in s that has passed when it is shown, that the curves show, and at which it stops.
+        Network time in s: when the panel is first shown, in the window of the curves, and at the end.
     engine : str, optional
-        As for `netlab.live`; by default the quickest that can do it.
+        As for `netlab.live`; by default the fastest that supports it.
 
     Returns
     -------
     LivePanel
-        Its `lab` is the live network, its `figure` all that was measured so far; `close()` ends it, and so does its cell when it is
-        run again.
+        Its `lab` is the live network, its `figure` all measurements so far; `close()` ends it, and running its cell again does too.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def live(
 
 
 class LivePanel:
-    """A live network with a picture that grows and sliders; see `live`.
+    """A live network with growing curves and sliders; see `live`.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class LivePanel:
     controls : dict
         The sliders, by link and field.
     message : str
-        The sentence that it shows, empty when all is well.
+        The message that it shows, empty if there is none.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class LivePanel:
         self._next: asyncio.TimerHandle | None = None
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
-        # Its own buttons have no names, so it stands unseen beside ours.
+        # Hide the Play widget: its own buttons have no accessible names.
         self.beat = ipywidgets.Play(interval=round(1000 * BEAT_S), max=2**31 - 1, layout={"display": "none"})
         self.beat.observe(self._on_beat, names="value")
         self.buttons: dict[str, ipywidgets.Button] = {}
@@ -182,7 +182,7 @@ class LivePanel:
 
     @property
     def figure(self) -> Any:
-        """All that was measured so far, as a figure that answers to the mouse."""
+        """All measurements so far, as an interactive figure."""
         return plots.time_series(self.lab.run, QUANTITIES[:2])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -193,41 +193,41 @@ class LivePanel:
     def __repr__(self) -> str:
         return f"LivePanel({self.lab!r})"
 
-    # What it does -------------------------------------------------------------------------------------------
+    # Actions
 
     @property
     def playing(self) -> bool:
-        """Whether network time passes by itself."""
+        """True while network time passes by itself."""
         return bool(self.beat.playing)
 
     def play(self) -> None:
-        """Let network time pass, for the panel's reader."""
+        """Let network time pass continuously."""
         self._drawn_s = time.monotonic()
-        # A page that was loaded anew beats only when this changes.
+        # A page that was reloaded sends messages only after this value changes.
         self.beat.playing = False
         self.beat.playing = True
         self.buttons["Play"].description = "Pause"
 
     def pause(self) -> None:
-        """Let network time stand still."""
+        """Stop network time."""
         self.beat.playing = False
         self.buttons["Play"].description = "Play"
         self._tell_main_loop()
 
     def step(self) -> None:
-        """Let a tenth of a second's network time pass."""
+        """Let a tenth of a second of network time pass at the current speed."""
         self.pause()
         self.pass_by(PICTURE_S * self.pace)
 
     def begin_again(self) -> None:
-        """Start the network anew, as the sliders stand."""
+        """Start the network again with the sliders' settings."""
         with self._lock:
             self.lab.close()
             self._begin(self.lab.topology)
             self._draw()
 
     def close(self) -> None:
-        """End the network and remove the panel; a second time does nothing."""
+        """End the network and remove the panel; a second call does nothing."""
         self.pause()
         with self._lock:
             self.lab.close()
@@ -244,7 +244,7 @@ class LivePanel:
             widget.close()
 
     def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
-        """Let network time pass, as much as can be worked out in `work_s`, and draw."""
+        """Let network time pass, as much as can be computed in `work_s` seconds, and draw."""
         with self._lock:
             now_s, began_s = self.lab.session.now_s, time.monotonic()
             part_s = (min(now_s + duration_s, self._duration_s) - now_s) / self._parts
@@ -252,14 +252,15 @@ class LivePanel:
                 self.lab.session.request().advance(until_s=now_s + part * part_s, progress_s=None)
                 if time.monotonic() - began_s > work_s:
                     break
-            # Each part is a way there and back between processes, which on a busy machine takes longer than a small network's work.
+            # Each part is a round trip between processes, which on a busy machine takes longer than the work of a small network.
             self._parts = PARTS if time.monotonic() - began_s > WORK_S / 2 else 1
             if self.lab.session.now_s >= self._duration_s - 1e-6:
                 self.pause()
             self._draw()
 
     def _begin(self, topology: Topology) -> None:
-        # For Linux alone, and this module is imported on every system.
+        """Start the live network with its traffic, and empty curves."""
+        # This import needs Linux, and the module is imported on every system.
         from netlab.lab.live import Lab
 
         step_s, seed = self._interval_s, self._scenario.seed
@@ -273,7 +274,7 @@ class LivePanel:
         self._arrived_to: dict[str, int] = defaultdict(int)
 
     def _switch(self) -> None:
-        # A page that was loaded anew shows a panel that plays, and does not beat.
+        # After a page was reloaded, the panel is still in the playing state, but receives no messages.
         if self.playing and time.monotonic() - self._drawn_s < 2:
             self.pause()
         else:
@@ -284,6 +285,7 @@ class LivePanel:
         self._draw()
 
     def _change(self, link: tuple[str, str], field: str) -> None:
+        """Set a field of a link to its slider's value; both directions if they were equal."""
         value = self.controls[link, field].value
         if isinstance(value, float):
             value = float(f"{value:.3g}")
@@ -297,7 +299,7 @@ class LivePanel:
     def _on_beat(self, _change: Any) -> None:
         self._credit = AHEAD
         self._tell_main_loop()
-        # A page's messages may come in a thread of their own, which goes on while a cell computes.
+        # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
         if (loop := _running_loop()) is not None:
             self._await_moment(loop)
         else:
@@ -308,7 +310,7 @@ class LivePanel:
             self._main_loop.call_soon_threadsafe(self._hear_interrupts)
 
     def _await_moment(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Be called for the next picture, and only once."""
+        """Schedule the next picture, replacing one that is already scheduled."""
         if self._next is not None:
             self._next.cancel()
         if self.playing and self._credit > 0:
@@ -326,6 +328,7 @@ class LivePanel:
             self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
     def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
+        """Run an action; show an error of netlab in the panel, and pause after it."""
         with self._lock:
             self._say("")
             try:
@@ -342,7 +345,7 @@ class LivePanel:
         self._alert.layout.display = None if sentence else "none"
 
     def _hear_interrupts(self) -> None:
-        """Between cells a notebook's kernel ignores interrupts; while the network plays they stop it."""
+        """Handle interrupts while the network plays: between cells a notebook's kernel ignores them."""
         handler = signal.getsignal(signal.SIGINT)
         if self.playing and handler == signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupted)
@@ -353,9 +356,10 @@ class LivePanel:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.pause()
 
-    # What it shows ------------------------------------------------------------------------------------------
+    # Display
 
     def _draw(self) -> None:
+        """Draw all measurements that arrived since the last picture."""
         found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
         self._take_streams(found["streams"])
         self._take_datagrams(found)
@@ -372,6 +376,7 @@ class LivePanel:
         self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
 
     def _take_streams(self, samples: Sequence[StreamSample]) -> None:
+        """Add the samples of TCP connections to the curves, summed over the connections of a flow."""
         sums: dict[tuple[str, float], list[float]] = {}
         for row in samples:
             own = (row["flow"], row["stream"])
@@ -385,6 +390,7 @@ class LivePanel:
             self._strips.add("cwnd_segments", flow, t_s, window)
 
     def _take_datagrams(self, found: Tables) -> None:
+        """Add the goodput of UDP flows to the curves, also for intervals without a datagram."""
         whole = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
         for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
@@ -399,7 +405,7 @@ class LivePanel:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop that this thread is called in; None outside of a notebook's kernel."""
+    """Return the event loop that calls this thread; None outside a notebook's kernel."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -407,7 +413,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _close_earlier(panel: LivePanel) -> None:
-    """End the panel that the present cell of a notebook made before."""
+    """Close the panel that an earlier run of the current cell made."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
     cell = parent.get("metadata", {}).get("cellId")

@@ -1,7 +1,7 @@
 """Panels in which a student moves a slider and the experiment runs again.
 
-A `Panel` knows nothing about networks: it turns the controls' values into a scenario, runs it beside the notebook,
-draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing.
+A `Panel` knows nothing about networks: it turns the controls' values into a scenario, runs it in a thread, draws the
+result and shows earlier ones faded behind it. A chapter supplies the controls, the scenario and the drawing.
 """
 
 import asyncio
@@ -32,30 +32,30 @@ MAX_FIGURE_PX = 390
 
 
 class Panel:
-    """Controls above a figure; a moved control runs the experiment again without blocking the notebook.
+    """Controls above a figure; a change of a control runs the experiment again without blocking the notebook.
 
-    A run that the next move overtakes is stopped and dropped. Mistakes appear in the panel as sentences. The first
-    run happens when the panel is shown, so that an executed notebook holds its figure.
+    A run that is overtaken by the next change is stopped and discarded. Errors appear in the panel as text. The first
+    run starts when the panel is shown, so that an executed notebook contains its figure.
 
     Parameters
     ----------
     controls : mapping of name to widget
-        Sliders and toggles; their names are the arguments of `scenario`.
+        Sliders and check boxes; their names are the arguments of `scenario`.
     scenario : callable
-        The controls' values as keywords to the keywords of `run`.
+        Returns the keyword arguments of `run` for the controls' values, which it gets as keywords.
     draw : callable
-        The result and the values to a figure of `netlab.plots`.
+        Returns a figure of `netlab.plots` for the result and the controls' values.
     run : callable
-        `netlab.run`, or anything that takes the scenario's keywords, `progress` and `cancel`.
+        `netlab.run`, or a function with the same arguments, `progress` and `cancel` among them.
     earlier : int
-        How many earlier runs stay visible.
+        The number of earlier runs that stay visible.
     debounce_s : float
-        How long a control must rest before a run starts, in s.
+        The time in s for which a control must be unchanged before a run starts.
 
     Attributes
     ----------
     figure : plotly Figure
-        What the panel shows; None before the first run.
+        The figure that the panel shows; None before the first run.
     runs : list
         The latest result and the earlier ones that are still visible, oldest first.
     """
@@ -73,7 +73,8 @@ class Panel:
         self.controls = dict(controls)
         self.runs: list[Any] = []
         self.figure: go.Figure | None = None
-        # A widget with Plotly inside (5 MB of code) gave up silently on busy machines: the browser allows it two seconds.
+        # Do not use a widget that contains Plotly (5 MB of code): on busy machines it fails silently, because the
+        # browser allows it two seconds.
         self._chart = ipywidgets.Output()
         self._scenario = scenario
         self._draw = draw
@@ -83,7 +84,7 @@ class Panel:
         self._drawn: list[go.Figure] = []
         self._cancel = threading.Event()
         self._worker: threading.Thread | None = None
-        self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has gone
+        self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has ended
         self._screen = threading.Lock()
         self._bar = ipywidgets.FloatProgress(
             min=0,
@@ -100,21 +101,21 @@ class Panel:
 
     @property
     def settings(self) -> Settings:
-        """The controls' values now."""
+        """The current values of the controls."""
         return {name: control.value for name, control in self.controls.items()}
 
     @property
     def message(self) -> str:
-        """The sentence that the panel shows, empty when all is well."""
+        """The message that the panel shows, empty if there is none."""
         return html.unescape(self._message.value.removeprefix("⚠ ").replace("<br>", "\n"))
 
     def refresh(self) -> None:
-        """Run the present settings and wait for the result."""
+        """Run the current settings and wait for the result."""
         self._start(0.0)
         self.wait()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until the latest run is drawn or has failed; False when `timeout_s` passed before."""
+        """Wait until the latest run is drawn or has failed; return False if that takes longer than `timeout_s`."""
         worker = self._worker
         if worker is None:
             return True
@@ -122,7 +123,7 @@ class Panel:
         return not worker.is_alive()
 
     def close(self) -> None:
-        """Stop the run that is going on and remove the panel."""
+        """Stop the current run and remove the panel."""
         self._cancel.set()
         self.box.close()
 
@@ -130,7 +131,7 @@ class Panel:
         self._cancel.set()
         self._cancel = cancel = threading.Event()
         if sys.platform == "emscripten":
-            # A browser has no threads: runs take their turn with what the page sends.
+            # A browser has no threads: runs alternate with messages of the page.
             work = functools.partial(self._work, self.settings, cancel, 0.0)
             if rest_s:
                 asyncio.get_event_loop().call_later(rest_s, work)
@@ -143,6 +144,7 @@ class Panel:
         self._worker.start()
 
     def _work(self, settings: Settings, cancel: threading.Event, rest_s: float) -> None:
+        """Run the settings and show the result, unless a later change cancels it."""
         if not self._rested(cancel, rest_s):
             return
         with self._engine:
@@ -160,14 +162,14 @@ class Panel:
                 return
             except NetlabError as error:
                 self._fail(cancel, str(error))
-            except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
+            except Exception as error:  # noqa: BLE001 - an exception in a thread would be lost
                 self._fail(cancel, f"This did not work, and the mistake is in netlab, not yours: {error!r}.")
             else:
                 self._show(cancel, result, drawn)
 
     @staticmethod
     def _rested(cancel: threading.Event, rest_s: float) -> bool:
-        """Wait; whether no later move came meanwhile."""
+        """Wait for `rest_s` seconds; return False if a later change cancelled the run meanwhile."""
         return not cancel.wait(rest_s)
 
     def _tell(self, cancel: threading.Event, share: float) -> None:
@@ -188,6 +190,7 @@ class Panel:
         self._message.layout.display = None if markup else "none"
 
     def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
+        """Show a result with the earlier ones faded behind it."""
         with self._screen:
             if cancel.is_set():
                 return
@@ -197,19 +200,19 @@ class Panel:
             self._say("")
             self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
-            # With its controls it fits into the window of a laptop.
+            # Together with its controls, the figure fits into a laptop's window.
             height_px = self.figure.layout.height or MAX_FIGURE_PX
             self.figure.update_layout(height=min(height_px, MAX_FIGURE_PX))
             data = {"output_type": "display_data", "metadata": {}, "data": notebook_forms(self.figure)}
             self._chart.outputs = (data,)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        # From here, because a panel draws in a thread, whose output belongs to no cell.
+        # Add the script here: a panel draws in a thread, whose output belongs to no cell.
         page.show_once()
         if not self.runs:
             self.refresh()
-        bundle = self.box._repr_mimebundle_(**kwargs) or {}  # with the widget, where a kernel is behind the page
-        # Forms for pages that show no widgets: nbviewer, and JupyterLab while it does not trust the notebook.
+        bundle = self.box._repr_mimebundle_(**kwargs) or {}  # includes the widget if the page has a kernel
+        # Formats for pages without widgets: nbviewer, and JupyterLab if it does not trust the notebook.
         forms = {"text/html": f"<p>{self._message.value}</p>"} if self.figure is None else notebook_forms(self.figure)
         return {**bundle, **forms, "text/plain": repr(self)}
 
@@ -219,13 +222,13 @@ class Panel:
 
 
 PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
-"""What a panel is made of: its controls, the scenario that they ask for, and how a result is drawn."""
+"""The parts of a panel: its controls, the scenario for their values, and the drawing of a result."""
 
 
 def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[[], PanelParts]], Callable[..., Panel]]:
-    """Turn a function that returns a panel's parts into one that returns the panel, with so many `earlier` runs visible.
+    """Decorate a function that returns a panel's parts so that it returns the panel, with `earlier` earlier runs visible.
 
-    That one takes `run`: what runs a scenario, by default `netlab.run`.
+    The decorated function takes `run`, the function that runs a scenario, by default `netlab.run`.
     """
 
     def decorate(parts: Callable[[], PanelParts]) -> Callable[..., Panel]:
