@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,3 +49,29 @@ def test_every_page_that_code_or_a_chapter_names_exists() -> None:
     for file in sources:
         for page in re.findall(r"(?<![\w/])docs/[\w/-]+\.md", file.read_text(encoding="utf-8")):
             assert (ROOT / page).is_file(), (name(file), page)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        pytest.param("first_run", marks=pytest.mark.library),
+        pytest.param("first_topology", marks=pytest.mark.library),
+        pytest.param("live", marks=pytest.mark.pocket),
+    ],
+)
+def test_the_code_of_a_tutorial_prints_what_the_page_shows(topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_PROGRESS", "0")
+    page = DOCS / "tutorial" / f"{topic}.md"
+    found: dict[str, Any] = {}
+    printed = io.StringIO()
+    try:
+        for language, block in re.findall(r"```(python|text)\n(.*?)```", page.read_text(), re.DOTALL):
+            if language == "text":
+                assert printed.getvalue().rstrip() == block.rstrip()
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block, str(page), "exec"), found)  # noqa: S102 (the page is ours)
+    finally:
+        if "panel" in found:
+            found["panel"].close()
