@@ -1,1 +1,1 @@
-"""The chapters as a course: what there is, a student's own copies of them, and what is passed."""
+"""The course: the table of contents, a student's own copies of the chapters, checks, and progress."""

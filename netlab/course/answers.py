@@ -1,4 +1,4 @@
-"""What a student gave in place of an answer: a stub, a number, a function, and how to speak of it."""
+"""Classification and description of a student's answer: a stub, a number, a function, or another object."""
 
 import dis
 import inspect
@@ -18,11 +18,11 @@ from netlab.base.location import PACKAGE
 
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
 WIDTH = 88
-"""Characters of a printed line: as many as a notebook's page of 900 pixels shows."""
+"""Characters of a printed line: a notebook's page of 900 pixels shows this many."""
 
 
 def filled(text: str) -> str:
-    """Break a text's lines where they are too long for a page, the second and later ones indented.
+    """Wrap the lines of a text that are too long for a page, and indent their continuations.
 
     >>> filled("one line")
     'one line'
@@ -48,8 +48,8 @@ def with_unit(number: float, unit: str) -> str:
 
 
 def is_stub(answer: object) -> bool:
-    """Tell whether an answer is still what the student notebook came with."""
-    # None is what a stub function hands on when its result is used further down.
+    """Return whether an answer is still the one in the original notebook."""
+    # A stub function returns None, so its result in a later cell is also a stub.
     if answer is None or isinstance(answer, EllipsisType):
         return True
     if isinstance(answer, (list, tuple)):
@@ -66,7 +66,7 @@ def is_stub(answer: object) -> bool:
 
 
 def as_number(answer: object) -> tuple[float | None, str]:
-    """Return the answer as a finite float, or None and the sentence that says why it is none."""
+    """Return the answer as a finite float and "", or None and a message with the reason."""
     if isinstance(answer, str):
         point = " Python takes a point, no comma." if re.search(r"\d,\d", answer) else ""
         return None, f"got the text {answer!r}; write the number without quotes and without its unit.{point}"
@@ -89,7 +89,7 @@ def as_number(answer: object) -> tuple[float | None, str]:
 
 
 def _comma_problem(answer: object) -> str:
-    """Return what to say of whole numbers that a comma in a number made; "" for anything else."""
+    """Return the message about integers that a comma in a number made; "" for anything else."""
     if not (isinstance(answer, tuple) and len(answer) > 1 and all(type(part) is int for part in answer)):
         return ""
     first, *others = answer
@@ -104,7 +104,7 @@ def _comma_problem(answer: object) -> str:
 
 
 def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
-    """Say which parameters a function lacks; nothing when it can be called with these names."""
+    """Return a message about the parameters that a function lacks; "" if it can be called with these names."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -120,12 +120,12 @@ def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
 
 
 def raised(error: Exception) -> str:
-    """Say what went wrong in a student's code, and in which line of it."""
+    """Return a message about an error in a student's code, with the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
     line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
     if _is_ours(frames[-1].filename):
-        # What the exercise refuses, such as one probe too many, is a sentence already.
+        # An exercise itself raises errors for rule violations, such as one probe too many; their text is a message already.
         return f": {error.args[0] if error.args else error}{line}."
     return f" the function raised {type(error).__name__}: {error}{line}."
 
@@ -135,7 +135,7 @@ def _is_ours(filename: str) -> bool:
 
 
 def _is_installed(filename: str) -> bool:
-    """Tell whether a file belongs to netlab, to Python or to a package, so that its lines are not a student's."""
+    """Return whether a file belongs to netlab, Python or a package, so that its lines are not the student's."""
     return _is_ours(filename) or any(
         Path(filename).is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")
     )

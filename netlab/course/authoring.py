@@ -1,17 +1,18 @@
-"""Turn a chapter's one hand-edited source into the notebook students open and the executed solution.
+"""Build the student's notebook and the executed solution of a chapter from its source.
 
-`solutions/NN_topic.py` (py:percent) is the source. From it come `notebooks/NN_topic.ipynb` (no solutions,
-no outputs) and `solutions/NN_topic.ipynb` (executed). `netlab.course.marks` has the marks of solutions.
+`solutions/NN_topic.py` (py:percent) is the source. From it `notebooks/NN_topic.ipynb` (no solutions, no outputs) and
+`solutions/NN_topic.ipynb` (executed) are built. `netlab.course.marks` describes the marks of solutions.
 
 In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's own (`netlab.course.own_numbers`),
 ``[[minutes]]`` for the minutes that the chapter takes, and ``Tolerance: [[tolerance]]`` for that of the next check below that
 has one. ``[[text = expression | test]]`` is a claim that is held against the executed notebook (`netlab.course.claims`). A
 cell tagged ``figure`` shows one; a cell tagged ``folded`` is plumbing, hidden until the reader unfolds it.
 
-*Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute, 1.5
-minutes a figure or a prediction, 1 a table, 8 a panel, 13 a measurement of the student's own and 10 every other exercise (a
-cell ``…-check`` or ``…-words``; the tag ``minutes-5`` says 5). A cell tagged ``optional`` takes none, and its heading must say so.
-More than 90 is an error. The rates are estimates of readers who worked through the chapters; no class was timed.
+*Minutes* estimate the time for the page up to the cell ``summary``: words at 120 a minute, visible lines of code at 8 a
+minute, 1.5 minutes for a figure or a prediction, 1 for a table, 8 for a panel, 13 for a measurement of the student's
+own and 10 for every other exercise (a cell ``…-check`` or ``…-words``); the tag ``minutes-5`` sets 5 minutes. A cell
+tagged ``optional`` counts 0, and its heading must say so. More than 90 minutes are an error. The rates are estimates of
+readers who worked through the chapters; they were not measured with a class.
 
 The module belongs to the package, not to a folder of scripts, so that it is installed, type-checked and
 tested like the rest, and so that a grader can rebuild a student notebook from its source.
@@ -81,14 +82,14 @@ _MEASURES = ("nl.run(", "nl.repeat(", "nl.sweep(")
 
 @dataclass(frozen=True)
 class Chapter:
-    """The three files of a chapter."""
+    """A chapter's source and its two notebooks."""
 
     source: Path
     """``solutions/NN_topic.py``, edited by hand."""
 
     @property
     def solution(self) -> Path:
-        """The executed notebook beside the source."""
+        """The executed notebook next to the source."""
         return self.source.with_suffix(".ipynb")
 
     @property
@@ -103,12 +104,12 @@ def chapters(root: Path) -> list[Chapter]:
 
 
 def projects(root: Path) -> list[Chapter]:
-    """Return the notebooks under `root` in which students ask a question of their own; a person reads the answers."""
+    """Return the notebooks under `root` in which students answer a question of their own; a person grades them."""
     return [Chapter(path) for path in sorted((root / "solutions").glob("project*.py"))]
 
 
 def pages(root: Path) -> list[Chapter]:
-    """Return all that becomes notebooks, also what says how to do something and asks nothing."""
+    """Return all sources of notebooks: chapters, instructions without exercises, and projects."""
     how_tos = [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
     return chapters(root) + how_tos + projects(root)
 
@@ -123,12 +124,12 @@ def topic_of(source: Path) -> str:
 
 
 def read_source(path: Path, token: str = "") -> NotebookNode:
-    """Read a py:percent source as a notebook with stable cell ids, solutions included.
+    """Read a py:percent source as a notebook with stable cell ids, with its solutions.
 
-    The numbers of `token` (see `netlab.course.own_numbers`) are put in; without one the printed ones.
+    The notebook has the own numbers of `token` (see `netlab.course.own_numbers`); without a token, the printed ones.
 
-    A cell keeps the id that its head gives (``# %% id="limit"``). One without gets an id from its own
-    content, so that an edit elsewhere never changes it; equal cells are numbered.
+    A cell keeps the id in its header (``# %% id="limit"``). Without one, its id is derived from its content, so that an
+    edit of another cell does not change it; equal cells are numbered.
 
     Raises AuthoringError when an id is given twice or is malformed, or a cell with a solution has none: grades depend on
     that id.
@@ -137,7 +138,7 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
 
 
 def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
-    """Read a source as `read_source` does; also return what its text claims of the runs."""
+    """Return the notebook of `read_source`, and the claims of its text about the runs."""
     text = path.read_text(encoding="utf-8")
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     lines = _cell_lines(text)
@@ -173,7 +174,7 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
 
 
 def minutes(notebook: NotebookNode) -> float:
-    """Return how many minutes the required part of a student's notebook takes, by the rule at the top of this module."""
+    """Return the minutes for the required part of a student's notebook, by the rule at the top of this module."""
     words = lines = 0
     other_min = 0.0
     measured = {f"{cell.id}-check" for cell in notebook.cells if any(call in cell.source for call in _MEASURES)}
@@ -206,9 +207,9 @@ def minutes(notebook: NotebookNode) -> float:
 def student_notebook(path: Path, token: str = "") -> NotebookNode:
     """Return the student's notebook of a source: solutions replaced by stubs, no outputs.
 
-    With a token, the notebook has the numbers that belong to it, in its text and in its first code cell.
+    With a token, the notebook has the token's own numbers in its text, and the token in its first code cell.
 
-    Raises AuthoringError when marks are unbalanced or misplaced, or what is left is no Python; with file and line.
+    Raises AuthoringError when marks are unbalanced or misplaced, or the remaining code is not valid Python; with file and line.
     """
     notebook = read_source(path, token)
     for cell, line in zip(notebook.cells, _cell_lines(path.read_text(encoding="utf-8")), strict=True):
@@ -233,7 +234,7 @@ def opened(path: Path, token: str = "") -> Any:
 
 
 def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
-    """Put own numbers and minutes into the text, and the token into the cell that opens the chapter."""
+    """Insert own numbers and minutes into the text, and the token into the cell that opens the chapter."""
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if not token and not _FIGURE.search(text):
         return
@@ -267,14 +268,14 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
 def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path) -> dict[int, str]:
     """Return the tolerance for each cell of text that asks for one, by the cell's position.
 
-    Raises AuthoringError for a tolerance that is written into the text: nothing would compare it with the check.
+    Raises AuthoringError for a tolerance that is written as a number: it could contradict the check.
     """
     found: dict[int, str] = {}
     words = ""
     for position, cell in reversed(list(enumerate(notebook.cells))):
         if cell.cell_type == "code":
             called = _CHECK_CALL.search(cell.source)
-            # A measurement has no tolerance; the number that is read from it has.
+            # A measurement has no tolerance; the number that is read from it has one.
             with contextlib.suppress(LookupError):
                 words = tolerance_in_words(checks[called[1]]) if called else words
             continue
@@ -288,7 +289,7 @@ def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path)
 
 
 def _words(markdown: str) -> int:
-    """Count the words of prose; formulas, code blocks, rules of tables and addresses are no words."""
+    """Count the words of prose; formulas, code blocks, table rules and addresses do not count."""
     for gone in (r"```.*?```", r"<!--.*?-->", r"\$\$.*?\$\$", r"\$[^$]*\$", r"\]\([^)]*\)", r"^\|[-:| ]+\|$"):
         markdown = re.sub(gone, " ", markdown, flags=re.DOTALL | re.MULTILINE)
     return len(re.findall(r"[^\W_][\w'.,-]*", markdown))
@@ -297,9 +298,8 @@ def _words(markdown: str) -> int:
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
     """Run a notebook from top to bottom in a fresh kernel and return it with its outputs.
 
-    A panel keeps its figure and loses its controls, which need a kernel: a saved widget that nobody can load again is an
-    error message on the page. What would differ between two equal runs (random ids, times, versions) is replaced or
-    left out.
+    A panel keeps its figure but not its controls, because a saved widget without a kernel is an error message on the
+    page. Parts that differ between two equal runs (random ids, times, versions) are replaced or removed.
 
     Raises CellExecutionError when a cell raises.
     """
@@ -309,12 +309,12 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         kernel_name=KERNELSPEC["name"],
         resources={"metadata": {"path": str(directory)}},
         record_timing=False,
-        # A warning in which the kernel says of its local sockets that they are not encrypted.
+        # Hide the kernel's warning that its local sockets are not encrypted.
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
-        coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow
+        coalesce_streams=True,  # otherwise the number of saved pieces depends on the speed of the machine
         store_widget_state=False,
     )
-    # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.
+    # A progress bar would be saved in the outputs, and its text depends on the speed of the machine.
     executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0", "NETLAB_DATA": os.devnull})
     executed.metadata = _notebook_node(_METADATA)
     for cell in executed.cells:
@@ -324,9 +324,9 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 
 
 def build(chapter: Chapter) -> None:
-    """Write both notebooks of a chapter; neither is touched when the source is wrong, a cell raises, or text and runs disagree.
+    """Write both notebooks of a chapter; neither is changed if the source is wrong, a cell raises, or text and runs disagree.
 
-    A notebook that differs from the file by rounding only is not written: another processor's last digits are no change.
+    A notebook that differs from the file only by rounding is not written, because the last digits differ between processors.
     """
     student = _as_text(student_notebook(chapter.source))
     executed = execute_held(chapter.source)
@@ -340,9 +340,9 @@ def build(chapter: Chapter) -> None:
 
 
 def execute_held(path: Path) -> NotebookNode:
-    """Execute a source, and hold what its text claims against its runs.
+    """Execute a source and verify the claims of its text with its runs.
 
-    Raises AuthoringError when they disagree; with every such claim. Raises CellExecutionError when a cell raises.
+    Raises AuthoringError with all claims that do not hold. Raises CellExecutionError when a cell raises.
     """
     notebook, claims = _read(path)
     if claims:
@@ -354,7 +354,7 @@ def execute_held(path: Path) -> NotebookNode:
 
 
 def _require_tags(executed: NotebookNode, path: Path) -> None:
-    """Refuse a cell whose tag `figure` and whose output disagree: minutes are counted by the tag."""
+    """Raise AuthoringError if a cell has the tag `figure` but no figure, or the other way round: the tag counts minutes."""
     for cell in executed.cells:
         if cell.cell_type != "code":
             continue
@@ -366,10 +366,9 @@ def _require_tags(executed: NotebookNode, path: Path) -> None:
 
 
 def differences(chapter: Chapter) -> list[str]:
-    """Say where the checked-in notebooks differ from their source; empty when they agree.
+    """Return the differences between the committed notebooks and their source; empty when there are none.
 
-    Student notebooks must be equal; of solutions the cells' ids, types, tags and sources are compared (their
-    outputs are nbval's affair).
+    Student notebooks must be equal. Of solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
     """
     found = []
     pairs = (
@@ -395,14 +394,14 @@ def differences(chapter: Chapter) -> list[str]:
 
 
 def orphans(root: Path) -> list[str]:
-    """Name the notebooks under `root` that no source stands for."""
+    """Return the notebooks under `root` without a source."""
     made = {path for page in pages(root) for path in (page.student, page.solution)}
     there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
     return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build or check the chapters; returns the exit code."""
+    """Build or check the chapters; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m netlab.course.authoring", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="chapter", help="e.g. 01_udp_loss (default: all)")
     parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
@@ -449,7 +448,7 @@ def _without_solution(cell: NotebookNode, path: Path, head_line: int) -> str:
 
 
 def _cell_lines(text: str) -> list[int]:
-    """Line numbers of the cells' heads in a py:percent text."""
+    """Return the line numbers of the cells' headers in a py:percent text."""
     return [number for number, line in enumerate(text.split("\n"), start=1) if _CELL_HEAD.match(line)]
 
 
@@ -466,6 +465,7 @@ def _with_stable_ids(notebook: NotebookNode) -> NotebookNode:
 
 
 def _first_change(actual: Sequence[NotebookNode], expected: Sequence[NotebookNode]) -> str:
+    """Return a sentence on the first difference between two lists of cells; "" if there is none."""
     for number, (there, wanted) in enumerate(zip(actual, expected, strict=False), start=1):
         for name in ("id", "cell_type", "source", "metadata"):
             if there.get(name) != wanted.get(name):

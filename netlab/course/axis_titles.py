@@ -1,4 +1,4 @@
-"""Titles of axes: the unit that a title gives, and the quantity that it names."""
+"""Titles of axes: their unit, and the quantity that they name."""
 
 import html
 import re
@@ -20,13 +20,13 @@ _NAMES_OF_QUANTITIES = {
     "ms": r"delay|latency|rtt|round[\s-]?trip|ping|jitter|wait|time|late",
     "%": r"loss|lost|share|part|fraction|late|percent",
 }
-"""Words that name a quantity with a unit. A title needs none, but one of another unit alone is wrong."""
+"""Words that name a quantity with this unit. A title needs none, but words of other units only are wrong."""
 _SURE = r"goodput|throughput|bandwidth|delay|latency|rtt|round[\s-]?trip|jitter"
 """Words that belong to one unit only."""
 
 
 def axis_title_problem(title: str, unit: str) -> str:
-    """Return what is wrong with the title of an axis whose values have a unit ("" for a ratio); "" when nothing is.
+    """Return the problem of the title of an axis whose values have a unit ("" for a ratio); "" if there is none.
 
     >>> [axis_title_problem(title, "Mbit/s") for title in ("Goodput (Mbit/s)", "TCP in Mbit/s", "Goodput / Mbit/s")]
     ['', '', '']
@@ -43,7 +43,7 @@ def axis_title_problem(title: str, unit: str) -> str:
     if not unit and (bracketed := [name for name in found if _is_bracketed(text, name)]):
         return f"its unit is {bracketed[0]}, and the values have none"
     rest = re.sub(_pattern(unit), " ", text) if unit else text
-    # A title that the plotting library made of an index is none.
+    # The plotting library makes a title from the name of an index; it does not count.
     if not re.search(r"[^\W_]", re.sub(r"(?i)\b(?:in|per)\b", " ", rest)) or rest in (
         "seed",
         "index",

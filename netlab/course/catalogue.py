@@ -1,4 +1,4 @@
-"""The table of contents: what each chapter asks, how long it takes, what it builds on, what is passed of it."""
+"""The table of contents: each chapter's question, duration, prerequisites and progress."""
 
 import json
 import os
@@ -17,7 +17,7 @@ VARIABLE = "NETLAB_NOTEBOOKS"
 
 @dataclass(frozen=True)
 class Entry:
-    """A chapter, as its notebook for students says."""
+    """A chapter; its data are read from the student's notebook."""
 
     path: Path
     """The notebook."""
@@ -29,12 +29,12 @@ class Entry:
 
     @property
     def number(self) -> int:
-        """Its place in the order of learning."""
+        """The chapter's number, which is its place in the order of learning."""
         return int(self.stem[:2])
 
     @property
     def topic(self) -> str:
-        """Its folder of code, such as `udp_loss`."""
+        """The name of its package in `netlab.chapters`, such as `udp_loss`."""
         return self.stem[3:]
 
     @cached_property
@@ -51,31 +51,31 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The title."""
         return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
 
     @property
     def question(self) -> str:
-        """The question that it answers; "" when its head asks none."""
+        """The question that the chapter answers; "" if its first cell asks none."""
         return _first(r"^\*\*(.+)\*\*$", self._head)
 
     @property
     def minutes(self) -> str:
-        """How long it takes, as its head says; "" when it does not."""
+        """The duration in minutes as the first cell has it, such as "60 to 90"; "" without one."""
         return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
     @cached_property
     def exercises(self) -> list[str]:
-        """The exercises that have a check, by the name of the check."""
+        """The names of the exercises that have a check."""
         return [
             str(cell["id"]).removesuffix("-check") for cell in self._cells if str(cell.get("id", "")).endswith("-check")
         ]
 
 
 def originals() -> Path:
-    """Return the folder of the notebooks that netlab came with: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
+    """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
 
-    Raises NetlabError when there is none.
+    Raises NetlabError when there is no such folder.
     """
     own = (PACKAGE.parent / "notebooks", CARRIED / "notebooks")
     found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
@@ -87,7 +87,7 @@ def originals() -> Path:
 
 
 def chapters(folder: Path | None = None) -> list[Entry]:
-    """Return the chapters of a folder (by default those that netlab came with), in the order of learning."""
+    """Return the chapters of a folder (by default netlab's originals), in the order of learning."""
     found = sorted((folder or originals()).glob("*.ipynb"))
     return [Entry(path) for path in found if re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)]
 
@@ -95,7 +95,7 @@ def chapters(folder: Path | None = None) -> list[Entry]:
 def find(word: str, folder: Path | None = None) -> Entry:
     """Return the chapter with this number, topic or name (`1`, `udp_loss`, `01_udp_loss`, `01_udp_loss.ipynb`).
 
-    Raises NetlabError when there is none; with those that there are.
+    Raises NetlabError with the known names when there is none.
     """
     wanted = Path(word).name.removesuffix(".ipynb")
     entries = chapters(folder)
@@ -106,7 +106,7 @@ def find(word: str, folder: Path | None = None) -> Entry:
 
 
 def progress(folder: Path | None = None) -> None:
-    """Print every chapter with its minutes and how many of its exercises are passed on this machine."""
+    """Print every chapter with its minutes and the number of its exercises that were passed on this machine."""
     known = progress_store.read()
     rows = [(" ", "    chapter", "minutes", "passed")]
     for entry in chapters(folder):

@@ -1,9 +1,9 @@
-"""The record of a notebook's cells: a check uses it to see whether the value that it judges still comes from the page.
+"""A record of a notebook's cells, from which a check sees whether the value that it judges still comes from the page.
 
-A name keeps its old value when its cell fails, and the kernel is not told of a cell that was edited and not run. IPython's events
-tell which names each cell defines and how its last run ended. The saved notebook, where the kernel can find it, tells what is
-on the page now. An edit that is not saved yet cannot be seen here; in JupyterLab and in the browser page the style sheet of
-`netlab.course.page_style` marks the check below it at once.
+A name keeps its old value when its cell fails, and the kernel is not informed when a cell is edited and not run.
+IPython's events tell which names each cell defines and how its last run ended. The saved notebook, if the kernel can
+find it, has the current text of the page. An edit that is not saved yet is invisible here; in JupyterLab and in the
+browser page the style sheet of `netlab.course.page_style` marks the check below it at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 SAVING_TAKES_S = 1.0
-"""A notebook file that is written so soon after a cell started may still have the cell's text from before."""
+"""A notebook file that was written within this time after a cell started may still have the cell's previous text."""
 _ASSIGNED = re.compile(r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*,[ \t]*)*[A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
@@ -32,18 +32,18 @@ class CellRun:
     """A run of a cell."""
 
     cell_id: str
-    """The cell's identifier; "" where the front end sends none."""
+    """The cell's identifier; "" if the front end sends none."""
     source: str
     names: frozenset[str]
     """Names that the cell's code defines."""
     started_s: float
     """Time of day at its start, as from `time.time`."""
     before: dict[str, Any] = field(default_factory=dict)
-    """Values that these names had before; empty after the run."""
+    """The previous values of these names; empty after the run."""
     failure: str = ""
     """The way in which the run failed, such as "ended with a SyntaxError"; "" after a run without an error."""
     defined: frozenset[str] = frozenset()
-    """Names that got their value, also in a run that failed later."""
+    """Names that were assigned, also in a run that failed later."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Doubts:
     """Reasons to distrust the value that a check is about to judge."""
 
     reasons: tuple[str, ...] = ()
-    """A sentence for each value that is not the page's."""
+    """A sentence for each value that does not come from the page."""
     remarks: tuple[str, ...] = ()
-    """A sentence for each value that is the page's, from a cell that failed later."""
+    """A sentence for each value that does come from the page, but from a cell that failed later."""
 
 
 class CellHistory:
@@ -74,7 +74,7 @@ class CellHistory:
 
     def note_end(self, result: Any) -> None:
         """Note how a cell ended; for IPython's event `post_run_cell`."""
-        # The cell in which the events were registered has no start.
+        # The cell in which the events were registered has no recorded start.
         if not self._running:
             return
         run = self._running.pop()
@@ -87,7 +87,7 @@ class CellHistory:
         self._by_name.update(dict.fromkeys(run.names, run))
 
     def doubts(self, key: str) -> Doubts:
-        """Return the doubts about the answer in the running cell's call of the check `key`."""
+        """Return the doubts about the answer in the current cell's call of the check `key`."""
         if not self._running or not key:
             return Doubts()
         current = self._running[-1]
@@ -125,7 +125,7 @@ class CellHistory:
     def _cell_id(self, info: Any) -> str:
         found = getattr(info, "cell_id", None)
         if found is None:
-            # IPython before version 8 does not pass it on; the request has it.
+            # IPython before version 8 does not pass the id to the event; the kernel's request has it.
             try:
                 found = self._shell.kernel.get_parent("shell")["metadata"]["cellId"]
             except (AttributeError, KeyError, TypeError, LookupError):
@@ -133,6 +133,7 @@ class CellHistory:
         return str(found or "")
 
     def _defined_in_spite_of(self, error: BaseException, run: CellRun) -> frozenset[str]:
+        """Return the names that a failed run has defined: those whose value changed, and those of statements before the error."""
         values = self._shell.user_ns
         changed = {name for name in run.names if name in values and values[name] is not run.before.get(name, values)}
         lines = [
@@ -147,7 +148,7 @@ class CellHistory:
         return frozenset(changed)
 
     def _saved_page(self, check_source: str) -> tuple[float, set[str]]:
-        """The time of day at which the notebook was saved, and its cells' sources; a time long ago where there is none."""
+        """Return the time of day at which the notebook was saved, and the sources of its cells; 0 and an empty set without a file."""
         for path in self._notebook_files():
             try:
                 saved_s = path.stat().st_mtime
@@ -161,18 +162,19 @@ class CellHistory:
         return 0.0, set()
 
     def _notebook_files(self) -> list[Path]:
+        """Return the file of the notebook that runs this; empty if it is unknown."""
         named = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
         if named:
             return [Path(str(named))]
         if sys.platform == "emscripten":
-            # The page's kernel is told no name; its working directory is the notebook's.
+            # The page's kernel does not get the name, but its working directory is the notebook's.
             found = list(Path.cwd().glob(f"*{self._topic}*.ipynb"))
             return found if len(found) == 1 else []
         return []
 
 
 def begin(topic: str) -> None:
-    """Record the cells of the notebook that runs this; do nothing outside IPython, or when it is done already."""
+    """Record the cells of the notebook that runs this; do nothing outside IPython, or if they are recorded already."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or getattr(shell, _SHELL_ATTRIBUTE, None) is not None:
         return
@@ -183,14 +185,14 @@ def begin(topic: str) -> None:
 
 
 def doubts_about(key: str) -> Doubts:
-    """Return the doubts about the answer that the running cell gives to the check `key`; none outside a notebook."""
+    """Return the doubts about the answer that the current cell gives to the check `key`; none outside a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     history: CellHistory | None = getattr(shell, _SHELL_ATTRIBUTE, None)
     return Doubts() if history is None else history.doubts(key)
 
 
 def defined_names(source: str) -> frozenset[str]:
-    """Return the names that a cell's code defines; of code with a syntax error, as far as its lines show them.
+    """Return the names that a cell's code defines; of code with a syntax error, those that single lines show.
 
     >>> sorted(defined_names("import numpy as np\\nfor i in range(3):\\n    x, y = i, (z := i)\\ndef f(): a = 1"))
     ['f', 'i', 'np', 'x', 'y', 'z']
@@ -210,7 +212,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 
 def answer_names(source: str, key: str) -> set[str]:
-    """Return the names whose values a cell gives to the check `key`, without those that the cell itself defines.
+    """Return the names whose values a cell passes to the check `key`, without those that the cell itself defines.
 
     >>> sorted(answer_names("mine = [x, y]\\nchapter.check.rtt(mine)", "rtt")), answer_names("print(x)", "rtt")
     (['x', 'y'], set())
@@ -245,7 +247,7 @@ def answer_names(source: str, key: str) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    # Empty lines in place of magic commands keep the numbers of the other lines.
+    # Replace magic commands by empty lines, which keeps the numbers of the other lines.
     for text in (source, _MAGIC.sub("", source)):
         try:
             return ast.parse(text)
@@ -255,7 +257,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _bound(tree: ast.AST) -> set[str]:
-    """The names that a module's code binds in the module's own scope."""
+    """Return the names that a module's code binds in the module's own scope."""
     found: set[str] = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -264,7 +266,7 @@ def _bound(tree: ast.AST) -> set[str]:
                 found.add(node.name)
                 continue
             if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-                # Only := reaches out of a comprehension.
+                # A comprehension has its own scope, which only := leaves.
                 found |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
                 continue
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -1,9 +1,9 @@
-"""Check cells: say what came, which slip it looks like and where to look, never a bare True or False.
+"""Check cells, which explain an answer: the value, the mistake that it suggests, and the place to look.
 
-A chapter keeps its checks in `netlab/chapters/<topic>/check.py`, made of the kinds below. A notebook calls the
-check with the student's answer and reads the sentences; a grader calls `judge`, which prints nothing. A stub that
-nobody has filled in is neither right nor wrong: it is not attempted. A wrong answer never earns the number that was
-expected: the sentence names the slip, the direction and the kind of factor, and the call that gives a hint.
+A chapter's checks are in `netlab/chapters/<topic>/check.py`, made of the kinds below. A notebook calls a check with the
+student's answer and shows the message; a grader calls `judge`, which prints nothing. An untouched stub is "not
+attempted", neither right nor wrong. The message about a wrong answer never contains the expected number: it names the
+mistake, the direction and the kind of factor, and the call that gives a hint.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LONGEST_CALL_S = 10.0
 
 
 class Status(Enum):
-    """What a check found."""
+    """The three verdicts of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -66,7 +66,7 @@ class Result:
     status: Status
     """Passed, failed or not attempted."""
     sentences: tuple[str, ...]
-    """What was expected, what came, what to look at; ready to be shown."""
+    """The message in parts: the given answer, the mistake, and the place to look."""
 
     def __str__(self) -> str:
         mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
@@ -74,29 +74,29 @@ class Result:
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
     def show(self, css_class: str = "") -> None:
-        """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
+        """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere."""
         colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
-        # The page's style sheet knows a verdict by its classes.
+        # The page's style sheet recognizes a verdict by its CSS classes.
         show_text(str(self), colour, f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip())
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that is worth a sentence of its own."""
+    """A known wrong answer with its own message."""
 
     answer: float | Callable[..., float]
     """The wrong number; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
-    """What the mistake was and what to look at."""
+    """The message: the mistake, and the place to look."""
 
 
 def slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions, given as a wrong answer, its sentence, the next wrong answer, its sentence."""
+    """Return misconceptions from alternating wrong answers and messages."""
     return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 def formula_slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions like `slips`; each wrong formula takes one argument that has all others (`q.rate_mbps`)."""
+    """Return misconceptions like `slips`; a wrong formula gets one object with all arguments (`q.rate_mbps`)."""
 
     def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
         return lambda **case: formula(SimpleNamespace(**case))
@@ -105,7 +105,7 @@ def formula_slips(*pairs: Any) -> list[Misconception]:
 
 
 class Hint:
-    """A check's next hint, which only a call gives: without its parentheses it says how to call it."""
+    """A check's `hint`, which must be called: its repr says how."""
 
     def __init__(self, check: Check) -> None:
         self._check = check
@@ -120,27 +120,27 @@ class Hint:
 
 @dataclass(kw_only=True, repr=False)
 class Check:
-    """What all checks share: a name, hints in stages, and showing."""
+    """The base of all checks: a name, hints in stages, and the display of verdicts."""
 
     name: str
-    """What is asked for, as the first words of the message ("goodput limit")."""
+    """The name of the quantity, with which the message begins ("goodput limit")."""
     hints: Sequence[str] = ()
-    """From a nudge to nearly the answer; `hint()` gives one more at each call."""
+    """Hints from vague to nearly the answer; each call of `hint()` shows one more."""
     key: str = field(default="", init=False, repr=False)
-    """The name under which a notebook calls it; `begin()` fills it in."""
+    """The attribute of `chapter.check` under which a notebook calls it; `begin()` sets it."""
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
-    """Called with the key when an answer is right; for the record of what was passed."""
+    """Called with the key when an answer is right, to record the progress."""
     _hints_given: int = field(default=0, init=False, repr=False)
     _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        # What a slip such as a forgotten bracket prints must hold no answer.
+        # Forgotten parentheses print this text, so it must not contain the answer.
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
     def __call__(self, answer: object, *more: object) -> None:
-        """Show the verdict on `answer`, unless its value is not the one that the page has; for a check cell.
+        """Show the verdict on `answer`, unless its value no longer comes from the page; called in a check cell.
 
-        `more` is the rest of a number that was written with a comma.
+        `more` is the second part of a number that was written with a comma.
         """
         if more:
             answer = (answer, *more)
@@ -165,7 +165,7 @@ class Check:
         self._button = offer(self) if wanted else None
 
     def take(self, answer: _T, instead: _T) -> _T:
-        """Return `answer` if it is right, else `instead`, and say so: a mistake in one exercise does not spoil the next."""
+        """Return `answer` if it is right, else `instead` with a note, so that a mistake does not spoil the next exercise."""
         if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
             return answer
         if instead is not None:
@@ -174,11 +174,11 @@ class Check:
         return instead
 
     def is_harmless(self, answer: object) -> bool:  # noqa: ARG002 (a subclass looks at it)
-        """Tell whether what follows works with this answer even where it is wrong."""
+        """Return whether the following cells work with this answer even if it is wrong."""
         return False
 
     def tells_apart(self) -> bool:
-        """Tell whether every slip that this check knows lies clear of the right answer."""
+        """Return whether every known mistake is clearly outside the tolerance of the right answer."""
         return True
 
     def judge(self, answer: object) -> Result:
@@ -192,7 +192,7 @@ class Check:
 
     @property
     def hint(self) -> Hint:
-        """What prints the next hint when it is called; each call tells more, until the hints are used up."""
+        """The next hint: calling it prints more each time, until the hints are used up."""
         return Hint(self)
 
     @property
@@ -205,7 +205,7 @@ class Check:
         show_text(self.next_hint())
 
     def next_hint(self) -> str:
-        """Return the next hint and count it as shown; behind the last one, return the last one again."""
+        """Return the next hint and count it as shown; after the last one, return the last one again."""
         if not self.hints:
             return f"{self.name}: there is no hint for this one."
         self._hints_given = min(self._hints_given + 1, len(self.hints))
@@ -213,7 +213,7 @@ class Check:
         return f"Hint {self._hints_given} of {len(self.hints)}{last}: {self.hints[self._hints_given - 1]}"
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield every wrong answer that this check knows, each with the sentence that it gets."""
+        """Yield every wrong answer that this check knows, with its message."""
         yield from ()
 
     def _judge(self, answer: object) -> Result:
@@ -225,7 +225,7 @@ class Check:
 
 @dataclass(kw_only=True, repr=False)
 class Number(Check):
-    """One number with a unit.
+    """A number with a unit.
 
     Examples
     --------
@@ -238,24 +238,23 @@ class Number(Check):
     """
 
     expected: float | Callable[[], float]
-    """The right number, or what computes it when it is asked for."""
+    """The right number, or a function that computes it on demand."""
     unit: str
-    """Its unit, as printed ("" for a fraction or a count)."""
+    """The unit of the number as printed ("" for a fraction or a count)."""
     tolerance: float
-    """Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one."""
+    """The largest relative error that passes (0.005 is half a per cent); if the right number is 0, the largest absolute error."""
     misconceptions: Sequence[Misconception] = ()
-    """Wrong numbers with sentences of their own."""
+    """Known wrong numbers with their own messages."""
     right: str = ""
-    """A sentence that a right answer earns: what to take along."""
+    """A sentence for a right answer, with the insight to remember."""
     measured: bool = False
-    """Measuring the number, or reading it off the page, is the exercise: it may stand above the check."""
+    """True if the exercise is to measure the number or to read it off the page, which may therefore contain it."""
     whole: bool = False
-    """Whether the answer is a whole number, such as a count; then `tolerance` is less than one."""
+    """True if the answer is an integer, such as a count; then `tolerance` must be less than one."""
     tolerance_words: str = ""
-    """The tolerance as the exercise's text gives it, where that is more than a number of per cent."""
+    """The tolerance in the exercise's text, if it is not just a percentage."""
     harmless: Callable[[float], bool] | None = None
-    """Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall
-    see what comes of it."""
+    """Returns whether the following cells run with a number, right or wrong, so that students see the effect of their design."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
@@ -290,7 +289,7 @@ class Number(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Function(Check):
-    """A function that must agree with a reference over several inputs."""
+    """A function that must agree with a reference for several inputs."""
 
     reference: Callable[..., float]
     """The right function, called with keyword arguments."""
@@ -300,39 +299,39 @@ class Function(Check):
     tolerance: float
     misconceptions: Sequence[Misconception] = ()
     right: str = ""
-    """As in `Number`; a trap's answer is a wrong function with the reference's signature."""
+    """The same as in `Number`; the answer of a misconception is a wrong function with the signature of the reference."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
-        # A wrong formula may be right for some inputs; it must be wrong for one at least.
+        # A wrong formula may be right for some inputs, but must be wrong for at least one.
         return all(
             any(clear(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
             for trap in self.misconceptions
         )
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """What the student's function is called with in a trial: all of the case, where a subclass does not say else.
+        """Return the arguments for the student's function in a trial; by default the whole case.
 
-        A copy: a solution may use up what it is given, such as probes of which there are so many.
+        The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
         """
         return copy.deepcopy(dict(case))
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
-        """A trial between a sender and a receiver (`answer.ends(window)`), where a subclass has it: a grader makes it itself."""
+        """Run a trial between a sender and a receiver (`answer.ends(window)`) for a check that has it; a grader replaces this method."""
         raise NotImplementedError
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """How a trial is named: by its arguments."""
+        """Return the name of a trial; by default its arguments."""
         return arguments_in_words(case)
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """How a trial's call is named while nothing is said of its result yet."""
+        """Return the name of a trial's call for messages that do not concern its result."""
         return self.words(case)
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
-        """What of the function's result the trial judges: all of it, where a subclass does not say else."""
+        """Return the part of the function's result that is judged; by default all of it."""
         return value
 
     def _judge(self, answer: object) -> Result:
@@ -389,12 +388,12 @@ class Function(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Choice(Check):
-    """One letter out of a few, each wrong one with its reason."""
+    """A letter out of a few, with a reason for each."""
 
     answer: str
     """The right letter."""
     reasons: Mapping[str, str]
-    """For every letter, the right one too, why it is right or wrong."""
+    """For every letter, also the right one, the reason why it is right or wrong."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
@@ -413,7 +412,7 @@ def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
 
 
 def tolerance_in_words(check: Check) -> str:
-    """Return the tolerance of a check for the text of its exercise (`[[tolerance]]`).
+    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`).
 
     Raises LookupError when the check has none.
     """

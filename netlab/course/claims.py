@@ -1,7 +1,7 @@
-"""What a chapter's text says of its runs, held against them.
+"""Claims of a chapter's text about its runs, and their verification.
 
-In Markdown ``[[text = expression | test]]`` is a claim. A reader sees the text. When the solution has been executed, the
-expression is computed from the names that its cells left, and the test decides:
+In Markdown ``[[text = expression | test]]`` is a claim, of which a reader sees the text. After the solution has been
+executed, the expression is evaluated with the variables of its cells, and the test decides:
 
 - a format, ``[[5.65 = interval.mean | .2f]]``: the formatted value must be the text;
 - a range, ``[[about an eighth = h1_mbps / 0.96 | 0.11 .. 0.14]]``: the value must lie in it;
@@ -31,14 +31,14 @@ class Claim:
     cell: str
     """The id of the Markdown cell."""
     text: str
-    """What the reader sees."""
+    """The text that the reader sees."""
     expression: str
-    """What is computed."""
+    """The Python expression."""
     test: str
     """A format, a range, or ""."""
 
     def fault(self, computed: Any) -> str:
-        """Say what is wrong with the claim when its expression gave this; nothing when it holds."""
+        """Return the contradiction between the claim and the value of its expression; "" if the claim holds."""
         span = _RANGE.fullmatch(self.test)
         if span is not None:
             holds = isinstance(computed, (int, float)) and float(span["low"]) <= computed <= float(span["high"])
@@ -54,7 +54,7 @@ class Claim:
 
 
 def take_out(notebook: NotebookNode) -> list[Claim]:
-    """Leave of each claim in a notebook's Markdown the text; return the claims."""
+    """Replace each claim in a notebook's Markdown by its text; return the claims."""
     found: list[Claim] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -67,7 +67,7 @@ def take_out(notebook: NotebookNode) -> list[Claim]:
 
 
 def add_probe(notebook: NotebookNode, claims: Sequence[Claim]) -> None:
-    """Add a last cell that computes the claims' expressions; a value that is no number, text or truth is told by its type."""
+    """Add a last cell that evaluates the claims' expressions; it represents a value that is not a number, text or bool by its type."""
     source = f"""
 import json as _json
 import numpy as _numpy
@@ -87,9 +87,9 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
 
 
 def hold(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
-    """Take the probe off an executed notebook and compare what it computed.
+    """Remove the probe from an executed notebook and compare the values with the claims.
 
-    Raises AuthoringError with every claim whose words and runs disagree: the cell, the text, and what was computed.
+    Raises AuthoringError with every claim that does not hold: the cell, the text, and the value.
     """
     probe = notebook.cells.pop()
     computed = json.loads("".join(output.get("text", "") for output in probe.outputs))

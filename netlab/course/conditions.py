@@ -1,4 +1,4 @@
-"""Checks of something that was built or measured, by conditions that it must fulfil."""
+"""Checks of a built object or a measurement by a list of conditions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from netlab.network.topology import Topology
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that a built object must fulfil."""
+    """A condition on a student's object."""
 
     holds: Callable[[Any], bool]
-    """Takes the student's object and returns a truth value."""
+    """Returns whether the student's object fulfils the condition."""
     sentence: str
-    """What must be, as a full sentence with "must" or "may": a student reads it where it is not so."""
+    """A full sentence with "must" or "may", which a student reads if the condition does not hold."""
     look_at: str
-    """Where to look when it does not hold."""
+    """A sentence on where to look if it does not hold."""
     seen: Callable[[Any], object]
-    """Takes the object and returns what is there instead: a number, some words, or an object to be quoted."""
+    """Returns the actual state of the object: a number, some words, or an object to be quoted."""
 
     def holds_for(self, answer: object) -> bool:
-        """Tell whether an object fulfils the condition; one that lacks what it looks at does not."""
+        """Return whether an object fulfils the condition; False if it lacks an attribute that the condition needs."""
         try:
             return bool(self.holds(answer))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
 
     def there(self, answer: object) -> str | None:
-        """What is there instead, in words; None where the object lacks what the condition looks at."""
+        """Return the actual state of the object in words; None if it lacks an attribute that the condition needs."""
         try:
             found = self.seen(answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -44,21 +44,21 @@ class Condition:
         return found if isinstance(found, str) else shown(found)
 
     def complaint(self, answer: object) -> str:
-        """What must be, what is there, and where to look."""
+        """Return the message: the condition, the actual state, and where to look."""
         words = self.there(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
 @dataclass(kw_only=True, repr=False)
 class Build(Check):
-    """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions."""
+    """An object that the student builds (a topology, a list of flows, a measurement) and that must fulfil some conditions."""
 
     kind: type
-    """The type that the object must have."""
+    """The required type of the object."""
     conditions: Sequence[Condition]
-    """Tried in this order, each on its own."""
+    """All conditions, each independent of the others."""
     right: str = ""
-    """A sentence that a right answer earns."""
+    """A sentence for a right answer."""
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
@@ -68,14 +68,14 @@ class Build(Check):
         missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
-        # Others may look at what the first one misses: a flow that was not sent has no payload.
+        # Later conditions may presuppose the first failed one: a flow that was not sent has no payload.
         told = [condition for condition in missing if condition is missing[0] or condition.there(answer) is not None]
         head = _count(len(told), len(missing), len(self.conditions))
         return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in told))
 
 
 def _count(told: int, missing: int, number: int) -> str:
-    """Say how many conditions fail: those that have a sentence each, and those that cannot be looked at before these hold."""
+    """Return a sentence on the number of failed conditions: the reported ones, and those that cannot be evaluated yet."""
     if number == 1:
         return "the condition does not hold yet."
     head = f"{told} of {number} conditions {'does' if told == 1 else 'do'} not hold yet."
@@ -87,16 +87,17 @@ def _count(told: int, missing: int, number: int) -> str:
 
 @dataclass(kw_only=True, repr=False)
 class Measurement(Build):
-    """A run that the student made: its scenario and its figures must fulfil some conditions.
+    """A run of the student's, whose scenario and results must fulfil some conditions.
 
-    The conditions look at what was run (`run.settings["scenario"]`) and at what was measured (`run.flows`,
-    `run.intervals`, `run.queues`), never at the student's code.
+    The conditions use the scenario (`run.settings["scenario"]`) and the results (`run.flows`, `run.intervals`,
+    `run.queues`), never the student's code.
     """
 
     kind: type = Run
     commands: bool = False
-    """The exercise asks for a command; in every other one a command, or a change while it runs, could change what is
-    measured."""
+    """True if the exercise asks for a command. In other exercises, commands and changes are refused, because they could
+    change the measured network.
+    """
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
@@ -112,23 +113,23 @@ class Measurement(Build):
             )
         result = super()._judge(answer)
         if result.status is Status.FAILED:
-            # What a command wrote to its error output is often all of the reason.
+            # The error output of a failed command often has the whole explanation.
             return self._result(Status.FAILED, *result.sentences, *run.failed_commands())
         return result
 
 
 def sent(run: Any, **words: Any) -> list[dict[str, Any]]:
-    """What a run sent whose words are these (`kind="udp", src="h1"`), as its scenario has it, in that order."""
+    """Return the items of traffic in a run's scenario that have these fields (`kind="udp", src="h1"`), in their order."""
     return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
 
 
 def slow_links(run: Run) -> list[dict[str, Any]]:
-    """The links of a run's network that have a rate, as its scenario has them, in that order."""
+    """Return the links with a rate in a run's scenario, in their order."""
     return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
 
 
 def way(run: Run, src: str, dst: str) -> list[LinkShape]:
-    """What each link does on the way from one host to another; nothing where there is no way."""
+    """Return the properties of each link on the path from one host to another; empty if there is no path."""
     try:
         return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
     except ScenarioError:
@@ -136,7 +137,7 @@ def way(run: Run, src: str, dst: str) -> list[LinkShape]:
 
 
 def share_slow_links(run: Run, settled_s: float) -> bool:
-    """Tell whether all flows, none held by a window of its own, cross a link with a rate from a moment to the run's last second."""
+    """Return whether every flow, without a window of its own, crosses a link with a rate from `settled_s` to the run's last second."""
     last_s = run.scenario["duration_s"] - 1
     return all(
         (item.get("start_s") or 0) <= settled_s
@@ -159,11 +160,13 @@ _TOLD = {
     "interval_s": (0.2, "every {:g} s"),
     "count": (None, "count={}"),
 }
-"""What is said of a flow where it is not as usual."""
+"""The text for each field of a flow that differs from the usual value."""
 
 
 def sending(run: Any) -> str:
-    """Return what a run, or another with a `scenario`, sent: "tcp h1 to h3 with cubic, udp h2 to h3 at 4 Mbit/s with 1000 bytes"."""
+    """Return the traffic of a run, or of a similar object with a `scenario`, as text: "tcp h1 to h3 with cubic, udp h2
+    to h3 at 4 Mbit/s with 1000 bytes".
+    """
     items = []
     for item in sent(run):
         ends = f"{item['src']} to {item['dst']}" if "src" in item else f"on {item.get('host')}"
@@ -173,29 +176,29 @@ def sending(run: Any) -> str:
 
 
 def link_in_words(link: Mapping[str, Any]) -> str:
-    """Return a link of a scenario file in words: "h1-h2 with rate_mbps=5, delay_ms=10"."""
+    """Return a link of a scenario file as text: "h1-h2 with rate_mbps=5, delay_ms=10"."""
     fields = ", ".join(f"{name}={value}" for name, value in link.items() if name not in ("a", "b"))
     return f"{link['a']}-{link['b']} with {fields or 'no field'}"
 
 
 def duration(run: Run) -> str:
-    """How long a run lasted."""
+    """Return the duration of a run as text."""
     return f"{run.scenario['duration_s']:g} s"
 
 
 def lasts(least_s: float, look_at: str) -> Condition:
-    """The condition that a run is so long."""
+    """Return the condition that a run has a minimum duration in s."""
     sentence = f"The run must last {least_s:g} s or more."
     return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)
 
 
 def rates(shapes: Sequence[LinkShape]) -> str:
-    """The rates of some links."""
+    """Return the rates of some links as text."""
     return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
 
 
 def not_plain(shapes: Sequence[LinkShape]) -> str:
-    """What of some links is not plain."""
+    """Return the fields of some links that change more than rate, delay and queue size, as text."""
     plain = LinkShape()
     names = ("framing", "aqm", "loss_rate")
     found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
@@ -203,5 +206,5 @@ def not_plain(shapes: Sequence[LinkShape]) -> str:
 
 
 def is_plain(shape: LinkShape) -> bool:
-    """Tell whether a link loses nothing on purpose, has one drop-tail queue and counts as `tc` does."""
+    """Return whether a link has no random losses, a drop-tail queue and the framing of `tc`."""
     return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate

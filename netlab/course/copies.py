@@ -1,7 +1,7 @@
-"""A student's own copies of the chapters, so that an update of netlab never meets a notebook that somebody edited.
+"""A student's own copies of the chapters, and their update to a new version of netlab.
 
-Beside the copies, hidden, lie the originals that they were made from: what differs from those is the student's work, and
-an update carries it over to the new original.
+The originals of the copies are in a hidden folder next to them. The difference between a copy and its original is the
+student's work, which an update merges into the new original.
 """
 
 import argparse
@@ -24,17 +24,17 @@ from netlab.course.catalogue import Entry
 VARIABLE = "NETLAB_CHAPTERS"
 _ORIGINALS = ".originals"
 PAGES = ("glossary.md", "symbols.md")
-"""What the chapters refer to; a copy lies beside them."""
+"""Pages to which the chapters refer; copies of them are next to the chapters."""
 Notebook = dict[str, Any]
 
 
 def folder() -> Path:
-    """Return where a student's copies are: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
+    """Return the folder of a student's copies: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
     return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the option by which a command takes another folder of copies."""
+    """Add the option that sets another folder of copies."""
     parser.add_argument(
         "--folder",
         type=Path,
@@ -44,12 +44,12 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def update(where: Path) -> Iterator[str]:
-    """Bring the copies in a folder up to date; yield a sentence for each that changed.
+    """Update the copies in a folder; yield a sentence for each that changed.
 
-    A new chapter is copied. Of one whose original has changed, what the student wrote is kept: answers, cells of their own
-    and changes to cells that the original left as they were; the file as it was stays beside it. What they wrote in a cell
-    that has moved to another chapter goes there too, if that cell is still as it came. A copy takes the number that its
-    chapter has now.
+    A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
+    and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
+    cell that has moved to another chapter moves there too, if that cell is still untouched. A copy is renamed if its
+    chapter gets another number.
 
     Raises NetlabError when the folder cannot be written.
     """
@@ -58,11 +58,11 @@ def update(where: Path) -> Iterator[str]:
         originals = sorted(catalogue.originals().glob("*.ipynb"))
         for original in originals:
             yield from _renumber(original, where)
-        # A cell may have moved to a chapter that comes later: all are up to date before any is looked for.
+        # A cell may have moved to a later chapter: update all before looking for the new place.
         for change in [_update(original, where) for original in originals]:
             yield from change.said(_move(change, originals, where))
         for page in PAGES:
-            # JupyterLab opens nothing outside the folder of the chapters.
+            # JupyterLab opens no file outside the folder of the chapters.
             original = catalogue.originals().parent / "docs" / page
             if original.is_file():
                 shutil.copyfile(original, where / page)
@@ -74,7 +74,7 @@ def update(where: Path) -> Iterator[str]:
 
 
 def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a fresh copy of a chapter into the folder; return where the old one is kept, None when there was no work in it."""
+    """Put a new copy of a chapter into the folder; return the path of the old one, None if it had no changes."""
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name
     content = entry.path.read_bytes()
@@ -86,20 +86,19 @@ def reset(entry: Entry, where: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class _Change:
-    """What an update did to a chapter's copy."""
+    """The result of updating the copy of a chapter."""
 
     name: str
     """The file's name."""
     happened: str = ""
-    """A sentence; "" when nothing changed."""
+    """A sentence for the student; "" when nothing changed."""
     kept: Path | None = None
-    """Where the file is as it was."""
+    """The path of the previous file."""
     left: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """By id, the cells that the student changed and the new original has no place for: as they came, and as the
-    student left them."""
+    """Changed cells that the new original lacks, by id: their original source, and the student's."""
 
     def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
-        """The sentence for the student, with where their cells have moved; none when nothing changed."""
+        """Yield the sentence for the student, with the new places of moved cells; nothing if nothing changed."""
         if not self.happened:
             return
         parts = [self.happened]
@@ -112,7 +111,7 @@ class _Change:
 
 
 def _renumber(original: Path, where: Path) -> Iterator[str]:
-    """Give the copy of a chapter whose place in the order has changed its new number; say so."""
+    """Rename the copy of a chapter whose number has changed, and yield a sentence about it."""
     mine, topic = where / original.name, Entry(original).topic
     for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
         if not mine.exists():
@@ -124,9 +123,10 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
 
 
 def _update(original: Path, where: Path) -> _Change:
+    """Update the copy of one chapter, and return the result."""
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
-        # A chapter that the student threw away comes back: there is no other way to get it.
+        # Restore a chapter that the student deleted, because there is no other way to get it back.
         _replace(mine, original.read_bytes())
         _replace(base, original.read_bytes())
         return _Change(original.name, f"{original.name} is new")
@@ -148,7 +148,7 @@ def _update(original: Path, where: Path) -> _Change:
 
 
 def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
-    """Write what a student left in cells that are in another chapter now into its copy; return their ids by its file's name."""
+    """Write work in cells that have moved into the copy of their new chapter; return their ids by the name of its file."""
     moved: dict[str, list[str]] = {}
     for original in originals if change.left else ():
         came, theirs = _read(original), _read(where / original.name)
@@ -158,7 +158,7 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
         for cell in theirs["cells"]:
             name = cell.get("id")
             before, written = change.left.get(name, ("", ""))
-            # The same question, and no answer of another time to it.
+            # The question is the same and has no answer yet.
             if before and asked.get(name) == before == _source(cell):
                 cell["source"] = written
                 moved.setdefault(original.name, []).append(name)
@@ -169,7 +169,7 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
 
 
 def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
-    """What was passed in one chapter stays passed in the one that its exercises have moved to."""
+    """Count exercises that were passed in one chapter as passed in the chapter to which they have moved."""
     passed = progress_store.read().get(Entry(Path(source)).topic, ())
     for name in ids:
         if name in passed:
@@ -177,15 +177,15 @@ def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
 
 
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return the new notebook with a student's work in it, how many cells of theirs it holds, and those that it has no place for.
+    """Return the new notebook with a student's work, the number of merged cells, and the changed cells that it lacks.
 
-    `old` is what the student started from, `theirs` what they have made of it, `new` what netlab brings now.
+    `old` is the student's original, `theirs` the student's copy, `new` the new original.
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
     ids = {cell.get("id") for cell in new["cells"]}
     after = {cell.get("id"): _source(cell) for cell in new["cells"]}
-    # A cell that is as the new one already was brought by an update that did not come to its end.
+    # A cell that already equals the new one comes from an earlier update that was interrupted.
     edited = {
         name: (before[name], _source(cell))
         for name, cell in mine.items()
@@ -209,7 +209,7 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
 
 
 def merged_text(old: str, theirs: str, new: str) -> str:
-    """Return a new text with what a student changed in the old one; their text as it is where both changed the same lines.
+    """Merge a student's changes of a text into its new version; where both changed the same lines, return the student's text.
 
     >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
     'Why so?\\nClick here.\\nAnswer: because.'
@@ -230,7 +230,7 @@ _Edit = tuple[int, int, list[str]]
 
 
 def _edits(old: list[str], new: list[str]) -> list[_Edit]:
-    """Return which lines of a text were replaced by which others."""
+    """Return the edits that turn one text into another: first and last line, and the new lines."""
     found = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
     return [(start, end, new[first:last]) for what, start, end, first, last in found if what != "equal"]
 
@@ -240,7 +240,7 @@ def _extent(edit: _Edit) -> tuple[int, int]:
 
 
 def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
-    """Put cells that the student added behind the cell that they stood behind."""
+    """Insert cells that the student added after the cell that they followed; return their number."""
     added, behind = 0, None
     for cell in theirs["cells"]:
         name = cell.get("id")
@@ -282,11 +282,11 @@ def _text(notebook: Notebook) -> bytes:
 
 
 def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
-    """Write a file, which is there and whole at every moment, with the mode that it had.
+    """Write a file atomically, with its previous mode.
 
-    With `keep` the file as it was stays under a name with the time; return its path.
+    With `keep`, the previous file is kept under a name with the time; return its path.
 
-    Raises OSError when the folder has no room or cannot be written; nothing has changed then.
+    Raises OSError when the disk is full or the folder cannot be written; nothing has changed then.
     """
     new = path.with_name(f".new-{secrets.token_hex(4)}")
     kept = None
@@ -306,14 +306,14 @@ def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
 
 
 def _keep_copy(path: Path) -> Path:
-    """Give a file a second name with the time, or copy it where it cannot have two; return the new path."""
+    """Give a file a second name with the time, or copy it if hard links are impossible; return the new path."""
     stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
     names = [f"{path.stem} ({stamp}{number}){path.suffix}" for number in ("", *(f", {n}" for n in range(2, 100)))]
     kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())
     try:
         os.link(path, kept)
     except OSError:
-        # A disk of Windows, or a synchronized folder.
+        # File systems of Windows and synchronized folders may lack hard links.
         try:
             shutil.copy2(path, kept)
         except BaseException:

@@ -1,16 +1,16 @@
-"""A wrong number: the slip that leads to it, or the side on which it lies."""
+"""Diagnosis of a wrong number: the mistake that explains it, or the direction in which it is off."""
 
 import math
 from collections.abc import Iterable
 
-# How far a slip must lie from the right answer, in tolerances, for a check to tell them apart.
+# Minimum distance between a known mistake and the right answer, in tolerances.
 _CLEAR = 3.0
 
 
-# Factors between a wrong number and the right one, each with the sentence that names the slip. The order
-# decides where two agree within the tolerance: the slip that students make more often comes first.
-# A unit's factor is said as it is, for who has met it has done the exercise. A half or a double may be a guess: of those the
-# sentence says no more than it does of any number near them, so that nobody doubles their way to an answer.
+# Factors between a wrong number and the right one, each with the message about the mistake. If two factors agree within
+# the tolerance, the first one, which is more common, is used.
+# A factor of a unit is named, because a student with this factor has done the exercise. A half or a double may be a
+# guess: their messages say no more than those of any number nearby, so that nobody finds the answer by doubling.
 _SLIPS: tuple[tuple[float, str], ...] = (
     (1e6, "It is a million times too large{}"),
     (1e-6, "It is a million times too small{}"),
@@ -52,7 +52,7 @@ _OF_UNIT: dict[tuple[str, float], str] = {
     ("bytes", 1e3): ": were bytes multiplied by 1000 once too often?",
     ("bytes", 1e-3): ": kilobytes for bytes?",
 }
-"""The end of the sentence on a factor of a thousand or a million, by the unit that the answer has."""
+"""The end of the message about a factor of a thousand or a million, by the unit of the answer."""
 _OF_ANY_UNIT = {
     1e6: ": bits for megabits in what it is computed from?",
     1e-6: ": megabits for bits in what it is computed from?",
@@ -63,36 +63,36 @@ _FAR_SLIPS = {factor for factor, _ in _SLIPS if factor < 0 or max(factor, 1 / fa
 
 
 def close(number: float, expected: float, tolerance: float) -> bool:
-    """Tell whether a number is right: within a relative tolerance, an absolute one where 0 is expected."""
+    """Return whether a number is right: within a relative tolerance, or an absolute one if 0 is expected."""
     scale = abs(expected) if expected != 0 else 1.0
     return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
 
 
 def clear(wrong: float, expected: float, tolerance: float) -> bool:
-    """Tell whether a wrong number lies well outside the tolerance around the right one."""
+    """Return whether a wrong number is well outside the tolerance of the right one."""
     return not close(wrong, expected, _CLEAR * tolerance)
 
 
 def diagnose(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Name the slip that leads from the right number to this one; say which way it is off if none does."""
+    """Return a message with the mistake that leads from the right number to this one; if none is known, with the direction."""
     return named_slip(number, expected, tolerance, misconceptions, unit) or direction(number, expected)
 
 
 def named_slip(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Name the slip that leads from the right number to this one; nothing if none does."""
-    # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
+    """Return a message with the mistake that leads from the right number to this one; "" if none is known."""
+    # Mistakes must be matched more closely than the distance between them, else the message would be a guess.
     tight = min(tolerance, 0.01)
-    # What was measured lies beside what the slip makes of theory: a wide tolerance says so.
+    # A measured number is only close to the theory of the mistake: apply the tolerance, up to 2 %.
     for wrong, sentence in misconceptions:
         if close(number, wrong, min(tolerance, 0.02)) and not close(wrong, expected, tolerance):
             return sentence
     if expected != 0:
         for factor, sentence in _SLIPS:
-            # Far from 1 a slip is as sure in a rounded answer; near it, 1.0486 must not be found in 1514/1448.
+            # Far from 1, a factor can be recognized in a rounded answer; close to 1, it cannot: 1514/1448 is not 1.0486.
             margin = min(tolerance, 0.05) if factor in _FAR_SLIPS else min(tight, 0.002)
             if abs(factor - 1) > 2 * tolerance and close(number, expected * factor, margin):
                 return sentence.format(_OF_UNIT.get((unit, factor), _OF_ANY_UNIT.get(factor, "")))
@@ -104,7 +104,7 @@ def named_slip(
 
 
 def direction(number: float, expected: float) -> str:
-    """Say on which side of the right number a wrong one lies and about how far, never so exactly that it tells."""
+    """Return on which side of the right number a wrong one is and roughly how far, but not so precisely that it gives the answer away."""
     if expected == 0:
         return ""
     if number == 0:
@@ -113,7 +113,7 @@ def direction(number: float, expected: float) -> str:
     if ratio < 0:
         return "It has the wrong sign, and not only that."
     side = "large" if ratio > 1 else "small"
-    times = max(ratio, 1 / ratio) if ratio else math.inf  # the smallest numbers there are leave no ratio
+    times = max(ratio, 1 / ratio) if ratio else math.inf  # denormal numbers may give a ratio of 0
     for most, words in (
         (1.05, f"It is close, but a little too {side}: is something small forgotten, or counted twice?"),
         (1.5, f"It is too {side}, by less than a half."),

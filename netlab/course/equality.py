@@ -1,4 +1,4 @@
-"""The comparison of two notebooks' texts that ignores the last digits of numbers."""
+"""Comparison of two notebooks' texts that ignores the last digits of numbers."""
 
 import base64
 import binascii
@@ -12,11 +12,11 @@ import numpy as np
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _FIGURE_ID = re.compile(r"figure-[0-9a-f]{6,}")
-"""An id that is made of a figure's numbers."""
+"""An id that is derived from a figure's numbers."""
 
 
 def equal_but_for_rounding(first: str, second: str) -> bool:
-    """Tell whether two notebooks are equal, but for the last digits of numbers that are not whole and signs of 0.
+    """Return whether two notebooks are equal except for the last digits of fractional numbers and the sign of 0.
 
     >>> equal_but_for_rounding('{"x": [0.1, "1.2 ms"]}', '{"x": [0.10000000000000001, "1.2 ms"]}')
     True
@@ -50,12 +50,12 @@ def _equal_texts(first: str, second: str) -> bool:
     if _NUMBER.sub("", first) != _NUMBER.sub("", second):
         return False
     pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=False)
-    # A whole number in a text is a count, an id or a part of a name.
+    # An integer in a text is a count, an id or a part of a name, and must be equal.
     return all(one == other or ("." in one + other and _near(float(one), float(other))) for one, other in pairs)
 
 
 def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
-    """Compare two arrays as Plotly writes them, in base 64."""
+    """Compare two arrays in Plotly's base64 form."""
     try:
         one, other = (np.frombuffer(base64.b64decode(each["bdata"]), dtype=each["dtype"]) for each in (first, second))
     except (binascii.Error, TypeError, ValueError):

@@ -1,6 +1,6 @@
 """The button below a failed check that shows the next hint.
 
-The check's sentences say how to ask for a hint by a call, for notebooks that show no widgets.
+The check's message also names the call that gives a hint, for notebooks without widgets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CLASS = "netlab-hint"
 
 
 class Hinting(Protocol):
-    """A check, as far as the button knows it."""
+    """The part of a check's interface that the button uses."""
 
     name: str
 
@@ -25,7 +25,7 @@ class Hinting(Protocol):
 
 
 class HintButton:
-    """A button and, below it, the hints that it has shown; it goes with the last hint."""
+    """A button with the hints shown so far below it; the button disappears after the last hint."""
 
     def __init__(self, check: Hinting) -> None:
         import ipywidgets
@@ -39,9 +39,9 @@ class HintButton:
         self.button.on_click(lambda _button: self.press())
 
     def press(self) -> None:
-        """Show one hint more."""
+        """Show one more hint."""
         self._shown.append(self._check.next_hint())
-        # A screen reader reads what is new in a status.
+        # A screen reader announces new text in an element with the role "status".
         self.hints.value = f'<div role="status">{as_html(chr(10).join(self._shown))}</div>'
         if not self._check.hints_left:
             self.button.layout.display = "none"
@@ -53,7 +53,7 @@ class HintButton:
 
 
 def offer(check: Hinting) -> HintButton | None:
-    """Show the button in a notebook where a hint is left; return it, None where there is none."""
+    """Show the button in a notebook if there is another hint; return it, or None."""
     display = display_module()
     if display is None or not check.hints_left:
         return None
@@ -61,6 +61,6 @@ def offer(check: Hinting) -> HintButton | None:
 
     made = HintButton(check)
     view = {"model_id": made.box.model_id, "version_major": 2, "version_minor": 0}
-    # Without the plain text a notebook that shows no widgets would show this one's Python.
+    # Without this plain text, a notebook without widgets would show the repr of this one.
     display.display({"text/plain": "", WIDGET_VIEW: view}, raw=True)
     return made

@@ -1,4 +1,4 @@
-"""`netlab lab`: bring the student's copies of the chapters up to date and open JupyterLab on the first."""
+"""`netlab lab`: update the student's copies of the chapters and open JupyterLab with the first one."""
 
 import argparse
 import json
@@ -14,9 +14,9 @@ from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
 
 EXTENSIONS = Path(__file__).with_name("labextensions")
-# No pop-up that asks about news, and no look at the network for them.
+# Disable JupyterLab's pop-up about news, and its search for updates in the network.
 _QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-# A check reads from the saved notebook whether its answer was edited and not run; JupyterLab saves every two minutes.
+# Checks read the saved notebook to see whether a cell was edited but not run; JupyterLab's own interval is two minutes.
 _DEFAULTS = {**_QUIET, "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}
 
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Update the copies, then become JupyterLab; returns only with --update-only."""
+    """Update the copies, then replace this process by JupyterLab; return only with --update-only."""
     where = (options.folder or copies.folder()).resolve()
     for said in copies.update(where):
         print(said)
@@ -43,9 +43,9 @@ def main(options: argparse.Namespace) -> int:
     words = [
         "lab",
         f"--ServerApp.root_dir={where}",
-        # Else a browser is given a page of the file system, and one outside (Windows beside WSL2) cannot open it.
+        # Otherwise the browser gets the address of a local file, which a browser outside (Windows with WSL2) cannot open.
         "--ServerApp.use_redirect_file=False",
-        # Also where netlab was installed in a way that put nothing into JupyterLab's own folder.
+        # Needed when netlab's installation did not put the extensions into JupyterLab's own folder.
         f"--LabApp.extra_labextensions_path={EXTENSIONS}",
         f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
         *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
@@ -55,7 +55,7 @@ def main(options: argparse.Namespace) -> int:
     program = [sys.executable, "-m", "jupyter", *words]
     try:
         if sys.platform == "win32":
-            # There a program that becomes another one gives the terminal back while that one goes on.
+            # On Windows, os.execv returns the terminal to the shell while the new program still runs.
             return subprocess.run(program, check=False).returncode
         os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
     except OSError as error:
@@ -63,12 +63,12 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _set_defaults(prefix: Path) -> None:
-    """Set JupyterLab's defaults of this environment, where it is ours to write and nobody has set them."""
+    """Write JupyterLab's defaults of this environment if it is writable and nobody has changed them."""
     settings = prefix / "share" / "jupyter" / "lab" / "settings"
     path = settings / "overrides.json"
     if prefix == Path(sys.base_prefix) or not os.access(settings.parent, os.W_OK):
         return
-    # A release before wrote the first part alone; what anybody else wrote stays.
+    # An earlier version wrote only the first part; keep a file that somebody else wrote.
     if path.exists() and path.read_text(encoding="utf-8") != _as_text(_QUIET):
         return
     settings.mkdir(exist_ok=True)

@@ -1,16 +1,16 @@
-"""Take the solutions out of a chapter's cells.
+"""Removal of the solutions from a chapter's cells.
 
-Solutions are marked in a grammar of netlab's own:
+Solutions are marked as follows:
 
 - ``x = 4.8  # SOLUTION`` becomes ``x = ...``; any other line with that mark becomes ``...``; the mark covers
   one statement on one line;
 - the lines between ``# BEGIN SOLUTION`` and ``# END SOLUTION`` become one ``...``;
-- ``NO PROMPT`` behind either mark leaves nothing in the place;
-- in Markdown, what stands between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes room for
+- ``NO PROMPT`` after either mark leaves nothing in the place;
+- in Markdown, the text between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes space for
   the student's own words.
 
-The marks look like those of otter-grader and nbgrader and are neither's: `otter assign` would hand the solutions
-out. Give students only what `netlab.course.authoring` makes.
+The marks look like those of otter-grader and nbgrader but are different: `otter assign` would publish the solutions.
+Give students only the notebooks that `netlab.course.authoring` builds.
 """
 
 import ast
@@ -24,7 +24,7 @@ from typing import Any
 from netlab.base.errors import NetlabError
 
 _MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>\s+NO PROMPT)?\s*$")
-# A comment that starts like a mark but is none is a slip of the pen, and would hand out the solution.
+# A comment that looks like a mark but is not one is a typing error, and would publish the solution.
 _NEARLY_MARK = re.compile(r"#\s*((BEGIN|END|START)\b.*)?SOLUTION", re.IGNORECASE)
 _MARKDOWN_MARK = re.compile(r"[ \t]*<!--\s*(?P<word>BEGIN|END) SOLUTION\s*-->[ \t]*\n?")
 INSTRUCTION = "*Click here and press Enter (or double-click), write below, then press Shift+Enter.*"
@@ -34,13 +34,13 @@ PROMPT = "*Your answer:* …"
 
 
 class AuthoringError(NetlabError):
-    """A chapter's source cannot become a notebook; the text names file and line."""
+    """A chapter's source cannot be converted to a notebook; the text names file and line."""
 
 
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Replace the solutions in a code cell by stubs.
 
-    Raises AuthoringError with the line of `file`, on whose `first_line` the cell begins.
+    Raises AuthoringError with the line in `file`; the cell begins at `first_line`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 
 
 def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
-    """Replace the solutions in a Markdown cell by room for the student's own words.
+    """Replace the solutions in a Markdown cell by space for the student's own words.
 
     Raises AuthoringError when the marks are unbalanced; with file and line.
 
@@ -120,7 +120,7 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
         if mark["word"] == "BEGIN":
             if begun is not None:
                 raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the one of line {begun}.")
-            # Without an empty line before it, each would be a part of the question's last paragraph.
+            # The empty line separates each from the question's last paragraph.
             said = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
             parts.append("\n\n".join(part for part in said if part))
             begun = line
@@ -153,7 +153,7 @@ def _stub(text: str, column: int, line: int, fail: Any) -> str:
     try:
         body = ast.parse(textwrap.dedent(code)).body
     except SyntaxError:
-        # `return x` parses; what does not is part of a longer statement or the head of a block.
+        # `return x` parses; a line that does not parse is part of a longer statement or the header of a block.
         raise fail(line, "`# SOLUTION` covers one whole statement on one line; use `# BEGIN SOLUTION` here.") from None
     if len(body) != 1:
         raise fail(line, "`# SOLUTION` covers one statement; write the others on lines of their own.")

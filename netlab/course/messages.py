@@ -1,4 +1,4 @@
-"""Show sentences in a notebook, where the page breaks their lines; print them elsewhere."""
+"""Display of messages: in a notebook as HTML with wrapped lines, elsewhere as printed text."""
 
 import html
 import sys
@@ -17,7 +17,7 @@ def display_module() -> Any:
 
 
 def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
-    """Show a text in a notebook, with a line of this colour on its left, or print it elsewhere."""
+    """Show a text in a notebook, with a bar of this colour on its left, or print it elsewhere."""
     display = display_module()
     if display is None:
         print(filled(text))
@@ -26,14 +26,14 @@ def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
 
 
 def as_html(text: str, colour: str = "", css_classes: str = "") -> str:
-    """Return a text as HTML whose lines the page breaks, with a line of this colour on its left.
+    """Return a text as HTML with wrapped lines and a bar of this colour on its left.
 
     >>> as_html("a < b")[-59:]
     'padding-left: 2ch; text-indent: -2ch">a &lt; b</span></pre>'
     """
     style = f"border-left: 4px solid {colour}; padding-left: 8px; " if colour else ""
     style += f"margin: 0; max-width: {WIDTH}ch; white-space: pre-wrap; word-break: normal"
-    # A line that the page breaks goes on below its first word, not below its mark.
+    # Indent a wrapped line to the first word, not to the mark before it.
     hanging = '<span style="display: block; padding-left: 2ch; text-indent: -2ch">{}</span>'
     lines = "".join(hanging.format(html.escape(line)) for line in text.splitlines())
     named = f' class="{css_classes}"' if css_classes else ""

@@ -1,7 +1,7 @@
-"""Numbers of a student's own: the rates, delays and payloads that exercises ask for, drawn from a token.
+"""Own numbers of a student: rates, delays and payloads in exercises, drawn from a token.
 
-A chapter lists for each number the values that it may have; the first is the printed one. A token chooses one
-combination of them, always the same one for the same token. Combinations in which the lesson fails are left out.
+A chapter lists the possible values of each number; the first one is the printed one. A token selects a combination,
+always the same one for the same token. Combinations in which the lesson fails are left out.
 """
 
 import hashlib
@@ -16,7 +16,9 @@ MOST_TRIES = 1000
 
 
 class StudentValues(SimpleNamespace):
-    """The numbers of one student's copy, each an attribute; what follows from them, often an answer, too, but it is not printed."""
+    """The numbers of one student's copy as attributes, and further numbers derived from them, which may be answers and
+    are not printed.
+    """
 
     __slots__ = ("_drawn",)
 
@@ -33,11 +35,11 @@ class StudentValues(SimpleNamespace):
 
 
 class OwnNumbers:
-    """What may be drawn for the exercises of a chapter.
+    """The possible own numbers of a chapter's exercises.
 
-    `choices` has the values of each number, the printed one first. `holds` takes the numbers and returns whether the lesson holds with
-    them, `derive` further ones that follow from them, by name. Raises NetlabError when a number has no or equal values, or the lesson
-    fails with the printed ones.
+    `choices` has the values of each number, the printed one first. `holds` returns whether the lesson holds with given
+    numbers; `derive` returns further numbers that follow from them, by name. Raises NetlabError when a number has no
+    values or equal ones, or the lesson fails with the printed ones.
 
     Examples
     --------
@@ -65,17 +67,17 @@ class OwnNumbers:
             raise NetlabError("The lesson does not hold with the printed numbers: change them, or `holds`.")
 
     def __len__(self) -> int:
-        """How many combinations there are, with those in which the lesson fails."""
+        """Return the number of combinations, including those in which the lesson fails."""
         return math.prod(len(values) for values in self._choices.values())
 
     def values(self, name: str) -> tuple[Any, ...]:
-        """Return all that a number may be, the printed one first."""
+        """Return all values of a number, the printed one first."""
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
-        """Return the numbers of a token, any text: always the same ones for the same; without a token the printed ones.
+        """Return the numbers of a token, always the same for the same token; without a token the printed ones.
 
-        `accept` is a further condition on them. Raises NetlabError when no combination fulfils the conditions.
+        `accept` is an additional condition on them. Raises NetlabError when no combination fulfils the conditions.
         """
         if not token:
             return self._at(0)

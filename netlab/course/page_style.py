@@ -1,14 +1,15 @@
-"""What a chapter's page looks like besides its figures' own colours: a style sheet where a chapter opens, and printed tables."""
+"""The style of a chapter's page: a style sheet that the chapter's opening adds, and the layout of printed tables."""
 
 import pandas as pd
 
 from netlab.plots import page
 from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
 
-# No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (their product there is 18.9 at most), so
-# figures' text is another one on dark. Plotly writes its colours into each element: only `!important` is above that.
+# No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (the product of the two contrasts is 18.9 at
+# most), so text in figures has another colour on dark. Plotly writes its colours into each element: only `!important`
+# overrides that.
 _DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
-# A verdict below a cell that was changed since, or that failed since, is of a value that the page no longer has.
+# If the cell above was changed or has failed since, the verdict below it concerns an old value.
 _CHANGED = ".jp-CodeCell.jp-mod-dirty + .jp-CodeCell"
 _FAILED = '.jp-CodeCell:has([data-mime-type="application/vnd.jupyter.error"]) + .jp-CodeCell'
 SHEET = f"""
@@ -26,13 +27,13 @@ pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
 
 
 def show() -> None:
-    """Bring the style sheet and the script of `netlab.plots.page` into a notebook's page; do nothing anywhere else."""
+    """Add the style sheet and the script of `netlab.plots.page` to a notebook's page; do nothing outside a notebook."""
     page.show(f"<style>{SHEET}</style>")
 
 
 def spaced(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with two spaces between its columns where it is printed: without an index pandas leaves one."""
-    # A space before each name, the first one's too, would be taken off again.
+    """Return the table with two spaces between its printed columns; without an index pandas prints only one."""
+    # pandas would strip a space that precedes all names, so widen all columns but the first.
     first, *others = table.columns
     wider = {name: table[name].map(lambda value: f" {value}" if isinstance(value, str) else value) for name in others}
     widths = {name: max(map(len, table[[name]].to_string(index=False, header=False).split("\n"))) for name in others}

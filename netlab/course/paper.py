@@ -1,4 +1,4 @@
-"""A notebook as one page of HTML that needs no network: its figures, its formulas, pages as wide as paper."""
+"""Conversion of a notebook to a single HTML page for paper that needs no network."""
 
 import html
 import re
@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from netlab.base.errors import NetlabError
 
-# Plotly, which each figure loads, MathJax, RequireJS: a room without Internet gets none of them.
+# Scripts from the web, which each figure loads: Plotly, MathJax, RequireJS.
 _FROM_THE_WEB = re.compile(r'<script[^>]*\bsrc="https?:[^>]*>\s*</script>')
 _STYLE = """<style>
 @page { size: A4; margin: 15mm; }
@@ -31,9 +31,9 @@ h1, h2, h3 { break-after: avoid; }
 
 
 def page(notebook: Path) -> str:
-    """Return a notebook as HTML that needs no network: Plotly is in it once, formulas are MathML.
+    """Return a notebook as HTML that needs no network: it contains Plotly once, and formulas as MathML.
 
-    Raises NetlabError when it is no notebook.
+    Raises NetlabError when the file is not a notebook.
     """
     try:
         read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
@@ -48,7 +48,7 @@ def page(notebook: Path) -> str:
 
 
 class _Formulas(IPythonRenderer):
-    """Markdown's renderer of nbconvert, with formulas that are in the page."""
+    """nbconvert's Markdown renderer, with formulas as MathML."""
 
     def inline_math(self, body: str) -> str:
         return _mathml(body, "inline")
@@ -69,5 +69,5 @@ def _to_html(context: Context, source: str) -> str:
 def _mathml(formula: str, display: str) -> str:
     try:
         return str(converter.convert(formula, display=display))
-    except Exception:  # noqa: BLE001 - a reader's own notes may hold any slip in LaTeX, and its errors have no common class
+    except Exception:  # noqa: BLE001 - notes may contain any mistake in LaTeX, and its errors have no common class
         return f"<code>{html.escape(formula)}</code>"

@@ -1,4 +1,4 @@
-"""`netlab pdf NOTEBOOK`: a notebook as it is, with its figures, on pages for paper."""
+"""`netlab pdf NOTEBOOK`: print a notebook with its figures to PDF or HTML."""
 
 import argparse
 import shutil
@@ -10,7 +10,7 @@ from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# The page's own clock: figures are drawn within it however busy the machine is.
+# The browser's virtual time, within which figures are drawn however busy the machine is.
 PATIENCE_MS = 30_000
 PATIENCE_S = 240
 NEEDED_BYTES = 64 << 20
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the pages; returns the exit status."""
+    """Write the file; return the exit status."""
     notebook = _find(options.notebook)
     target: Path = options.output or notebook.with_suffix(".pdf")
     if target.suffix not in {".pdf", ".html"}:
@@ -70,12 +70,12 @@ def _write(target: Path, text: str) -> None:
 
 
 def _print(browser: str, text: str, target: Path) -> None:
-    # Killed on the way, it leaves nothing for long: the next run or the next page clears it away.
+    # If this process is killed, the next run or the next page removes the folder.
     with scratch.run_directory(NEEDED_BYTES, for_guests=False) as folder:
         source, printed = folder / "page.html", folder / "page.pdf"
         source.write_text(text, encoding="utf-8")
         words = ["--headless=new", "--disable-gpu", "--no-pdf-header-footer", f"--virtual-time-budget={PATIENCE_MS}"]
-        # The page is the student's own notebook, and in containers a browser's own sandbox cannot be.
+        # The page is the student's own notebook, and in containers a browser's own sandbox does not work.
         words += ["--no-sandbox", f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}", source.as_uri()]
         try:
             done = subprocess.run([browser, *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False)

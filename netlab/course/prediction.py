@@ -1,4 +1,4 @@
-"""A number written down before the measurement is there; never graded."""
+"""Predictions: numbers that a student writes down before the measurement; they are never graded."""
 
 import math
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ MANIFOLD = 10.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a student expected before seeing the measurement; never graded."""
+    """A student's expectation before the measurement; never graded."""
 
     what: str
-    """The number's name."""
+    """The name of the quantity."""
     value: float | None
-    """The expected number; None while nothing has been written down."""
+    """The expected number; None if nothing was written down."""
     unit: str
-    """Its unit."""
+    """The unit of the number."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction beside the measured number, and beside theory (both in the prediction's unit)."""
+        """Print the prediction with the measured number, and with theory (all in the prediction's unit)."""
         seen = f"measured {with_unit(measured, self.unit)}"
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
@@ -51,20 +51,20 @@ def predict(
     Parameters
     ----------
     what : str
-        The number's name, as printed.
+        The name of the quantity, as printed.
     value : float or Ellipsis
-        The expected number; `...` while nothing is written down.
+        The expected number; `...` if nothing was written down.
     *more : float or str
-        The rest of a number that was written with a comma; also the unit.
+        The second part of a number that was written with a comma; or the unit.
     unit : str
         The number's unit.
     low, high : float
-        What is possible; a number outside is kept, with a warning.
+        The possible range; a number outside it is kept, with a warning.
 
     Returns
     -------
     Prediction
-        Its `compare(measured)` prints both side by side.
+        Its `compare(measured)` prints both.
 
     Examples
     --------

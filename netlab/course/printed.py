@@ -1,4 +1,4 @@
-"""What student code prints while it is judged: thousands of calls may print a line each."""
+"""Output of student code during a check: a limit for functions that are called thousands of times."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ LONGEST_LINE = 500
 
 
 class _Tail(io.TextIOBase):
-    """Keeps the last lines, and counts all."""
+    """A text stream that keeps the last lines and counts all."""
 
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
@@ -39,7 +39,7 @@ class _Tail(io.TextIOBase):
 
 @contextlib.contextmanager
 def last_lines() -> Iterator[None]:
-    """Print at the end what was printed meanwhile; of more than 20 lines the last ones, of a long line its beginning."""
+    """Collect the standard output, and print it at the end: at most the last 20 lines, and the beginning of long lines."""
     tail = _Tail()
     try:
         with contextlib.redirect_stdout(tail):

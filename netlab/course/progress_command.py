@@ -1,4 +1,4 @@
-"""`netlab progress`: what there is to learn, and what is passed."""
+"""`netlab progress`: print the table of contents with the passed exercises."""
 
 import argparse
 
@@ -6,6 +6,6 @@ from netlab.course import catalogue
 
 
 def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command is called with its options
-    """Print the table; returns the exit status."""
+    """Print the table; return the exit status."""
     catalogue.progress()
     return 0

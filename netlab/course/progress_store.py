@@ -1,4 +1,4 @@
-"""What a student has passed so far, kept in their own data directory."""
+"""The record of passed exercises in the user's data directory."""
 
 import json
 import os
@@ -8,12 +8,12 @@ from pathlib import Path
 from netlab.base.locks import locked
 
 MAX_WAIT_S = 2.0
-"""The longest wait in s for another process that writes; it takes milliseconds, and a lesson must not hang."""
+"""The longest wait in s for another process that writes; writing takes milliseconds, and the notebook must not hang."""
 VARIABLE = "NETLAB_DATA"
 
 
 def directory() -> Path:
-    """Return where netlab keeps what belongs to this user: `$NETLAB_DATA`, or `netlab` in the user's data directory."""
+    """Return netlab's data directory of this user: `$NETLAB_DATA`, or `netlab` in the user's data directory."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
@@ -22,13 +22,13 @@ def directory() -> Path:
 
 
 def record(topic: str, key: str) -> None:
-    """Keep that an exercise of a chapter was passed. A disk that cannot be written costs the record, not the lesson."""
+    """Record that an exercise of a chapter was passed. If the disk is not writable, do nothing."""
     if key in read().get(topic, ()):
         return
     path = directory() / "passed.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Two chapters may be open at once: neither may lose what the other records, nor read half a file.
+        # Two chapters may be open at once: neither may lose the other's record, or read half a file.
         with locked(path.with_name(".passed.lock"), MAX_WAIT_S):
             known = read()
             known.setdefault(topic, [])
@@ -41,7 +41,7 @@ def record(topic: str, key: str) -> None:
 
 
 def read() -> dict[str, list[str]]:
-    """Return the passed exercises of each chapter; nothing where nothing is kept or the file is damaged."""
+    """Return the passed exercises of each chapter; empty if there is no file or it is damaged."""
     try:
         found = json.loads((directory() / "passed.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Checks of a measurement that the student repeated, drew and judged: by its numbers, never by the student's code.
+"""Checks of a repeated measurement with its interval and figure, by their numbers and never by the student's code.
 
 The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`.
 """
@@ -27,7 +27,7 @@ VERDICTS = ("above", "inside", "below")
 FEWEST_SEEDS, MOST_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
 _PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
-# A mean may be rounded to four digits, a half width to two.
+# Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
 
@@ -36,26 +36,26 @@ Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 @dataclass(frozen=True)
 class Repeated:
-    """What the student found."""
+    """A student's repeated measurement, in parts."""
 
     table: pd.DataFrame
-    """As `netlab.repeat` returns it."""
+    """The table that `netlab.repeat` returned."""
     interval: tuple[float, float]
-    """Mean and half width."""
+    """Mean and half width, in the unit of the values."""
     figure: Mapping[str, Any]
-    """What a figure shows, as `drawn` has it."""
+    """The numbers in the figure, in the form of `drawn`."""
     verdict: str
-    """Where theory lies, seen from the interval: one of `VERDICTS`."""
+    """The position of theory relative to the interval: one of `VERDICTS`."""
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """What was repeated."""
+        """The repeated scenario, as a dict."""
         found: dict[str, Any] = self.table.attrs["scenario"]
         return found
 
 
 def drawn(figure: go.Figure) -> dict[str, Any]:
-    """The numbers that a figure shows: of each trace, of its error bars, of lines and areas across it, and its axes' titles."""
+    """Return the numbers in a figure: of each trace, of its error bars, of lines and areas across it, and the titles of its axes."""
     traces: list[list[float]] = []
     bars: list[float] = []
     for trace in figure.data:
@@ -84,25 +84,25 @@ def _numbers(values: Any) -> list[float]:
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A repeated measurement."""
+    """A check of a repeated measurement."""
 
     kind: type = Repeated
     conditions: Sequence[Condition] = ()
-    """Those of every repeated measurement, where none are given."""
+    """By default, the conditions of every repeated measurement."""
     scenario: Callable[[], Scenario]
-    """Returns what must be repeated, as long or longer."""
+    """Returns the scenario that must be repeated; a longer duration is accepted."""
     made_by: str
-    """How the student makes it, as code."""
+    """The code with which the student makes it."""
     values: Values
-    """Takes the table and returns one value for each seed: those whose interval is asked for."""
+    """Returns the values whose interval is asked for, one for each seed, from the table."""
     expected: Callable[[pd.DataFrame], float]
-    """Takes the table and returns what theory says of them."""
+    """Returns the theoretical value for the table."""
     compared: str = "theory"
-    """What that is."""
+    """The name of the theoretical value."""
     unit: str
-    """Of the values; "" for a ratio."""
+    """The unit of the values; "" for a ratio."""
     slips: Mapping[str, Values] = field(default_factory=dict)
-    """Values that are often taken in place of these, by the sentence that says so."""
+    """Functions that return wrong values which students often take, by the message about them."""
     axis: str
     """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint."""
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
@@ -118,6 +118,7 @@ class Repetition(Build):
             self.hints = [*self.hints, drawing]
 
     def _usual_conditions(self) -> list[Condition]:
+        """Return the conditions on the scenario, the seeds, the interval, the figure, its axis and the verdict."""
         return [
             Condition(
                 lambda found: repeats(found.table, self.scenario()),
@@ -180,7 +181,7 @@ class Repetition(Build):
             sys.modules["IPython"].display.display(figure)
 
     def judge(self, answer: object) -> Result:
-        """Return the verdict on `answer`; of one that is not whole, what is missing."""
+        """Return the verdict on `answer`; if parts are missing, name them."""
         result = super().judge(answer)
         given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else ()
         missing = [part for part, one in zip(_PARTS, given, strict=False) if one is ...]
@@ -193,14 +194,14 @@ class Repetition(Build):
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
     def _titles(self, found: Repeated) -> str:
-        """The titles of the figure's axes, the last one with what is wrong with it."""
+        """Return the titles of the figure's axes as text, and the problem of the last one."""
         titles = [title for title in found.figure["titles"] if title != "seed"]
         if not titles:
             return "no title of an axis"
         return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
 
     def _draws(self, found: Repeated) -> bool:
-        """Whether the figure shows the values, or those that the student took in their place: a mistake costs once."""
+        """Return whether the figure shows the values, or the wrong ones of a known mistake, so that a mistake counts only once."""
         values, traces = self.values(found.table), found.figure["traces"]
         if any(_same(numbers, values) for numbers in traces):
             return True
@@ -210,9 +211,9 @@ class Repetition(Build):
         )
 
     def _judged_by(self, found: Repeated) -> tuple[float, float]:
-        """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one.
+        """Return the student's interval if it is right or a known mistake, so that a mistake counts only once; else the right one.
 
-        Where it is two edges, who gave them has the right interval.
+        If it has the two edges instead of mean and half width, the interval itself is right.
         """
         right = interval(self.values(found.table))
         if _agrees(found.interval, (right[0] - right[1], sum(right))):
@@ -221,7 +222,7 @@ class Repetition(Build):
         return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
     def _slip(self, found: Repeated) -> str:
-        """What a wrong interval is, where it is a usual slip."""
+        """Return the interval as text, with the message about a known mistake."""
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
         for slip, sentence in self._slips(found):
@@ -230,6 +231,7 @@ class Repetition(Build):
         return got
 
     def _slips(self, found: Repeated) -> Iterator[tuple[tuple[float, float], str]]:
+        """Yield the wrong intervals of known mistakes, each with its message."""
         values = self.values(found.table)
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
         _, half = interval(values)
@@ -257,7 +259,7 @@ class Repetition(Build):
 
 
 def _repeated(answer: object) -> Repeated | str:
-    """What was handed over, or the sentence that says what is wrong with its form."""
+    """Return the parts of an answer, or a message about its form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
         return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
     table, given, figure, verdict = answer
@@ -282,7 +284,7 @@ def _repeated(answer: object) -> Repeated | str:
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
-    """Whether a table of `netlab.repeat` is of a scenario, as it is or longer; seeds differ."""
+    """Return whether a table of `netlab.repeat` belongs to a scenario, apart from seeds and a longer duration."""
     given, asked = table.attrs["scenario"], wanted.to_dict()
     same = all(given.get(part) == asked.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
     return same and bool(given["duration_s"] >= asked["duration_s"])
@@ -295,7 +297,7 @@ def _what(found: Repeated, asked: Scenario) -> str:
 
 
 def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where a scenario differs from the one that was asked for; both are dicts as of a scenario file.
+    """Yield a text for each difference between two scenarios; both are dicts as in a scenario file.
 
     >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
     >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
@@ -322,6 +324,7 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
 def _list_differences(
     given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
+    """Yield a text for each difference between two lists of links, traffic or changes."""
     if len(given) != len(asked):
         yield f"the number of its parts of the kind {kind}: {len(given)}, not {len(asked)}"
     for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
@@ -357,7 +360,7 @@ def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
 
 
 def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
-    """Whether both edges of an interval stand somewhere in a figure, or its half width as an error bar."""
+    """Return whether a figure shows both edges of an interval, or its half width as an error bar."""
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
         return True
@@ -367,14 +370,14 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     def near(number: float) -> bool:
         return bool((np.abs(levels - number) <= margin).any())
 
-    # Of a trace that shows something else, a number may lie at an edge by chance.
+    # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
     lines = [number for numbers in figure["traces"] if all(map(near, numbers)) for number in numbers]
     there = np.array([*figure["shapes"], *lines])
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 
 
 def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
-    """The words that are right; near an edge two of them, since the interval may be rounded."""
+    """Return the correct words; two of them near an edge, because the interval may be rounded."""
     mean, half = given
     margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
     found = set()

@@ -1,4 +1,4 @@
-"""`netlab reset CHAPTER`: a fresh copy of a chapter; the old one stays beside it."""
+"""`netlab reset CHAPTER`: put a new copy of a chapter in place; the old one is kept under another name."""
 
 import argparse
 
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Put a fresh copy in place and say where the old one is; returns the exit status."""
+    """Put a new copy in place and print the path of the old one; return the exit status."""
     entry = catalogue.find(options.chapter)
     where = options.folder or copies.folder()
     kept = copies.reset(entry, where)

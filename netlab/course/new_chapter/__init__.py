@@ -1,1 +1,1 @@
-"""`netlab new-chapter`: the skeleton of a chapter, which runs as it is."""
+"""`netlab new-chapter`: create the skeleton of a chapter, which can be executed as it is."""

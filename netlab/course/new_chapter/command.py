@@ -1,4 +1,4 @@
-"""`netlab new-chapter NAME`: write the skeleton of a chapter into a clone of netlab, whole or not at all."""
+"""`netlab new-chapter NAME`: create the skeleton of a chapter in a clone of netlab, completely or not at all."""
 
 import argparse
 import importlib.resources
@@ -15,7 +15,7 @@ LONGEST_NAME = 30
 LONGEST_TITLE = 40
 MOST_CHAPTERS = 99
 
-# What each template of skeleton/ becomes.
+# The target of each template in skeleton/.
 FILES = {
     "source.txt": "solutions/@NUMBER@_@NAME@.py",
     "examiner.txt": "solutions/examiners/@NAME@.py",
@@ -27,7 +27,7 @@ FILES = {
     "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
     "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
 }
-# What must not be there yet: the chapter's files, or the folder in which they lie, where that is the chapter's own.
+# Paths that must not exist yet: the chapter's files, or their folder if that belongs to the chapter alone.
 PLACES = dict.fromkeys(path if path.startswith("solutions/") else path.rpartition("/")[0] for path in FILES.values())
 
 NEXT = """Next, in {root}:
@@ -48,10 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the chapter and say what to do next; returns the exit status.
+    """Create the chapter and print the next steps; return the exit status.
 
-    Raises NetlabError when the name is bad or taken, the title is bad, or the directory is no clone that can be
-    written.
+    Raises NetlabError when the name is invalid or taken, the title is invalid, or the directory is not a clone that can be written.
     """
     root = options.root.resolve()
     written = create(options.name, root, options.title)
@@ -62,10 +61,11 @@ def main(options: argparse.Namespace) -> int:
 
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
-    """Write a chapter's files into a clone, all or none, and return them, the source first.
+    """Create a chapter's files in a clone, all or none; return them, the source first.
 
-    A name has at most 30 lowercase letters, digits and _, a letter first, a title at most 40 characters; left out it is the name's.
-    Raises NetlabError when the name is bad or taken, the title is bad, or `root` is no clone that can be written.
+    A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
+    and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,
+    or `root` is not a clone that can be written.
     """
     missing = [
         place for place in ("solutions/examiners", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()
@@ -115,7 +115,7 @@ def _checked_title(title: str) -> str:
 
 
 def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
-    """Write everything beside its place first, then move it there; take back what was moved when a move fails."""
+    """Write all files to a staging folder, then move them; undo the moves if one fails."""
     moved: list[Path] = []
     try:
         with tempfile.TemporaryDirectory(prefix=".new-chapter-", dir=root) as directory:
@@ -124,7 +124,7 @@ def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
                 (stage / path).parent.mkdir(parents=True, exist_ok=True)
                 (stage / path).write_text(text, encoding="utf-8")
             for place in places:
-                # A rename puts nothing in the place of a folder with files in it, nor half a folder anywhere.
+                # A rename replaces no folder that contains files, and never moves half a folder.
                 (stage / place).rename(root / place)
                 moved.append(root / place)
     except OSError as error:
