@@ -159,8 +159,8 @@ nl.progress()
 #   its own. Both give the same results, to the last bit. `run.settings["engine"]` says which one it was.
 # - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` makes another random draw.
 #
-# In figures, the *residual* is the measured value minus theory. `glossary.md` explains more words, and `symbols.md` lists the symbols. Both files lie beside
-# your copies of the chapters.
+# In figures, the *residual* is the measured value minus theory. `glossary.md` next to your copies of the chapters explains
+# terms and symbols.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = run.settings

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import netlab as nl
+from netlab.commands import cli
+from netlab.network.link import LinkShape
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -75,3 +80,17 @@ def test_the_code_of_a_tutorial_prints_what_the_page_shows(topic: str, monkeypat
     finally:
         if "panel" in found:
             found["panel"].close()
+
+
+def test_the_reference_names_every_command_and_every_target_of_make() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text()
+    missing = [command for command in cli.COMMANDS if f"netlab {command}" not in page]
+    targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert not missing + [target for target in targets if f"make {target}" not in page]
+
+
+def test_the_reference_names_every_field_of_a_scenario_file() -> None:
+    page = (DOCS / "reference" / "scenario_file.md").read_text()
+    kinds = (nl.Scenario, LinkShape, nl.Tcp, nl.Udp, nl.Ping, nl.Command, nl.Capture)
+    fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
+    assert fields | {"at_s", "link", "number", "up", "reverse"} <= set(re.findall(r"\w+", page))

@@ -67,7 +67,7 @@ def test_all_chapters_are_in_it_and_are_copied_to_the_home(installed: Path, tmp_
     program = "from netlab.course import copies; print(*copies.update(copies.folder()), sep='\\n')"
     run(installed, tmp_path, "-c", program)
     copied = {path.name for path in (tmp_path / "netlab-chapters").glob("[!.]*")}
-    assert copied == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")} | {"glossary.md", "symbols.md"}
+    assert copied == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")} | {"glossary.md"}
 
 
 def test_the_kernels_licence_and_all_that_its_source_is_made_of_are_in_it(made: Path) -> None:

@@ -318,7 +318,7 @@ def main() -> int:
     for original in catalogue.originals().glob("*.ipynb"):
         shutil.copy(original, contents)
     for name in PAGES:
-        shutil.copy(ROOT / "docs" / name, contents)
+        shutil.copy(ROOT / name, contents)
     shutil.copy(PAGE / "README.md", contents)
     subprocess.run(
         [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", output,

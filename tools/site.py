@@ -1,4 +1,4 @@
-"""Make the site: the chapters as students see them, glossary, symbols, replication report, API; for instructors the solved pages too.
+"""Make the site: the chapters as students see them, glossary, replication report, API; for instructors the solved pages too.
 
 `python tools/site.py` builds both sites into build/site; names of chapters as arguments build with those only.
 """
@@ -121,8 +121,7 @@ def _put_together(
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (source / "readme.md").write_text(_without_links(readme), encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "pictures", source / "docs" / "pictures")
-    for page in ("glossary.md", "symbols.md"):
-        shutil.copy(ROOT / "docs" / page, source / page)
+    shutil.copy(ROOT / "docs" / "reference" / "glossary.md", source)
     for folder, notebooks in (
         ("chapters", {chapter.source.stem: notebook for chapter, notebook in executed.items()}),
         ("solutions", {c.source.stem: nbformat.read(c.solution, 4) for c in executed} if for_instructors else {}),  # type: ignore[no-untyped-call]

@@ -31,9 +31,9 @@ def stage(place: Path, kernel: library.LibraryKernel) -> None:
         shutil.copy(ROOT / name, place / name)
     carried = place / "netlab" / "carried"
     shutil.copytree(ROOT / "notebooks", carried / "notebooks", ignore=shutil.ignore_patterns(".*"))
-    (carried / "docs").mkdir()
     for page in PAGES:
-        shutil.copy(ROOT / "docs" / page, carried / "docs")
+        (carried / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / page, carried / page)
     home = carried / "libraries" / kernel.path.parent.name
     home.mkdir(parents=True)
     for name in archive.WASM.contents:

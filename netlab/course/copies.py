@@ -23,8 +23,8 @@ from netlab.course.catalogue import Entry
 
 VARIABLE = "NETLAB_CHAPTERS"
 _ORIGINALS = ".originals"
-PAGES = ("glossary.md", "symbols.md")
-"""Pages to which the chapters refer; copies of them are next to the chapters."""
+PAGES = ("docs/reference/glossary.md",)
+"""Pages that chapters refer to, below the folder that has `notebooks`; their copies are next to the copies of the chapters."""
 Notebook = dict[str, Any]
 
 
@@ -63,9 +63,9 @@ def update(where: Path) -> Iterator[str]:
             yield from change.said(_move(change, originals, where))
         for page in PAGES:
             # JupyterLab opens no file outside the folder of the chapters.
-            original = catalogue.originals().parent / "docs" / page
+            original = catalogue.originals().parent / page
             if original.is_file():
-                shutil.copyfile(original, where / page)
+                shutil.copyfile(original, where / original.name)
     except OSError as error:
         raise NetlabError(
             f"The chapters cannot be copied to {where}: {error.strerror or error}. "

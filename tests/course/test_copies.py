@@ -386,8 +386,8 @@ def test_a_disk_of_windows_is_told(places: tuple[Path, Path], monkeypatch: pytes
 
 def test_the_glossary_lies_beside_the_chapters_and_follows_its_original(places: tuple[Path, Path]) -> None:
     notebooks, mine = places
-    docs = notebooks.parent / "docs"
-    docs.mkdir()
+    docs = notebooks.parent / "docs" / "reference"
+    docs.mkdir(parents=True)
     for text in ("old", "new"):
         (docs / "glossary.md").write_text(text)
         list(copies.update(mine))
