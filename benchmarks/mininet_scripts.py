@@ -81,7 +81,7 @@ Not offered, and said so by the program that meets it:
 
 - Open vSwitch, and controllers of OpenFlow (`mn --switch ovsk --controller remote`): Linux bridges stand in for the switches and
   learn by themselves, as Mininet's own controller lets switches learn. `ovs-vsctl` and `ovs-ofctl` end with a sentence.
-- A network outside: a NAT's node translates (with the machine's `iptables-nft`, see DESIGN), but the guest has no way to the machine's
+- A network outside: a NAT's node translates (with the machine's `iptables-nft`), but the guest has no way to the machine's
   network. Hosts of `mn --nat` and of `net.addNAT()` reach the node and no further, and the script says so.
 - Limits on CPU time: computing takes none of the pocket kernel's time. They are ignored, with a sentence.
 

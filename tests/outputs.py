@@ -1,6 +1,6 @@
 """When two outputs of a notebook cell say the same: equal words, and numbers that agree to a part in a thousand.
 
-Byte for byte they agree only between equal versions of Python (see DESIGN.md, "Repeatable").
+Byte for byte they agree only between equal versions of Python (docs/explanation/virtual_time.md).
 """
 
 from __future__ import annotations
