@@ -1,4 +1,4 @@
-"""`netlab attach`: join a terminal that a notebook offers."""
+"""`netlab attach`: connect this terminal to a host of a notebook's live network."""
 
 import argparse
 
@@ -7,14 +7,17 @@ from netlab.lab import terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `netlab attach`."""
-    parser.add_argument("host", nargs="?", help="whose terminal (default: the one that was offered last)")
+    """Add the options of `netlab attach`."""
+    parser.add_argument("host", nargs="?", help="the host (default: the host of the newest terminal)")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Join a terminal that a notebook offers."""
+    """Connect to the newest waiting terminal of a host."""
     found = terminal.offered(options.host)
     if not found:
-        which = f"of {options.host} " if options.host else ""
-        raise NetlabError(f"No terminal {which}is offered; in a notebook, lab['h1'].terminal() offers one.")
+        which = f" of {options.host}" if options.host else ""
+        name = options.host or "h1"
+        raise NetlabError(
+            f"There is no terminal{which} to attach to; in a notebook, lab[{name!r}].terminal() makes one."
+        )
     return terminal.attach(found[-1])

@@ -1,4 +1,4 @@
-"""The links of a live network: given other properties, cut, mended."""
+"""The links of a live network: change their properties, switch them off and on."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from netlab.network.topology import Topology
 
 
 class Wired(Protocol):
-    """What has links: a lab."""
+    """The part of a lab that its links use."""
 
     session: Session
     topology: Topology
@@ -19,7 +19,7 @@ class Wired(Protocol):
 
 
 class LiveLink:
-    """A link of a lab."""
+    """A link of a lab, identified by its ends and, among parallel links, by its number from 1."""
 
     def __init__(self, lab: Wired, ends: tuple[str, str], number: int) -> None:
         self._lab = lab
@@ -31,19 +31,19 @@ class LiveLink:
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
 
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Give the link other properties, now; those not named stay as they are.
+        """Change properties of the link now; others keep their values.
 
         Parameters
         ----------
         reverse : mapping, optional
-            What is different from the second node of `lab.link(first, second)` towards the first.
+            The fields whose values differ in the direction from the second node of `lab.link(first, second)` to the first.
         **direction
             Fields of `netlab.Link`, such as `rate_mbps=2, loss_rate=0.01`.
 
         Raises
         ------
         ScenarioError
-            With every mistake; nothing was changed.
+            With a list of all mistakes; the link is not changed then.
         """
         if problems := field_problems("link", direction, reverse):
             raise ScenarioError(problems)
@@ -57,7 +57,7 @@ class LiveLink:
             raise ScenarioError(problems)
         for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
             if before != after:
-                # The fields that differ and no others: a rate that follows a trace goes on.
+                # Only the fields that differ, so that a rate which follows a trace continues.
                 shape: Any = planned_difference(before, after)
                 self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
@@ -65,11 +65,11 @@ class LiveLink:
             self._note(reverse=reverse, **direction)
 
     def down(self) -> None:
-        """Cut the link."""
+        """Switch the link off; packets on it are lost."""
         self._switch(False)
 
     def up(self) -> None:
-        """Mend it again, with the addresses and routes that it had."""
+        """Switch the link on again, with its former addresses and routes."""
         self._switch(True)
 
     def _switch(self, up: bool) -> None:

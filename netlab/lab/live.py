@@ -1,7 +1,7 @@
-"""`nl.live`: a network that is built once and then does what it is told, a command at a time.
+"""`nl.live`: a network that is built once and then runs one command after the other.
 
-Between commands the kernel waits, and its clock stands still: a lab gives the same results however long its user thinks. On
-the native engine the same commands work in real time: the network goes on while its user thinks, and nothing repeats.
+Between commands the kernel waits and its clock stands still: the results do not depend on how long the user thinks. On the
+native engine the same commands work in real time: the network goes on between commands, and results are not repeatable.
 """
 
 from __future__ import annotations
@@ -61,19 +61,20 @@ def live(
 
     Parameters
     ----------
-    network : Topology
-        Also the dict of a topology file, or a scenario, of which the network counts.
+    network : Topology, Scenario or dict
+        The network; a dict has the form of a topology file. Of a scenario only the network is used.
     seed : int
-        Fixes all that is random, in the pocket kernel.
+        The seed of all random draws, in engines with virtual time.
     interval_s : float
-        Length in s of the intervals of the series.
+        Length in s of the intervals of the time series, at least 0.001.
     sysctls : mapping, optional
         Kernel settings of every node.
     wall_limit_s : float
         Longest wall-clock time in s that one command may take.
     engine : {"pocket", "native", "library"} or Engine, optional
-        Where it is; None takes $NETLAB_ENGINE, else the pocket kernel. The library kernel opens in a fraction of the time and has
-        traffic, changes, tables and captures, but no terminals, and of commands only lines of tc, ip and sysctl.
+        The engine that runs the network; None uses $NETLAB_ENGINE, or else the pocket kernel. The library kernel starts in a
+        fraction of the time and has traffic, changes, tables and captures, but no terminals, and its hosts can run only tc, ip
+        and sysctl commands.
 
     Returns
     -------
@@ -83,9 +84,9 @@ def live(
     Raises
     ------
     ScenarioError
-        With every mistake in the network.
+        With a list of all mistakes in the network.
     EngineError, KernelError
-        When this machine lacks something; the text says what to do.
+        If this machine lacks something; the message tells what to do.
 
     Examples
     --------
@@ -102,11 +103,11 @@ class Lab:
     Attributes
     ----------
     topology : Topology
-        The network as it is now, links changed by `link(...).change` included.
+        The network as it is now, with the changes by `link(...).change`.
     changes : list of Change
-        What links were told, with the moments at which they were.
+        The changes of links so far, with their times.
     artifacts : Path
-        Directory of finished captures.
+        The directory of finished captures.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class Lab:
         engine: str | Engine | None,
     ) -> None:
         problems = topology.problems()
-        # The rest of a scenario is checked with a command that does nothing in place of traffic.
+        # Check the other settings with a scenario whose only traffic is a command that does nothing.
         if not problems:
             probe = Scenario(
                 topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
@@ -141,7 +142,7 @@ class Lab:
         self._streams: list[StreamSample] = []
         self._queues: list[QueueSample] = []
         self._captures: dict[str, LiveCapture] = {}
-        # A run's directory: where this process is killed, the next run clears it.
+        # A run's directory: if this process is killed, the next run removes it.
         artifacts = ExitStack()
         self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
         place = engines.choose(engine)
@@ -154,7 +155,7 @@ class Lab:
         self._finalizer = weakref.finalize(self, _close, guest, artifacts)
         try:
             plan = engines.base.agent_plan(self._plan, guest.clock)
-            # Not by the session: its wall limit is for what a person asks.
+            # Not through the session, whose wall-clock limit is for the user's commands.
             began_ns = guest.request().build(plan=plan, programs=True)["origin_ns"]
             guest.request().advance(until_s=0.0, progress_s=None)
         except BaseException:
@@ -163,13 +164,13 @@ class Lab:
         self.origin = captures.Origin(began_ns, captures.nodes_by_address(self._plan))
         magics.note(self)
         if "IPython" in sys.modules:
-            # In a notebook, `%host` and `%%host` are there with the first lab.
+            # In a notebook the first lab makes `%host` and `%%host` available.
             magics.register()
 
-    # Its life -------------------------------------------------------------------------------------------------
+    # Life cycle -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the lab; what was measured stays readable, and a second time does nothing."""
+        """End the lab; its tables stay readable. A second call does nothing."""
         if not self.closed and self._flows:
             try:
                 self._refresh()
@@ -179,7 +180,7 @@ class Lab:
 
     @property
     def closed(self) -> bool:
-        """Whether the lab has ended."""
+        """True if the lab has ended."""
         return self.session.closed
 
     def __enter__(self) -> Lab:
@@ -194,13 +195,15 @@ class Lab:
         state = "closed" if self.closed else f"at {self.now_s:.3f} s"
         return f"Lab({self.topology!r}, {state})"
 
-    # What it can do -------------------------------------------------------------------------------------------
+    # Commands -------------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         nodes = self.__dict__.get("topology", Topology()).nodes
         if name in nodes:
-            raise AttributeError(f"write lab[{name!r}] for the node {name}, such as lab[{name!r}].run('ip address')")
-        raise AttributeError(f"a lab has no {name!r}; its nodes are lab[...] of {', '.join(nodes)}")
+            raise AttributeError(
+                f"for the node {name} write lab[{name!r}], for example lab[{name!r}].run('ip address')"
+            )
+        raise AttributeError(f"a lab has no attribute {name!r}; lab[...] returns one of its nodes {', '.join(nodes)}")
 
     def __getitem__(self, name: str) -> Host:
         if name not in self.topology.nodes:
@@ -214,7 +217,7 @@ class Lab:
     def now_s(self) -> float:
         """Network time in s since the lab was built."""
         if self.session.guest.clock == "real" and not self.closed:
-            # It goes on by itself.
+            # The network goes on between requests, so ask for the time.
             self.session.request().advance(until_s=0.0, progress_s=None)
         return self.session.now_s
 
@@ -224,19 +227,17 @@ class Lab:
         Parameters
         ----------
         duration_s : float
-            How much, in s.
+            The network time in s.
         pace : float, optional
-            Seconds of network time in a second of the wall's; None is as fast as it goes, 1 is real time, 0.1 ten times
-            slower.
+            Seconds of network time per second of wall-clock time: 1 is real time, 0.1 ten times slower. None is as fast as
+            possible.
         """
         if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
             raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
         if pace is not None and not (is_number(pace) and pace > 0):
             raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
         if pace not in (None, 1) and self.session.guest.clock == "real":
-            raise ScenarioError(
-                [f"pace must be 1 or left out, got {shown(pace)}: the native engine's time is the wall's"]
-            )
+            raise ScenarioError([f"pace must be 1 or left out, got {shown(pace)}: the native engine runs in real time"])
         began_s, wall_s = self.now_s, time.monotonic()
         step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
         steps = max(1, math.ceil(duration_s / step_s - 1e-9))
@@ -247,21 +248,21 @@ class Lab:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
 
     def start(self, item: Traffic) -> LiveFlow:
-        """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.
+        """Start netlab's own traffic, now or `item.start_s` later; it runs whenever network time passes.
 
         Raises
         ------
         ScenarioError
-            With every mistake in it.
+            With a list of all mistakes in the item.
         """
-        # Checked against the network as it is now.
+        # Check it with the network as it is now.
         Scenario(self.topology, [item], LONGEST_ADVANCE_S, self._scenario.seed, 1.0).validate()
         if isinstance(item, Command):
-            raise ScenarioError([f"a command is started with lab[{item.host!r}].start({item.command!r})"])
+            raise ScenarioError([f"to start a command use lab[{item.host!r}].start({item.command!r})"])
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
         if isinstance(item, Tcp) and item.initial_window_segments is not None:
-            raise ScenarioError(["initial_window_segments belongs to a route, and those stand: take nl.run"])
+            raise ScenarioError(["initial_window_segments cannot be set in a live network; use nl.run"])
         label = _unused(item.label, self._flows)
         (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
         planned["label"] = label
@@ -272,7 +273,7 @@ class Lab:
         return self._flows[label]
 
     def link(self, a: str, b: str, number: int = 1) -> LiveLink:
-        """The link between two nodes; `number` counts where there are several."""
+        """Return the link between two nodes; `number`, from 1, selects one of several parallel links."""
         return LiveLink(self, (a, b), number)
 
     def capture(
@@ -284,7 +285,7 @@ class Lab:
         filter: str = "",  # noqa: A002 (tcpdump's name)
         name: str = "",
     ) -> LiveCapture:
-        """Write down the packets of a link from now on; see `netlab.Capture`."""
+        """Record the packets of a link from now on; the parameters are those of `netlab.Capture`."""
         item = Capture(a, b, snap_bytes, filter, name)
         position = self.link(a, b).position
         problems = item.problems("capture")
@@ -302,14 +303,14 @@ class Lab:
 
     @property
     def addresses(self) -> dict[str, str]:
-        """The address at which each node is reached, by its name."""
+        """The IPv4 address of each node, by the node's name."""
         return first_addresses(self._plan["addresses"])
 
-    # What it measured -----------------------------------------------------------------------------------------
+    # Measurements ---------------------------------------------------------------------------------------------
 
     @property
     def run(self) -> Run:
-        """All tables so far, as a run has them."""
+        """All tables so far, in the form of a run's result."""
         if not self.closed:
             self._refresh()
         items = []
@@ -336,7 +337,7 @@ class Lab:
 
     @property
     def flows(self) -> pd.DataFrame:
-        """A row for each flow, as if it ended now."""
+        """A row for each flow, with its totals as if it ended now."""
         return self.run.flows
 
     @property
@@ -363,7 +364,7 @@ class LiveFlow:
     Attributes
     ----------
     stopped_s : float or None
-        Network time at which it was stopped.
+        The network time in s at which it was stopped, or None if it was not.
     """
 
     def __init__(self, lab: Lab, label: str) -> None:
@@ -376,25 +377,25 @@ class LiveFlow:
 
     @property
     def row(self) -> pd.Series:
-        """Its row of `lab.flows`."""
+        """The flow's row of `lab.flows`."""
         flows = self._lab.flows
         found: pd.Series = flows[flows.flow == self.label].iloc[0]
         return found
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """Its rows of `lab.intervals`."""
+        """The flow's rows of `lab.intervals`."""
         rows = self._lab.intervals
         return rows[rows.flow == self.label].reset_index(drop=True)
 
     def stop(self) -> None:
-        """End it now; its numbers stay."""
+        """Stop the flow now; its rows stay in the tables."""
         if self.stopped_s is None:
             self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
 
 
 class LiveCapture:
-    """A capture in a lab."""
+    """A running capture of a lab's link."""
 
     def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
         self._lab = lab
@@ -407,12 +408,12 @@ class LiveCapture:
         return f"LiveCapture({self._item!r})"
 
     def stop(self) -> Path:
-        """End the capture; returns its pcapng file, which Wireshark opens. The file goes when the lab object does.
+        """End the capture and return its pcapng file, for example for Wireshark; the file is deleted with the lab object.
 
         Raises
         ------
         RunError
-            When packets were lost because more came at one instant than the capture's ring holds.
+            If the capture lost packets because more arrived at one time than its ring holds.
         """
         if self._path is None:
             lab = self._lab
@@ -426,12 +427,12 @@ class LiveCapture:
 
     @property
     def packets(self) -> pd.DataFrame:
-        """The packets as a table (see `netlab.captures.PACKET_COLUMNS`); ends the capture."""
+        """The packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`; reading it ends the capture."""
         return captures.read_packets(self.stop())
 
 
 def _unused(label: str, taken: Container[str]) -> str:
-    """The label, with a number where it is taken."""
+    """Return the label, with a number appended if it is already used."""
     return next(
         name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
     )

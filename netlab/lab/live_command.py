@@ -1,4 +1,4 @@
-"""`netlab live`: Mininet's prompt over a live network."""
+"""`netlab live`: Mininet's prompt for a live network."""
 
 import argparse
 import json
@@ -11,13 +11,13 @@ from netlab.lab.player import NO_LIMIT_S, play, size, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `netlab live`."""
+    """Add the options of `netlab live`."""
     parser.add_argument("topology", help="a topology or scenario file in JSON")
-    parser.add_argument("--seed", type=int, default=1, help="fixes all that is random (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Open Mininet's prompt over a live network."""
+    """Open Mininet's prompt for a live network."""
     try:
         words = json.loads(Path(options.topology).read_text(encoding="utf-8"))
     except OSError as error:

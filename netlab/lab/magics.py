@@ -1,4 +1,4 @@
-"""`%host h1 COMMAND` and `%%host h1` in a notebook: a host's shell, streamed as it prints."""
+"""The notebook magics `%host h1 COMMAND` and `%%host h1`, which run commands in a host's shell and show their output."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _registered: list[Any] = []
 
 
 class OpenLab(Protocol):
-    """What is known of a lab."""
+    """The part of a lab that the magics use."""
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
+        """True if the lab has ended."""
 
     def __getitem__(self, name: str) -> Host:
-        """A node."""
+        """Return a node."""
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the nodes."""
+        """Return an iterator over the names of the nodes."""
 
 
 _labs: list[weakref.ref[OpenLab]] = []
 
 
 def note(lab: OpenLab) -> None:
-    """A lab was opened."""
+    """Note a lab that was opened."""
     _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
 
 
 def current() -> OpenLab:
-    """The lab that was opened last and is not closed.
+    """Return the newest lab that is not closed.
 
-    Raises RunError when there is none.
+    Raises RunError if there is none.
     """
     for ref in reversed(_labs):
         lab = ref()
@@ -52,8 +52,8 @@ def current() -> OpenLab:
 def host(line: str, cell: str | None = None) -> None:
     """Run a line, or the lines of a cell, in a host's shell.
 
-    `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. What is printed
-    shows as it comes. Interrupting the notebook kernel stops the command and leaves the network usable.
+    `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. The output appears
+    while the command runs. An interrupt of the notebook's kernel stops the command, and the network stays usable.
     """
     name, _, command = line.strip().partition(" ")
     lab = current()
@@ -66,7 +66,7 @@ def host(line: str, cell: str | None = None) -> None:
     except KeyboardInterrupt:
         _show("^C\n")
     except NotHereError:
-        raise  # the page says what it says of any cell
+        raise  # the course's pages show a message for it, as in any other cell
     except NetlabError as error:
         print(error, file=sys.stderr)
     else:
@@ -80,7 +80,7 @@ def _show(text: str) -> None:
 
 
 def completions(_shell: Any, _event: Any) -> list[str]:
-    """Names of the nodes behind `%host`, and anywhere in its line."""
+    """Return the names of the nodes, to complete the line of `%host`."""
     try:
         return list(current())
     except NetlabError:
@@ -88,7 +88,7 @@ def completions(_shell: Any, _event: Any) -> list[str]:
 
 
 def register() -> None:
-    """Make the magics known to the running IPython, once."""
+    """Register the magics in the running IPython, unless that has been done."""
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()

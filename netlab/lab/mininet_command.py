@@ -11,29 +11,29 @@ from netlab.lab.script_check import check
 EXIT_WARNINGS = 1
 EXIT_STOPS = 2
 MORE = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
-Where it certainly cannot run, the exit status is 2, and nothing of it runs; other problems are warnings.
+If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
 
-Its files: the script writes directly to your files, as you could: next to itself, to .., to ~, to /tmp and to every other
-directory that you may write to. So they are there however it ends. The system's own directories (/etc, /usr, /var, ...) stay
-private to it. It is root there; what it writes there is copied to a directory SCRIPT.files next to it at the end, and the name
-of each such file is printed.
+The script writes directly to your files, with your permissions: next to itself, to .., to ~, to /tmp and to every other
+directory that you may write to. So its files remain however it ends. It sees private copies of the system's directories (/etc,
+/usr, /var, ...), where it is root; files that it writes there are copied to a directory SCRIPT.files next to it at the end, and
+their names are printed.
 
-Ctrl-C, SIGTERM (as of timeout) and SIGHUP interrupt it. Its own finally and atexit have 10 s then and can use the network; a
-second Ctrl-C ends it at once."""
+Ctrl-C, SIGTERM (as from timeout) and SIGHUP interrupt the script. Its own finally and atexit then have 10 s and can use the
+network; a second Ctrl-C ends it at once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `netlab mininet`."""
+    """Add the options of `netlab mininet`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = MORE
-    parser.add_argument("--seed", type=int, default=1, help="fixes all that is random (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="check the script and do not run it; the exit status is 0 without problems, 1 with warnings, 2 where it cannot run",
+        help="check the script and do not run it; the exit status is 0 without problems, 1 with warnings, 2 if it cannot run",
     )
     parser.add_argument("script", help="a Mininet script in Python")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own arguments")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's arguments")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def main(options: argparse.Namespace) -> int:
     sys.stderr.flush()
     if options.check:
         if not problems:
-            print(f"No problem was found in {path}.")
+            print(f"Found no problems in {path}.")
         return EXIT_WARNINGS if problems else 0
     return run_script([options.script, *options.arguments], options.seed).code
 

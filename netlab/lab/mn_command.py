@@ -10,12 +10,12 @@ from netlab.lab.script import run_script
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """All options are Mininet's own."""
-    # Whatever follows is an option of Mininet's, but for a --help alone.
+    """Pass all options to Mininet's mn."""
+    # All words after `netlab mn` belong to mn, except a single --help.
     parser.prefix_chars = "\0"
     parser.set_defaults(parser=parser)
     parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help="as mn has them, such as --topo linear,3 --test pingall"
+        "arguments", nargs=argparse.REMAINDER, help="the options of mn, such as --topo linear,3 --test pingall"
     )
 
 
@@ -27,5 +27,5 @@ def main(options: argparse.Namespace) -> int:
     own = Path(sys.executable).parent / "mn"
     found = str(own) if own.is_file() else shutil.which("mn")
     if found is None:
-        raise NetlabError("Mininet's mn is missing; it comes with the package mininet of netlab's requirements.")
+        raise NetlabError("Mininet's mn is missing; install netlab's requirements, which include the package mininet.")
     return run_script([found, *options.arguments], beside=Path("mn").absolute()).code

@@ -1,4 +1,4 @@
-"""The nodes of a live network: commands in their shells, programs in the background, files."""
+"""The nodes of a live network: run commands in their shells, start background processes, read and write files."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from netlab.lab.session import Session
 if TYPE_CHECKING:
     from netlab.lab.terminal import Terminal
 
-PATIENCE_S = (
-    5.0  # of wall-clock time, after which a command that goes on is told; virtual time may be an hour further by then
-)
+PATIENCE_S = 5.0
+"""The wall-clock time in s after which a running command is reported; by then an hour of virtual time may have passed."""
 
 
 class Output(str):
-    """What a command printed; `exit_code` is its status, 0 when all went well."""
+    """The output of a command; `exit_code` is its exit status, 0 for success."""
 
     __slots__ = ("exit_code",)
     exit_code: int
 
     def __new__(cls, text: str, exit_code: int) -> Output:
-        """Text with an exit code."""
+        """Return the text with the exit code."""
         made = super().__new__(cls, text)
         made.exit_code = exit_code
         return made
 
 
 class Host:
-    """A node of a lab, and its shell: directory and variables last from one command to the next.
+    """A node of a lab with its shell, which keeps its directory and variables from one command to the next.
 
     Attributes
     ----------
+    name : str
+        The node's name.
     address : str
-        The IPv4 address at which the others reach it.
+        The node's IPv4 address.
     """
 
     def __init__(self, session: Session, name: str, address: str) -> None:
@@ -51,21 +52,21 @@ class Host:
         return f"Host({self.name!r})"
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
-        """Run a command until it ends, and return what it printed.
+        """Run a command until it ends, and return its output.
 
         Parameters
         ----------
         command : str
             One or more lines for bash. Names of nodes can be used as addresses.
         on_text : callable, optional
-            Called with each piece of text as it comes.
+            Called with each piece of output while the command runs.
 
         Raises
         ------
         RunError
-            When it took longer than the lab's wall limit.
+            If the command took longer than the lab's wall-clock limit.
         KeyboardInterrupt
-            After Ctrl-C; the command got it too, and the lab can be used on.
+            After Ctrl-C; the command was interrupted too, and you can go on using the lab.
         """
         parts: list[str] = []
         told_s = time.monotonic() + PATIENCE_S
@@ -80,38 +81,38 @@ class Host:
             if time.monotonic() >= told_s:
                 told_s = math.inf
                 sys.stderr.write(
-                    f"{command!r} on {self.name} is still running; Ctrl-C, in a notebook the square, ends it.\n"
+                    f"{command!r} on {self.name} is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
                 )
 
         answer = self._session.request(heard, wait).run(node=self.name, command=command)
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:
-        """Start a command in the background; it goes on whenever network time passes."""
+        """Start a command in the background; it runs whenever network time passes."""
         pid = self._session.request().background(node=self.name, command=command)["pid"]
         return Process(self._session, self.name, command, pid)
 
     def read(self, path: str) -> bytes:
-        """The content of a file of the host's; relative paths begin in its home directory."""
+        """Return the content of one of the host's files; relative paths start in its home directory."""
         return bytes.fromhex(self._session.request().read(node=self.name, path=path)["hex"])
 
     def write(self, path: str, data: bytes | str) -> None:
-        """Write a file of the host's."""
+        """Write one of the host's files; relative paths start in its home directory."""
         raw = data.encode() if isinstance(data, str) else data
         self._session.request().write(node=self.name, path=path, hex=raw.hex())
 
     def terminal(self) -> Terminal:
-        """A terminal of this host for JupyterLab or a shell; shown in a notebook, it says how to open it."""
-        # An engine without programs has neither files nor terminals in hosts, and says so here.
+        """Return a terminal of this host for JupyterLab or a shell; its display in a notebook tells how to open it."""
+        # This request raises the right error on an engine whose hosts have no programs, and so no terminals.
         self.read("/dev/null")
-        # Its modules are Linux's, and a live network without programs needs none of them.
+        # Imported here, because it needs modules that only Linux has.
         from netlab.lab import terminal
 
         return terminal.Terminal(self._session, self.name)
 
 
 class Process:
-    """A command in the background."""
+    """A command that runs in the background."""
 
     def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
         self._session = session
@@ -132,34 +133,34 @@ class Process:
 
     @property
     def output(self) -> str:
-        """What it has printed so far."""
+        """The command's output so far."""
         self._look()
         return self._text
 
     @property
     def exit_code(self) -> int | None:
-        """Its status, or None while it runs."""
+        """The command's exit status, or None while it runs."""
         self._look()
         return self._code
 
     def wait(self, limit_s: float = 60.0) -> Output:
-        """Let network time pass until it ends, at most `limit_s`.
+        """Let network time pass until the command ends, at most `limit_s` seconds, and return its output.
 
         Raises
         ------
         RunError
-            When it has not ended by then.
+            If the command has not ended by then.
         """
         self._look(limit_s)
         if self._code is None:
             raise RunError(
                 f"{self.command!r} on {self.node} has not ended after {limit_s:g} s of network time. "
-                "Wait longer with limit_s, or end it with stop()."
+                "Set a larger limit_s, or end it with stop()."
             )
         return Output(self._text, self._code)
 
     def stop(self, number: int = signal.SIGINT) -> Output:
-        """Send it a signal (Ctrl-C's, unless another is named) and return all that it printed."""
+        """Send the command a signal, by default that of Ctrl-C, and return its output; kill it if it does not end."""
         for how in (number, signal.SIGTERM, signal.SIGKILL):
             self._look()
             if self._code is None:

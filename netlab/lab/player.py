@@ -1,4 +1,4 @@
-"""Be the terminal of a program in a guest, in the shell in which netlab was started."""
+"""Connect the terminal in which netlab was started to a program in a guest."""
 
 import os
 import re
@@ -19,9 +19,10 @@ CTRL_C = b"\x03"
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
-    """Be the terminal of a program in the guest until it ends; returns its exit code.
+    """Connect this terminal to a program in the guest until it ends, and return its exit code.
 
-    Where it asks for a terminal of a node, that is offered for another shell.
+    With `paced` the network runs in real time. If the program asks for a terminal of a node, the command that opens it in
+    another shell is printed.
     """
     offered: list[terminal.Terminal] = []
 
@@ -54,7 +55,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             stopping.ask(signal.SIGINT)
 
     def look() -> None:
-        # The guest takes keys between two turns only, and one turn lasts as long as a program computes.
+        # The guest receives keys only between two turns, and a turn lasts as long as a program computes.
         nonlocal typed
         read_keys(0)
         if CTRL_C in typed:
@@ -69,7 +70,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
         while True:
             turn_s = terminal.TURN_S if paced else FAST_TURN_S
             answer = session.request(on_wait=look).turn(pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
-            # Other terminals let time pass too.
+            # Use the lab's clock: other terminals also let time pass.
             network_s += turn_s if now_s is None else answer["now_s"] - now_s
             now_s = answer["now_s"]
             text = _OFFERED.sub(offer, answer["text"])
@@ -89,12 +90,12 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
 
 
 def size() -> tuple[int, int]:
-    """Rows and columns of the shell's window."""
+    """Return the numbers of rows and columns of this terminal."""
     columns, rows = shutil.get_terminal_size()
     return rows, columns
 
 
 def write(text: str) -> None:
-    """Show a text at once."""
+    """Write a text to the standard output at once."""
     sys.stdout.write(text)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Run Mininet's scripts in a pocket kernel."""
+"""Run Mininet scripts in a pocket kernel."""
 
 import os
 import shutil
@@ -24,13 +24,14 @@ from netlab.lab.stopping import Stopping, tell
 
 @dataclass(frozen=True)
 class Finished:
-    """The end of a script: its exit status, the network time that passed in s, and copies of the files that it wrote where
-    only the guest is (/etc, /usr, /var, ...), by their paths there.
-    """
+    """The result of a script."""
 
     code: int
+    """Its exit status."""
     network_s: float
+    """The network time that passed, in s."""
     copies: dict[str, Path]
+    """Copies of the files that it wrote to the guest's own directories (/etc, /usr, /var, ...), by their paths there."""
 
 
 def run_script(
@@ -42,18 +43,41 @@ def run_script(
     keys: str = "",
     beside: Path | None = None,
 ) -> Finished:
-    """Run a Mininet script, given as its path and its arguments, in a pocket kernel.
+    """Run a Mininet script in a pocket kernel.
 
-    It runs in `directory`, the current one where none is given, and writes to this machine's files as its user may, but for
-    the system's own: copies of what it writes there are left next to it, or to `beside`, and their names are printed. `write` gets what it
-    prints instead of the standard output; the script then has no terminal, and Mininet's prompt gets the lines `keys` where the
-    script opens it.
+    The script writes to this machine's files with its user's permissions, except in the system's directories: files that it
+    writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and the wall-clock
+    limit interrupt the script, and kill it 10 s later.
 
-    Ctrl-C, SIGTERM, SIGHUP and the limit of wall-clock time interrupt it, and kill it 10 s later. Raises RunError after the limit.
+    Parameters
+    ----------
+    words : list of str
+        The script's path and its arguments.
+    seed : int
+        The seed of all random draws.
+    write : callable, optional
+        Receives the script's output instead of the standard output; the script then has no terminal.
+    directory : Path, optional
+        The script's working directory; the default is the current directory.
+    wall_limit_s : float
+        The longest wall-clock time in s.
+    keys : str
+        The lines that Mininet's prompt reads if the script opens it without a terminal.
+    beside : Path, optional
+        A path next to which copies of files are left, instead of next to the script.
+
+    Raises
+    ------
+    EngineError
+        If the chosen engine is not the pocket kernel.
+    RunError
+        After the wall-clock limit.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):
-        raise EngineError("Mininet's scripts need the pocket kernel; with root, run them without netlab.")
+        raise EngineError(
+            "Mininet scripts need the pocket kernel; unset $NETLAB_ENGINE, or run the script as root without netlab."
+        )
     place = Path(os.path.abspath(directory or Path()))  # noqa: PTH100 (a link in it stays)
     home = os.path.expanduser("~")  # noqa: PTH111 (Path raises where there is no home)
     script = place / words[0]
@@ -81,7 +105,7 @@ def run_script(
             kept = session.request().keep_files()
             copies = _copy_out(guest.folder / ARTIFACTS, kept["files"], beside or script, place)
             for path, reason in kept["lost"].items():
-                tell(f"{path}, a file of the guest's own, could not be copied: {reason}.")
+                tell(f"cannot copy {path} from the guest: {reason}.")
             if told := stopping.story():
                 tell(told)
         if stopping.failed_output is not None:
@@ -89,7 +113,7 @@ def run_script(
         if stopping.reason == "limit":
             raise RunError(
                 f"The script was stopped after {wall_limit_s:g} s of wall-clock time, at {network_s:.3f} s of network time. "
-                "The files that it had written are kept."
+                "Its files are kept."
             )
         return Finished(stopping.status(code), network_s, copies)
     finally:
@@ -97,7 +121,7 @@ def run_script(
 
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
-    """Copy files of the guest's own to a directory next to the script, and print where each is."""
+    """Copy files from the guest's own directories to a directory next to the script, and print their paths."""
     if not paths:
         return {}
     copies: dict[str, Path] = {}
@@ -108,10 +132,10 @@ def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / path.lstrip("/"), copy)
         except OSError as error:
-            tell(f"{path}, a file of the guest's own, could not be copied to {copy}: {error.strerror}.")
+            tell(f"cannot copy {path} from the guest to {copy}: {error.strerror}.")
             continue
         copies[path] = copy
-        tell(f"{path} is a file of the guest's own; its copy is {copy}.")
+        tell(f"{path} is in the guest only; it was copied to {copy}.")
     return copies
 
 

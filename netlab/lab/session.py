@@ -1,4 +1,4 @@
-"""Talking with the guest of a live network: one request at a time, which Ctrl-C or a limit of wall time stops."""
+"""Requests to the guest of a live network, one at a time; Ctrl-C and a wall-clock limit stop a request."""
 
 from __future__ import annotations
 
@@ -24,10 +24,23 @@ OnText = Callable[[str], None]
 
 
 class Session:
-    """Requests to a guest, each of which may take `wall_limit_s` of wall-clock time.
+    """A session with a guest whose requests can be interrupted.
 
-    `now_s` is the network time since the network was built, as the guest told it last; `grace_s` how long a program
-    that was interrupted may take to end before it is killed.
+    Parameters
+    ----------
+    guest : protocol.Session
+        The guest.
+    wall_limit_s : float
+        The longest wall-clock time of a request in s.
+    grace_s : float
+        The wall-clock time in s that an interrupted program has to end before it is killed.
+    stopping : Stopping, optional
+        Handles interrupts of a script in place of this session.
+
+    Attributes
+    ----------
+    now_s : float
+        The network time in s since the network was built, as of the last answer.
     """
 
     def __init__(
@@ -46,14 +59,16 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """Whether the guest has ended."""
+        """True if the guest has ended."""
         return self.guest.closed
 
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """What makes one request; `on_wait` is called some times a second until it is answered.
+        """Return an object that makes one request.
 
-        Raises RunError by the request when it cannot be done, or took longer than the wall limit. Raises
-        KeyboardInterrupt after Ctrl-C, when the guest has stopped what it did.
+        `on_text` gets the output of programs while they run; `on_wait` is called several times a second until the answer.
+
+        The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after Ctrl-C,
+        once the guest has stopped the request.
         """
         return asking(functools.partial(self._ask, on_text, on_wait))
 
@@ -67,9 +82,7 @@ class Session:
                 on_wait()
             if not interrupts.nothing_came():
                 self.guest.close()
-                raise RunError(
-                    "The lab stopped responding and was closed. Open another with netlab.live(...)."
-                ) from None
+                raise RunError("The lab did not respond and was closed. Open another with netlab.live(...).") from None
 
         with self._lock:
             if self.closed:
@@ -81,17 +94,17 @@ class Session:
             self.now_s = answer["now_s"]
             if interrupts.by_limit:
                 why = (
-                    "It computed or sent without network time passing: does a flow cross links without a rate_mbps, or does a "
-                    "program never end? "
+                    "The guest was busy all the time: does a flow cross only links without a rate_mbps, or does a program "
+                    "never end? "
                     if self.guest.clock == "virtual"
                     else ""
                 )
                 raise RunError(
                     f"Stopped after {self.wall_limit_s:g} s of wall-clock time, at {self.now_s:.3f} s of network time. "
-                    f"{why}The lab can be used on; a larger wall_limit_s allows more."
+                    f"{why}You can go on using the lab; a larger wall_limit_s allows longer commands."
                 )
             if interrupts.by_hand:
-                raise Interrupted(f"stopped by hand at {self.now_s:.3f} s of network time.")
+                raise Interrupted(f"interrupted at {self.now_s:.3f} s of network time.")
             return answer
 
     def _ask_stoppable(
@@ -114,7 +127,7 @@ class Session:
 
 
 class _Interrupts:
-    """What stops a guest that works: Ctrl-C or the limit of wall time, first gently, then hard."""
+    """Stops a request of a guest after Ctrl-C or the wall-clock limit: first with an interrupt, then with kills."""
 
     def __init__(self, guest: protocol.Session, limit_s: float, grace_s: float) -> None:
         self._guest = guest
@@ -127,7 +140,7 @@ class _Interrupts:
     def __enter__(self) -> _Interrupts:
         self._main = threading.current_thread() is threading.main_thread()
         if self._main:
-            # A KeyboardInterrupt in the middle of a message would leave half of it in the gate.
+            # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
             self._before = signal.signal(signal.SIGINT, self._ctrl_c)
         return self
 
@@ -145,7 +158,7 @@ class _Interrupts:
         self._next_s = time.monotonic() + self._grace_s
 
     def nothing_came(self) -> bool:
-        """Stop the guest harder when it is time to; False when nothing helps."""
+        """Send the next interrupt or kill if it is due; return False if the guest does not react to any of them."""
         if time.monotonic() < self._next_s:
             return True
         if not self._sent:

@@ -1,7 +1,7 @@
 """Choose the directories of this machine that a Mininet script writes to directly.
 
-A script may write wherever its user may, so that its files are there at once, however it ends. The system's own directories
-stay private to the guest: a script is root there and may change them, which must not change this machine.
+A script may write wherever its user may, so that its files exist at once, however it ends. The system's directories are
+private copies in the guest: a script is root there and may change them, which must not change this machine.
 """
 
 import os
@@ -30,25 +30,25 @@ SYSTEM = frozenset(
         "var",
     ]
 )
-"""Directories of the system."""
+"""The system's directories, which are not shared."""
 NEVER = ("/dev", "/proc", "/run", "/sys")
-"""File systems that the guest has of its own."""
+"""Mount points at which the guest has its own file systems."""
 FOR_ALL = ("/tmp", "/var/tmp")
 REMOTE = ("autofs", "nfs", "cifs", "smb", "9p", "ceph", "lustre", "afs", "gpfs", "fuse")
-"""First letters of file systems that are not searched: one that does not answer would hang the search."""
+"""Prefixes of the types of file systems that are not searched: one that does not respond would block the search."""
 MAX_DEPTH = 3
 MIN_DEPTH_IN_SYSTEM = 3
-"""The depth from which a working directory below one of the system's is shared: /var/www/site is, /usr/bin is not."""
+"""The depth from which a working directory in one of the system's is shared: /var/www/site is, /usr/bin is not."""
 MAX_ENTRIES = 300
 MOUNTS = Path("/proc/self/mountinfo")
 
 
 def shared_directories(working: str | Path, script: str | Path) -> list[str]:
-    """Return the directories to share, as absolute paths of which none is below another.
+    """Return the directories to share, as absolute paths of which none is inside another.
 
-    They are the `working` directory, that of the `script`, the home directory, $TMPDIR, /tmp, /var/tmp, those above each as
-    far as the user may write to them, and every other directory that the user may write to, up to three levels below /.
-    Of the system's directories none is among them; one that lies deep below those is where it is the working or the home
+    They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp, the
+    parents of each as far as the user may write to them, and every other directory up to three levels below / that the user may
+    write to. The system's directories are not among them; a directory deep inside them is, if it is the working or the home
     directory.
     """
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 (Path raises where there is no home)
@@ -80,7 +80,7 @@ def _may_write(place: str) -> bool:
 
 
 def _highest(place: str) -> str:
-    """Return the highest directory above `place` that the user may write to without a break, none of the system's."""
+    """Return the highest parent of `place` up to which the user may write to every directory; it is not one of the system's."""
     while not _is_below(above := str(Path(place).parent), SYSTEM) and _can_be_shared(above) and _may_write(above):
         place = above
     return place
@@ -107,7 +107,7 @@ def _remote_mounts() -> set[str]:
     except OSError:
         return found
     for line in lines:
-        # mountinfo(5): the fifth word is the place, the first one after "-" the kind.
+        # mountinfo(5): the fifth word is the mount point, the first word after "-" the type.
         words, _, rest = line.partition(" - ")
         if rest.startswith(REMOTE):
             found.add(words.split()[4])

@@ -1,4 +1,4 @@
-"""End a running script as a person or another program asks for it: gently first, so that its own clean-up runs, then by force."""
+"""End a running script on Ctrl-C or a signal: first with an interrupt, so that its own clean-up runs, then by force."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from netlab.base.errors import RunError
 from netlab.protocol import session as protocol
 
 GRACE_S = 10.0
-"""Wall-clock time that a script's own `finally` and `atexit` get."""
+"""The wall-clock time in s that a script's own `finally` and `atexit` have."""
 FINISH_S = 3.0
 KILL_EVERY_S = 1.0
 TELL_AFTER_S = 1.0
 MAX_KILLS = 5
 SAME_PRESS_S = 0.5
-"""Two interrupts so close to each other are one: programs that start others hand an interrupt on that the others get too."""
+"""Two interrupts within this time in s count as one: a program that starts others may forward an interrupt that they get anyway."""
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 Reason = signal.Signals | Literal["limit", "output"]
 
 
 def tell(text: str) -> None:
-    """Print a line to the standard error, also where a terminal is in raw mode, or is gone."""
+    """Print a line to the standard error, even if the terminal is in raw mode or closed."""
     try:
         end = "\r\n" if sys.stderr.isatty() else "\n"
         sys.stderr.write(f"netlab: {text}{end}")
@@ -40,10 +40,19 @@ def tell(text: str) -> None:
 
 
 class Stopping:
-    """Turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and an output that is gone into interrupts of a guest's script.
+    """Turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and a closed output into interrupts of a guest's script.
 
-    The script gets an interrupt and GRACE_S of wall-clock time, and is killed then, or at a second Ctrl-C. `reason` is what
-    came first, None while nothing did, and `killed` says how it was ended. The one that uses it calls `look` some times a second.
+    The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this class
+    calls `look` several times a second.
+
+    Attributes
+    ----------
+    reason : signal.Signals, "limit", "output" or None
+        The first reason to end the script, or None if there is none yet.
+    killed : bool
+        True if the script was killed.
+    failed_output : OSError or None
+        The error of the output that was closed.
     """
 
     def __init__(self, guest: protocol.Session, limit_s: float) -> None:
@@ -54,7 +63,7 @@ class Stopping:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was asked: the person has the script's prompt again."""
+        """Forget earlier interrupts; to be called when the user is back at the script's prompt."""
         self.reason: Reason | None = None
         self.killed = False
         self._told = self._twice = False
@@ -66,7 +75,7 @@ class Stopping:
     def __enter__(self) -> Stopping:
         self._main = threading.current_thread() is threading.main_thread()
         if self._main:
-            # An exception in the middle of a message would leave half of it in the gate.
+            # An exception in the middle of a message would leave half of it in the channel to the guest.
             self._before = {number: signal.signal(number, self._signalled) for number in ENDING_SIGNALS}
         return self
 
@@ -82,7 +91,7 @@ class Stopping:
         return self._guest.folder / ENDING
 
     def ask(self, reason: Reason) -> None:
-        """Ask the script to end; kill it where Ctrl-C has asked before."""
+        """Ask the script to end; kill it at a second Ctrl-C."""
         now_s = time.monotonic()
         if self._finishing:
             return
@@ -103,15 +112,15 @@ class Stopping:
         self._guest.interrupt(kill=True)
 
     def finish(self) -> None:
-        """The script has ended: what is left to do may not take long, and nothing interrupts it."""
+        """Note that the script has ended: the remaining work has FINISH_S and cannot be interrupted."""
         self._finishing = True
         self._kills = 0
         self._next_s = time.monotonic() + FINISH_S
 
     def look(self) -> None:
-        """Do what is due now.
+        """Send the messages, interrupts and kills that are due now.
 
-        Raises RunError when the guest does not answer whatever was killed; it is closed then.
+        Raises RunError, and closes the guest, if it does not react to kills.
         """
         now_s = time.monotonic()
         if (
@@ -120,7 +129,7 @@ class Stopping:
             and now_s - self._asked_s > TELL_AFTER_S
         ):
             self._told = True
-            tell(f"the script has {GRACE_S:g} s to end by itself; Ctrl-C ends it at once.")
+            tell(f"the script has {GRACE_S:g} s to end; press Ctrl-C to end it at once.")
         if now_s < self._next_s:
             return
         if self.reason is None and not self._finishing:
@@ -129,12 +138,10 @@ class Stopping:
             self._kill()
         else:
             self._guest.close()
-            raise RunError(
-                "The script's guest stopped responding and was closed. The files that it had written are kept."
-            )
+            raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
 
     def guarded(self, write: Callable[[str], Any]) -> Callable[[str], None]:
-        """Return `write` for an output that may go away, which ends the script as it would end any program."""
+        """Return a function that writes and, if the output was closed, ends the script as SIGPIPE would end a program."""
 
         def written(text: str) -> None:
             if self.failed_output is None:
@@ -156,7 +163,7 @@ class Stopping:
         return code if code >= 0 else 128 - code
 
     def story(self) -> str | None:
-        """Return what is to be said of how the script was ended, None where it needs no words."""
+        """Return a message about how the script was killed, or None if it was not."""
         if self.reason is None or not self.killed:
             return None
         if self._twice:
@@ -164,5 +171,5 @@ class Stopping:
         elif isinstance(self.reason, signal.Signals):
             when = f"{GRACE_S:g} s after {'Ctrl-C' if self.reason == signal.SIGINT else self.reason.name}"
         else:
-            when = f"{GRACE_S:g} s after its {'time was up' if self.reason == 'limit' else 'output was gone'}"
-        return f"the script was killed {when}; the files that it had written are kept."
+            when = f"{GRACE_S:g} s after {'its time limit' if self.reason == 'limit' else 'its output was closed'}"
+        return f"the script was killed {when}; its files are kept."

@@ -1,9 +1,8 @@
-"""A host's terminal: its pty is in the guest, the keys and the screen are anywhere.
+"""A host's terminal: its pty is in the guest, and any shell of this user can connect to it.
 
-While somebody is connected the lab goes on in turns, paced by wall-clock time; when nobody is, or nobody types for long (JupyterLab's
-own terminals stay open when a browser's tab is closed), it stands still again. The
-terminal is offered on a socket of this user's, and `netlab attach` joins it from any shell, one of JupyterLab's
-terminals above all.
+The terminal waits on a socket that only this user can open, and `netlab attach` connects to it, for example from one of
+JupyterLab's terminals. While a shell is connected the lab goes on in turns, in real time. The lab stands still while no shell
+is connected or the user has not typed for long: JupyterLab's terminals stay open when a browser's tab is closed.
 """
 
 import contextlib
@@ -33,16 +32,16 @@ LOOK_S = 1.0
 READ_BYTES = 1 << 14
 SUFFIX = ".terminal"
 IDLE_S = 600.0
-LEFT = "\r\n[netlab: nobody has typed for {:.0f} minutes; the network stands still until a key comes]\r\n"
+LEFT = "\r\n[netlab: no key was pressed for {:.0f} minutes; the network is paused until you press one]\r\n"
 
 
 class Terminal:
-    """A terminal of a node, which is offered as soon as it is made, and waits to be joined."""
+    """A terminal of a node, which waits for a shell to connect from its creation on."""
 
     def __init__(self, session: Session, node: str) -> None:
         self._session = session
         self.node = node
-        # In the directory of the guest's run: it goes with that, also when the notebook is killed.
+        # The socket is in the directory of the guest's run, so it is removed with that, even if the notebook is killed.
         self.path = session.guest.directory / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
         self._socket = socket.socket(socket.AF_UNIX)
         with sockets_name(self.path) as name:
@@ -53,12 +52,12 @@ class Terminal:
 
     @property
     def command(self) -> str:
-        """What joins it, in any shell: the whole path, because a new shell need not know where netlab is."""
+        """The command that connects to the terminal, with the full path of netlab, which may not be in a new shell's path."""
         own = Path(sys.executable).parent / "netlab"
         return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
 
     def __repr__(self) -> str:
-        return f"Terminal of {self.node}: in a shell, such as a terminal of JupyterLab's, type: {self.command}"
+        return f"Terminal of {self.node}: in a shell, for example a terminal of JupyterLab, type: {self.command}"
 
     def _repr_html_(self) -> str:
         return (
@@ -67,7 +66,7 @@ class Terminal:
         )
 
     def close(self) -> None:
-        """Offer it no longer."""
+        """Accept no more connections."""
         self._socket.close()
         self.path.unlink(missing_ok=True)
 
@@ -94,7 +93,7 @@ class Terminal:
             ended = answer["ended"]
             with contextlib.suppress(OSError):
                 peer.sendall(answer["text"].encode())
-            # Ahead of wall-clock time: wait, unless a key comes. Far behind it (something took long): start anew.
+            # Ahead of wall-clock time, wait for keys; far behind, give up the lost time.
             ahead_s = (answer["now_s"] - network_s) - (time.monotonic() - wall_s)
             if ahead_s < -MOST_BEHIND_S:
                 wall_s, network_s = time.monotonic(), answer["now_s"]
@@ -116,17 +115,17 @@ class Terminal:
 
 
 def offered(node: str | None = None) -> list[Path]:
-    """Terminals of this user's that can be joined, the newest last."""
+    """Return the sockets of this user's waiting terminals, the newest last."""
     found = sorted(
         scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
     )
-    # Those of a notebook that was killed go with the next run.
+    # Leave out the sockets of notebooks that were killed; the next run removes them.
     return [path for path in found if Path(f"/proc/{path.name.split('-')[-2]}").exists()]
 
 
 @contextlib.contextmanager
 def sockets_name(path: Path) -> Iterator[str]:
-    """A short name for a socket in a directory with a long one: 108 bytes are the most (unix(7))."""
+    """Yield a short path for a socket whose own path may be too long: a socket's path has at most 108 bytes (unix(7))."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"
@@ -135,13 +134,13 @@ def sockets_name(path: Path) -> Iterator[str]:
 
 
 def attach(path: Path) -> int:
-    """Join a terminal until its shell ends; returns an exit code."""
+    """Connect to a terminal until its shell ends, and return an exit code."""
     with socket.socket(socket.AF_UNIX) as peer:
         try:
             with sockets_name(path) as name:
                 peer.connect(name)
         except OSError as error:
-            raise NetlabError(f"The terminal {path.name} cannot be joined: {error.strerror}.") from None
+            raise NetlabError(f"Cannot connect to the terminal {path.name}: {error.strerror}.") from None
         columns, rows = shutil.get_terminal_size()
         peer.sendall(json.dumps([rows, columns]).encode())
         with raw(sys.stdin.fileno()):
@@ -149,7 +148,7 @@ def attach(path: Path) -> int:
 
 
 def relay(peer: socket.socket) -> int:
-    """Carry keys to a terminal and its text to the standard output until it ends."""
+    """Send keys to a terminal and write its output to the standard output until it ends; return an exit code."""
     reading = [peer, sys.stdin]
     while True:
         ready, _, _ = select.select(reading, [], [])
@@ -169,7 +168,7 @@ def relay(peer: socket.socket) -> int:
 
 @contextlib.contextmanager
 def raw(fd: int) -> Any:
-    """Hand on every key as it is; where the input is no terminal, nothing is to be done."""
+    """Put a terminal into raw mode, so that every key passes unchanged; do nothing for other inputs."""
     if not os.isatty(fd):
         yield
         return
@@ -178,6 +177,6 @@ def raw(fd: int) -> Any:
         tty.setraw(fd)
         yield
     finally:
-        # A terminal that was closed has no state to restore.
+        # A closed terminal has no state to restore.
         with contextlib.suppress(termios.error):
             termios.tcsetattr(fd, termios.TCSADRAIN, before)

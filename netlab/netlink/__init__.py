@@ -1,6 +1,6 @@
-"""The lines that `ip` and `tc` read, as the netlink messages that these programs would send.
+"""Translate lines of `ip` and `tc` to the netlink messages that these programs would send.
 
-There is one description of a network, those lines. The pocket and the native engine's agent sends their messages from one
-process instead of starting two programs for each node; the library kernel, which has no programs, gets the same. Words that
-netlab never writes are refused.
+These lines are the one description of a network. The agent of the pocket and the native engine sends their messages from one
+process, instead of starting two programs for each node. The library kernel, which has no programs, gets the same messages.
+Words that netlab never writes are rejected.
 """

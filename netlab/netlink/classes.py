@@ -1,6 +1,6 @@
-"""The classes of a queue discipline such as DRR: each has a queue of its own, and filters sort packets into them.
+"""The classes of a queue discipline such as DRR: each has a queue of its own, and filters assign packets to them.
 
-As `qdiscs`: the line of `tc` and the message that makes it side by side, with iproute2's bytes.
+Each part has its line of `tc` and the equivalent message next to each other, with the same bytes as iproute2's (see `qdiscs`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ EVERY_KEY = (1 << len(KEYS)) - 1
 
 @dataclass(frozen=True)
 class Part:
-    """A class, the queue in a class, or a filter, at its place on an interface."""
+    """A class, the queue of a class, or a filter, at its place on an interface."""
 
     interface: str
     words: str
-    """The words of `tc` from the place on."""
+    """The end of the line of `tc`, from the place on."""
     made_by: int
     """The kind of netlink message that makes it."""
     place: tuple[int, int, int]
@@ -47,24 +47,24 @@ class Part:
 
     @property
     def line(self) -> str:
-        """The line of `tc` that makes it."""
+        """The line of `tc` that makes the part."""
         what = {wire.RTM_NEWTCLASS: "class", wire.RTM_NEWQDISC: "qdisc", wire.RTM_NEWTFILTER: "filter"}[self.made_by]
         return f"{what} {'change' if self.changed else 'add'} dev {self.interface} {self.words}"
 
     def message(self, index: Index) -> bytes:
-        """The message that makes it, or that gives it new options."""
+        """Return the message that makes the part, or that sets new options."""
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         handle, parent, info = self.place
         return message(self.made_by, flags, wire.TCMSG.pack(0, index(self.interface), handle, parent, info) + self.body)
 
     @property
     def identity(self) -> object:
-        """Equal for two that differ at most in options which the kernel can change."""
+        """A value that is equal for two parts which differ only in options that the kernel can change."""
         return (self.made_by, self.place, self.body if self.made_by == wire.RTM_NEWTFILTER else b"")
 
 
 def parts(interface: str, classes: Classes) -> list[Part]:
-    """Return what makes the classes of the queue 2: on an interface: classes, their queues, filters."""
+    """Return the classes of the queue 2: on an interface, then their queues and the filters."""
     return [*_classes(interface, classes), *_rooms(interface, classes), *_filters(interface, classes)]
 
 
@@ -85,7 +85,7 @@ def _rooms(interface: str, classes: Classes) -> Iterator[Part]:
 
 
 def _filters(interface: str, classes: Classes) -> Iterator[Part]:
-    # Without ports a packet's class would follow from an address in the kernel's memory (cls_flow.c).
+    # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count
     selector = struct.pack("=BBBxHHhhI", 1, 0, 1, 0, 0, 0, 0, 0) + struct.pack(">II", 0x00FF0000, ICMP << 16)
     key = selector + struct.pack("=ii", 8, 0)
@@ -107,12 +107,14 @@ def _filters(interface: str, classes: Classes) -> Iterator[Part]:
 
 
 def _filter_place(priority: int) -> tuple[int, int, int]:
-    # The protocol is in network order, below the priority.
+    # The protocol, in network byte order, is below the priority.
     return 0, QUEUE_HANDLE, priority << 16 | struct.unpack("=H", struct.pack(">H", ETH_P_IP))[0]
 
 
 def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
-    """Enhanced Transmission Selection: strict bands first, then bands that share by quanta; what no filter sorts is in the last.
+    """Return Enhanced Transmission Selection: strict bands first, then bands that share the rate by their quanta.
+
+    Packets that match no filter are in the last band.
 
     >>> ets(1, (3000, 1500)).words
     'ets bands 3 strict 1 quanta 3000 1500'
@@ -129,5 +131,5 @@ def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
 
 
 def drr(classes: Classes) -> Qdisc:
-    """Deficit Round Robin: classes served in turn, each by its quantum."""
+    """Return Deficit Round Robin: classes are served in turn, each up to its quantum."""
     return Qdisc("drr", "drr", b"", classes)

@@ -1,4 +1,4 @@
-"""`ip` lines as netlink messages, and those lines that every plan has."""
+"""The `ip` lines of a plan's nodes, and their translation to netlink messages."""
 
 from netlab.netlink import links
 from netlab.netlink.wire import UnknownLineError
@@ -6,26 +6,30 @@ from netlab.protocol.plan import Plan
 
 
 class Interfaces:
-    """Numbers of a node's interfaces, which the kernel lets us choose: 1 is `lo`, others follow in the order of their making."""
+    """The numbers of a node's interfaces.
+
+    netlab chooses the number of each interface that it makes: 1 is `lo`, and the others follow in the order in which they are
+    made.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"lo": 1}
 
     def make(self, name: str) -> int:
-        """The next number, for a new interface."""
+        """Return the next number, for a new interface."""
         return self._numbers.setdefault(name, max(self._numbers.values()) + 1)
 
     def note(self, name: str, number: int) -> None:
-        """Note an interface that the kernel has numbered itself."""
+        """Note the number of an interface that the kernel has chosen."""
         self._numbers[name] = number
 
     def __call__(self, name: str) -> int:
-        """The number of an interface that is there."""
+        """Return the number of an existing interface."""
         return self._numbers[name]
 
 
 def node_lines(plan: Plan) -> dict[str, list[str]]:
-    """The `ip` lines of every node once its links are there: bridges, addresses, routes, neighbours."""
+    """Return the `ip` lines of each node for the time after its links were made: bridges, addresses, routes, neighbours."""
     lines: dict[str, list[str]] = {
         name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
     }
@@ -50,8 +54,7 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 
 
 def ip_line(line: str, interface: Interfaces) -> bytes:
-    """The message of one line of those that netlab writes, as `ip -batch` would read it; a new interface gets its
-    number here.
+    """Return the message for one of the lines that netlab writes, without the word `ip`; a new interface gets its number.
 
     Raises UnknownLineError for any other line.
 
@@ -83,4 +86,4 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
             return links.route(to, via, int(segments))
         case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
             return links.neighbour(interface(name), address, mac)
-    raise UnknownLineError(f"`ip {line}` is not a line that netlab has a message for")
+    raise UnknownLineError(f"netlab has no netlink message for the line `ip {line}`")

@@ -22,7 +22,7 @@ RTN_UNICAST = 1
 AF_INET = 2
 IFF_UP = 1
 NUMBERS = {"gso_max_segs": 40, "mtu": 4, "txqueuelen": IFLA_TXQLEN}
-"""Properties of an interface that are a number, in the words of `ip`."""
+"""The attributes of an interface's numeric properties, by their names in `ip`."""
 
 _IFINFO = struct.Struct("=BxHiII")
 _IFADDR = struct.Struct("=BBBBI")
@@ -31,7 +31,19 @@ _NDMSG = struct.Struct("=BxxxiHBB")
 
 
 def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
-    """A pair of interfaces: one here, its peer in the namespace of the descriptor `peer_space`."""
+    """Return the message that makes a veth pair: one interface here, its peer in another namespace.
+
+    Parameters
+    ----------
+    index, peer_index : int
+        The numbers of the two interfaces.
+    name, peer : str
+        Their names.
+    mac, peer_mac : str
+        Their hardware addresses.
+    peer_space : int
+        A file descriptor of the peer's network namespace.
+    """
     other = _IFINFO.pack(0, 0, peer_index, 0, 0) + b"".join(
         (text(IFLA_IFNAME, peer), attribute(IFLA_ADDRESS, mac_bytes(peer_mac)), u32(IFLA_NET_NS_FD, peer_space))
     )
@@ -41,18 +53,18 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
 
 
 def intermediate(index: int, name: str) -> bytes:
-    """An `ifb` device."""
+    """Return the message that makes an `ifb` device."""
     return _new_link(index, name, "ifb")
 
 
 def bridge(index: int, name: str) -> bytes:
-    """A bridge that forwards at once and leaves multicast alone, as the agent makes it."""
+    """Return the message that makes a bridge which forwards at once and does not snoop multicast."""
     settings = u32(IFLA_BR_FORWARD_DELAY, 0) + attribute(IFLA_BR_MCAST_SNOOPING, b"\0")
     return _new_link(index, name, "bridge", data=settings)
 
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
-    # iproute2 gives the kind without its zero.
+    # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
     body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + attribute(IFLA_LINKINFO, info)
     return message(wire.RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body)
@@ -63,32 +75,32 @@ def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> byt
 
 
 def up(index: int, master: int | None = None) -> bytes:
-    """Switch an interface on, and make it a port of a bridge."""
+    """Return the message that switches an interface on and, with `master`, makes it a port of that bridge."""
     return _set(index, b"" if master is None else u32(IFLA_MASTER, master), flags=IFF_UP, mask=IFF_UP)
 
 
 def down(index: int) -> bytes:
-    """Switch an interface off."""
+    """Return the message that switches an interface off."""
     return _set(index, mask=IFF_UP)
 
 
 def remove(index: int) -> bytes:
-    """Remove a device that was added."""
+    """Return the message that removes a device."""
     return message(wire.RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:
-    """The hardware address of an interface, and how many frames may wait in it."""
+    """Return the message that sets an interface's hardware address and the length of its queue in frames."""
     return _set(index, attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames))
 
 
 def number(index: int, word: str, value: int) -> bytes:
-    """Set one of an interface's `NUMBERS`."""
+    """Return the message that sets one of an interface's `NUMBERS`."""
     return _set(index, u32(NUMBERS[word], value))
 
 
 def address(index: int, with_prefix: str) -> bytes:
-    """An IPv4 address such as 10.0.0.1/24."""
+    """Return the message that adds an IPv4 address such as 10.0.0.1/24."""
     host, _, prefix = with_prefix.partition("/")
     packed = ipaddress.IPv4Address(host).packed
     body = (
@@ -100,7 +112,10 @@ def address(index: int, with_prefix: str) -> bytes:
 
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
-    """A route to a network such as 10.0.1.0/24, or to "default"; TCP towards it may open with another window than Linux's 10."""
+    """Return the message that adds a route to a network such as 10.0.1.0/24, or to "default".
+
+    `initial_window_segments` is the initial window of TCP connections over this route; Linux's default is 10.
+    """
     metrics = b"" if initial_window_segments is None else u32(RTAX_INITCWND, initial_window_segments)
     return device_route(None, to, via, None, NLM_F_CREATE | NLM_F_EXCL, metrics=metrics)
 
@@ -108,7 +123,25 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """A route as a line of `ip route` says it; with a `source` it is the one that the kernel made itself."""
+    """Return the message that adds, changes or removes a route.
+
+    Parameters
+    ----------
+    index : int or None
+        The number of the outgoing interface, or None to let the kernel choose it.
+    to : str
+        A network such as 10.0.1.0/24, or "default".
+    via : str or None
+        The address of the next router; None for a network that is attached directly.
+    source : str or None
+        The node's own address in a route that the kernel made itself.
+    flags : int
+        Flags of the message, such as NLM_F_REPLACE.
+    metrics : bytes
+        Attributes such as the initial window.
+    remove : bool
+        Remove the route.
+    """
     network = ipaddress.IPv4Network("0.0.0.0/0" if to == "default" else to)
     protocol, scope = RTPROT_KERNEL if source else RTPROT_BOOT, 0 if via else RT_SCOPE_LINK
     body = _RTMSG.pack(AF_INET, network.prefixlen, 0, 0, RT_TABLE_MAIN, protocol, scope, RTN_UNICAST, 0)
@@ -121,14 +154,14 @@ def device_route(
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:
-    """A neighbour that needs no ARP."""
+    """Return the message that adds a permanent neighbour, for which no ARP is needed."""
     body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
     body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))
     return message(wire.RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
 
 
 def mac_bytes(mac: str) -> bytes:
-    """The six bytes of a hardware address.
+    """Return the six bytes of a hardware address.
 
     >>> mac_bytes("02:00:00:00:00:0a").hex()
     '02000000000a'

@@ -1,7 +1,7 @@
-"""Lines of `tc` and `ip` as a person types them, as netlink messages.
+"""Translate lines of `tc` and `ip` that a user typed to netlink messages, for hosts that have no programs.
 
-For hosts that have no programs. What is read is what the programs' manuals call so (tc-netem(8), tc-tbf(8), ip-link(8),
-ip-route(8)), with their units; the messages are theirs.
+The syntax and the units are those of the programs' manuals (tc-netem(8), tc-tbf(8), ip-link(8), ip-route(8)), and the messages
+are those that the programs send.
 """
 
 import re
@@ -16,7 +16,7 @@ from netlab.netlink.qdiscs import Index, Option, Qdisc, number, of_options
 from netlab.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
 
 Make = Callable[[Index], bytes]
-"""Makes a message, once it is told the numbers of a node's interfaces."""
+"""Returns a message; its argument returns the number of an interface."""
 
 NETEM_PACKETS = 1000
 SHARES = ("loss_rate", "duplicate_rate")
@@ -35,7 +35,7 @@ _TBF: Mapping[str, tuple[str, Mapping[str, float]]] = {
     **dict.fromkeys(("burst", "buffer", "maxburst"), ("burst", _BYTES)),
     "rate": ("rate", _BPS), "limit": ("limit", _BYTES), "latency": ("latency", _US),
 }  # fmt: skip
-# In the order in which `tc` sends them.
+# The options are in the order in which `tc` sends them.
 _NUMBERS: Mapping[str, Mapping[str, tuple[int, Mapping[str, float]]]] = {
     "codel": {"limit": (2, {"": 1}), "interval": (3, _US), "target": (1, _US)},
     "fq_codel": {"limit": (2, {"": 1}), "flows": (5, {"": 1}), "interval": (3, _US), "target": (1, _US)},
@@ -46,7 +46,7 @@ KINDS = ("netem", "tbf", "pfifo", "bfifo", *_NUMBERS)
 
 
 class Words(Iterator[str]):
-    """The words of a line, one after the other."""
+    """The remaining words of a line."""
 
     def __init__(self, line: str, words: list[str]) -> None:
         self._line, self._words = line, words
@@ -57,7 +57,7 @@ class Words(Iterator[str]):
         return self._words.pop(0)
 
     def one(self, what: str) -> str:
-        """The next word, which must be there."""
+        """Return the next word, or raise UnknownLineError with the description `what` if there is none."""
         if not self._words:
             raise self.problem(f"{what} is missing at its end")
         return self._words.pop(0)
@@ -69,7 +69,7 @@ class Words(Iterator[str]):
         return there
 
     def value(self, units: Mapping[str, float], what: str) -> float:
-        """The next word, a quantity in one of these units."""
+        """Return the next word, which must be a quantity with one of these units, as a number."""
         word = self.one(what)
         found = _QUANTITY.fullmatch(word)
         if found is None or found[2].lower() not in units:
@@ -82,10 +82,7 @@ class Words(Iterator[str]):
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
-        """Nothing else may come.
-
-        Raises UnknownLineError when something does.
-        """
+        """Raise UnknownLineError if there are more words."""
         if self._words:
             raise self.problem(f"{self._words[0]!r} is not understood there")
 
@@ -95,9 +92,9 @@ class Words(Iterator[str]):
 
 
 def tc(words: Words) -> Make:
-    """The message of a line of `tc`, from its second word on.
+    """Return the function that makes the message of a line of `tc`; `words` begin after `tc`.
 
-    Raises UnknownLineError for what is not read here, with a sentence.
+    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
 
     Examples
     --------
@@ -157,7 +154,7 @@ def _qdisc(words: Words) -> Qdisc:
 
 
 def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
-    """The quantities of a qdisc, by the names that `known` has for its words."""
+    """Return the quantities of a queue discipline by the names in `known`; `rule` completes the error for another word."""
     found: dict[str, float] = {}
     for word in words:
         if word not in known:
@@ -189,15 +186,15 @@ def _tbf(words: Words) -> Qdisc:
 
 @dataclass(frozen=True)
 class Route:
-    """A way of a node's."""
+    """A route of a node."""
 
     to: str
     """A network such as 10.0.1.0/24; all are 0.0.0.0/0."""
     device: str
     via: str | None = None
-    """The next router."""
+    """The address of the next router."""
     source: str | None = None
-    """The node's own address, where the kernel made the way by itself."""
+    """The node's own address, in a route that the kernel made itself."""
     quick: bool = False
     """True if each segment that arrives by this route is acknowledged at once."""
 
@@ -210,7 +207,7 @@ class Route:
         return " ".join([*words, *["quickack 1"] * self.quick, ""])
 
     def message(self, verb: str, index: Index) -> bytes:
-        """The message that does with it what `verb` says."""
+        """Return the netlink message that adds, replaces, changes or deletes the route, as `verb` says."""
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
             NLM_F_REPLACE if verb == "change" else FLAGS[verb],
@@ -219,9 +216,9 @@ class Route:
 
 
 def route(words: Words, *, needs_device: bool = True) -> Route:
-    """The way that a line of `ip route` is about, from the word behind its verb on.
+    """Return the route in a line of `ip route`; `words` begin after its verb.
 
-    Raises UnknownLineError for what is not read here, with a sentence.
+    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
     """
     told = {"to": words.one("a network")}
     for word in words:

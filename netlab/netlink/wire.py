@@ -1,4 +1,4 @@
-"""Netlink messages and attributes (linux/netlink.h, linux/rtnetlink.h), to write and to read."""
+"""Encode and decode netlink messages and attributes (linux/netlink.h, linux/rtnetlink.h)."""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -28,11 +28,11 @@ MOST_BATCH_BYTES = 32_000
 
 
 class UnknownLineError(ValueError):
-    """A line of `ip` or `tc` with a word that netlab does not write."""
+    """A line of `ip` or `tc` with a word that netlab cannot translate."""
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and value of each attribute; ends where the data does, or where a length cannot be right."""
+    """Yield the kind and the value of each attribute, up to the end of the data or to an invalid length."""
     offset = 0
     while offset + _ATTRIBUTE.size <= len(data):
         length, kind = _ATTRIBUTE.unpack_from(data, offset)
@@ -43,7 +43,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def attribute(kind: int, *values: bytes) -> bytes:
-    """Return an attribute, padded to four bytes; several values are joined.
+    """Return an attribute, padded to a multiple of four bytes; several values are joined.
 
     >>> attribute(1, b"fq").hex()
     '0600010066710000'
@@ -54,22 +54,22 @@ def attribute(kind: int, *values: bytes) -> bytes:
 
 
 def u8(kind: int, value: int) -> bytes:
-    """An attribute of 8 bits."""
+    """Return an attribute with an 8-bit number."""
     return attribute(kind, struct.pack("=B", value))
 
 
 def u32(kind: int, value: int) -> bytes:
-    """An attribute of 32 bits."""
+    """Return an attribute with a 32-bit number."""
     return attribute(kind, struct.pack("=I", value))
 
 
 def u64(kind: int, value: int) -> bytes:
-    """An attribute of 64 bits."""
+    """Return an attribute with a 64-bit number."""
     return attribute(kind, struct.pack("=Q", value))
 
 
 def text(kind: int, value: str) -> bytes:
-    """An attribute that is a text with a zero behind it.
+    """Return an attribute with a text that ends with a zero byte.
 
     >>> text(3, "h1-eth0").hex()
     '0c00030068312d6574683000'
@@ -78,12 +78,12 @@ def text(kind: int, value: str) -> bytes:
 
 
 def message(kind: int, flags: int, body: bytes) -> bytes:
-    """A whole request; `body` is the family's fixed part and the attributes."""
+    """Return a whole request; `body` has the family's fixed part and the attributes."""
     return HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | flags, 0, 0) + body
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and body of each message in what was read from the socket."""
+    """Yield the kind and the body of each message in the data that was read from a socket."""
     offset = 0
     while offset < len(data):
         length, kind, _flags, _sequence, _pid = HEADER.unpack_from(data, offset)
@@ -92,11 +92,11 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 Lines = list[tuple[str, bytes]]
-"""Messages, each with the line that it stands for, which an error names."""
+"""Messages, each with the equivalent line of `ip` or `tc`, which is shown in errors."""
 
 
 def parts(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
-    """Messages in parts, none of which is longer than a batch may be."""
+    """Yield the messages in parts, each of which is short enough for a batch."""
     ready: Lines = []
     length = 0
     for line, message in lines:
@@ -110,7 +110,10 @@ def parts(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
 
 
 def batch(requests: list[bytes]) -> bytes:
-    """Messages as one request: numbered from 0, and only the last one is acknowledged (refusals always are told)."""
+    """Return several messages as one request; the messages are numbered from 0.
+
+    The kernel acknowledges the last message, and reports an error for any message.
+    """
     last = len(requests) - 1
     numbered = []
     for number, each in enumerate(requests):

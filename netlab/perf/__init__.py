@@ -1,1 +1,4 @@
-"""The command ``netlab perf``, a program made of `netlab.sockets`: client, server, the protocol between them, reports."""
+"""The command ``netlab perf``: its client, its server, the protocol between them and the reports.
+
+Its senders and receivers are those of `netlab.sockets`.
+"""

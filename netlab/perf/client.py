@@ -1,4 +1,4 @@
-"""The client of ``netlab perf``: one test against a server, from HELLO to ACK: BYE."""
+"""The client of ``netlab perf``: it runs one test with a server, from HELLO to ACK: BYE."""
 
 import errno
 import queue
@@ -24,11 +24,28 @@ _HELLO_EVERY_S = 0.2
 def run_test(
     host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
-    """Test against a server; returns `sum`, `streams`, `intervals` and `settings`, as ``netlab perf --json`` prints
-    them.
+    """Run a test with a server and return its report, as ``netlab perf --json`` prints it.
 
-    `on_rows` gets the samples of all streams at each interval's end, from a thread of its own. Raises ThroughputError
-    when there is no server, it refuses, or it is lost half-way.
+    Parameters
+    ----------
+    host : str
+        The server's name or address.
+    port : int
+        The server's port.
+    request : TestRequest
+        The test.
+    on_rows : callable, optional
+        Called with the samples of all streams at the end of each interval, from a thread of its own.
+
+    Returns
+    -------
+    dict
+        With the keys `sum`, `streams`, `intervals` and `settings`.
+
+    Raises
+    ------
+    ThroughputError
+        If there is no server, the server refuses the test, or the connection breaks.
     """
     request.check()
     return _Test(host, port, request, on_rows).run()
@@ -89,7 +106,7 @@ class _Test(Side):
             self._add_end(index, request, sock)
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
-        """Greet until the server answers: then the way is open both ways and ARP has done its work."""
+        """Send greetings until the server answers: then packets pass in both directions, and ARP has finished."""
         with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
             sock.connect(self._address)
             sock.settimeout(_HELLO_EVERY_S)
@@ -102,15 +119,15 @@ class _Test(Side):
                     self._raise_waiting_error()
             else:
                 raise ThroughputError(
-                    f"{self._peer} answers over TCP, but no datagram came through within "
-                    f"{_HELLO_TRIES * _HELLO_EVERY_S:g} s: a firewall on the way or on either end drops UDP."
+                    f"{self._peer} answers over TCP, but not over UDP within {_HELLO_TRIES * _HELLO_EVERY_S:g} s: "
+                    "a firewall on the path or at either end may drop UDP."
                 )
             sock.settimeout(None)
             self._add_end(index, self._request, sock, stream_id=stream_id)
 
     @contextmanager
     def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
-        """A socket for a stream, which is closed again where none comes about."""
+        """Yield a socket for a stream; close it and raise ThroughputError if the stream cannot be opened."""
         sock = socket.socket(self._sock.family, kind)
         try:
             yield sock
@@ -141,7 +158,7 @@ class _Test(Side):
         return start_s
 
     def _wait_for_streams(self) -> None:
-        """Until everything of both sides is delivered; UDP that is still on its way gets its time."""
+        """Wait until all data of both sides has arrived; datagrams in flight have some time for that."""
         missing = {"mine done"} if self._request.direction == "up" else {"mine done", "DONE"}
         deadline_s = None
         if self._request.duration_s is not None:
@@ -152,8 +169,8 @@ class _Test(Side):
                 event = self._events.get(timeout=timeout_s)
             except queue.Empty:
                 raise ThroughputError(
-                    f"The streams did not end {3 * PATIENCE_S:g} s after their time; is the way to "
-                    f"{self._where} still open?"
+                    f"The streams did not end within {3 * PATIENCE_S:g} s of their planned end; is "
+                    f"{self._where} still reachable?"
                 ) from None
             missing.discard(self._sound(event)["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
@@ -182,23 +199,23 @@ class _Test(Side):
             return super()._next(type_, timeout_s)
         except TimeoutError:
             raise ThroughputError(
-                f"{self._peer} did not say {type_} within {timeout_s:g} s; it may hang, or be no netlab perf server."
+                f"{self._peer} did not send {type_} within {timeout_s:g} s; it may hang, or it may not be a netlab perf server."
             ) from None
 
     def _sound(self, event: Any) -> Message:
         message = super()._sound(event)
         if message["type"] in ("REFUSED", "ERROR"):
-            raise ThroughputError(str(message.get("reason", "The server refused without a reason."))[:500])
+            raise ThroughputError(str(message.get("reason", "The server refused the test without a reason."))[:500])
         return message
 
 
 def connect(host: str, port: int) -> socket.socket:
-    """Connect to a server, or say in a sentence why that does not work."""
+    """Return a connection to a server, or raise ThroughputError with the reason and a remedy."""
     where = f"{host} port {port}"
     try:
         sock = socket.create_connection((host, port), CONNECT_S)
     except (socket.gaierror, UnicodeError):
-        raise ThroughputError(f"There is no host {host!r}; check the name, or use its address.") from None
+        raise ThroughputError(f"Unknown host {host!r}; check the name, or use its address.") from None
     except ConnectionRefusedError:
         raise ThroughputError(
             f"No server listens at {where}. Start one there with `netlab perf --server --port {port}`."

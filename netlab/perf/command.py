@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``netlab perf`` to a parser."""
     role = parser.add_argument_group("role").add_mutually_exclusive_group(required=True)
     role.add_argument("-s", "--server", action="store_true", help="serve tests until Ctrl-C")
-    role.add_argument("-c", "--client", metavar="HOST", help="test against a netlab perf server")
+    role.add_argument("-c", "--client", metavar="HOST", help="run a test with the netlab perf server on HOST")
 
     both = parser.add_argument_group("both roles")
     both.add_argument("-p", "--port", **PORT, help=f"TCP and UDP port (default {DEFAULT_PORT})")
@@ -46,15 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="-",
         metavar="FILE",
         help="write the report as one JSON object to FILE or, without FILE, to the standard output "
-        "(a server writes one object a line for each test)",
+        "(a server writes one line with an object per test)",
     )
 
     server = parser.add_argument_group("server")
     server.add_argument("-B", "--bind", metavar="ADDRESS", help="listen on this address only")
     server.add_argument(
-        "--max-clients", **COUNT, default=MAX_CLIENTS, help=f"tests at one time (default {MAX_CLIENTS})"
+        "--max-clients",
+        **COUNT,
+        default=MAX_CLIENTS,
+        help=f"largest number of simultaneous tests (default {MAX_CLIENTS})",
     )
-    longest = f"longest test a client may ask for, in s (default {MAX_TIME_S:g})"
+    longest = f"longest test that a client may request, in s (default {MAX_TIME_S:g})"
     server.add_argument("--max-time", **SECONDS, default=MAX_TIME_S, help=longest)
 
     _add_client_arguments(parser.add_argument_group("client"))
@@ -63,40 +66,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
     add, length = client.add_argument, client.add_mutually_exclusive_group()
     length.add_argument("-t", "--time", **SECONDS, help=f"seconds to send (default {DEFAULT_TIME_S:g})")
-    exactly = "bytes each stream sends exactly, as 1500000, 1500KB or 1.5MB"
+    exactly = "bytes that each stream sends, such as 1500000, 1500KB or 1.5MB"
     length.add_argument("-n", "--num", **BYTES, help=exactly)
     add("-i", "--interval", **SECONDS, default=1.0, help="seconds between lines (default 1)")
-    add("-P", "--parallel", **COUNT, default=1, help="streams at once (default 1)")
+    add("-P", "--parallel", **COUNT, default=1, help="parallel streams (default 1)")
     add("-R", "--reverse", action="store_true", help="the server sends")
-    add("--bidir", action="store_true", help="both send, on streams of their own")
+    add("--bidir", action="store_true", help="both sides send, each on its own streams")
     add(
         "-O",
         "--omit",
         **SECONDS_OR_NONE,
         default=0.0,
-        help="seconds at the beginning (slow start) that do not count; they come on top of the time",
+        help="seconds at the start (such as slow start) to leave out of the results; they are added to the time",
     )
     add("-C", "--congestion", metavar="NAME", help="TCP congestion control of the sender")
-    add("-w", "--window", **BYTES, help="largest TCP window the receiver advertises")
+    add("-w", "--window", **BYTES, help="largest TCP window that the receiver advertises")
     add("-M", "--mss", **SEGMENT, help="largest TCP segment")
     add("-u", "--udp", action="store_true", help="UDP instead of TCP")
     add(
         "-b",
         "--rate",
         **RATE,
-        help=f"UDP: Mbit/s of payload for each stream, 0 for as fast as it goes (default {DEFAULT_RATE_MBPS:g})",
+        help=f"UDP: Mbit/s of payload per stream, 0 for as fast as possible (default {DEFAULT_RATE_MBPS:g})",
     )
-    add("-l", "--length", **BYTES, help="UDP: payload bytes of a datagram (default 1000)")
+    add("-l", "--length", **BYTES, help="UDP: payload of a datagram in bytes (default 1000)")
     add(
         "--batch",
         action="store_true",
-        help="UDP: up to 64 datagrams a system call (UDP_SEGMENT, UDP_GRO); they leave back to back, "
-        "which changes what a queue sees",
+        help="UDP: send up to 64 datagrams with one system call (UDP_SEGMENT, UDP_GRO); they leave back to back, "
+        "which changes the load on a queue",
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     try:
         _check_role(args)
         with _output(args.json) as out:
@@ -109,7 +112,7 @@ def main(args: argparse.Namespace) -> int:
         print(f"netlab perf: {error}", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:
-        print("netlab perf: interrupted; the other side was told.", file=sys.stderr)
+        print("netlab perf: interrupted; the test has ended on both sides.", file=sys.stderr)
         return EXIT_INTERRUPTED
 
 
@@ -119,19 +122,19 @@ def _check_role(args: argparse.Namespace) -> None:
     strange = ONLY_CLIENT if args.server else ONLY_SERVER
     given = [f"--{name.replace('_', '-')}" for name in strange if getattr(args, name) != usual.get_default(name)]
     if given and args.server:
-        raise ThroughputError(f"A server does what each client asks for; give {', '.join(given)} to the client.")
+        raise ThroughputError(f"{', '.join(given)} cannot be used with --server; set it at the client.")
     if given:
-        raise ThroughputError(f"{', '.join(given)} is the server's to set; leave it out here.")
+        raise ThroughputError(f"{', '.join(given)} cannot be used with --client; set it at the server.")
 
 
 def request_from(args: argparse.Namespace) -> TestRequest:
-    """The test that a client's options ask for; raises ThroughputError when they contradict each other."""
+    """Return the test that a client's options describe; raise ThroughputError if they contradict each other."""
     if args.reverse and args.bidir:
         raise ThroughputError("Choose one of --reverse (the server sends) and --bidir (both send).")
     for name in ("congestion", "window", "mss") if args.udp else ("rate", "length", "batch"):
         if getattr(args, name):
-            remedy = f"a matter of TCP; leave --udp or --{name} out" if args.udp else "for datagrams; add --udp"
-            raise ThroughputError(f"--{name} is {remedy}.")
+            remedy = f"TCP only; leave out --udp or --{name}" if args.udp else "UDP only; add --udp"
+            raise ThroughputError(f"--{name} is for {remedy}.")
     rate_mbps = DEFAULT_RATE_MBPS if args.rate is None else args.rate
     request = TestRequest(
         protocol="udp" if args.udp else "tcp",
@@ -153,19 +156,19 @@ def request_from(args: argparse.Namespace) -> TestRequest:
 
 
 def volume_bytes(text: str) -> int:
-    """Bytes from '1500', '1500B', '1.5KB' or '2MB'; decimal units, whole bytes only.
+    """Return the number of bytes in a text such as '1500', '1500B', '1.5KB' or '2MB'; 1 KB is 1000 bytes.
 
     >>> volume_bytes("1500"), volume_bytes("1.5KB"), volume_bytes("2MB")
     (1500, 1500, 2000000)
     """
     match = re.fullmatch(r"(\d{1,18})(?:\.(\d{1,6}))?\s*(B|KB|MB)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no volume; write bytes, as 1500000, 1500KB or 1.5MB")
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 1500000, 1500KB or 1.5MB, got {text!r}")
     whole, fraction, unit = match.groups(default="")
     scaled = int(whole + fraction) * FORMATS[unit.upper() or "B"]
     bytes_, rest = divmod(scaled, int("1" + "0" * len(fraction)))
     if rest:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of bytes")
+        raise argparse.ArgumentTypeError(f"expected a whole number of bytes, got {text!r}")
     return bytes_
 
 
@@ -193,17 +196,17 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
         on_report=report,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    say(f"netlab perf serves {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
+    say(f"netlab perf listens on {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
     try:
         server.serve()
     except KeyboardInterrupt:
-        # A second Ctrl-C, or a signal to the whole group, must not cut the summary off.
+        # A second Ctrl-C, or a signal to the whole process group, must not cut off the summary.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     server.close()
     say(
         f"\nServed {server.tests_done} tests ({server.tests_failed} failed, {server.refused} refused): "
         f"received {amount(server.received_bytes, args.format)} {args.format}, sent "
-        f"{amount(server.sent_bytes, args.format)} {args.format}; turned away {server.strangers} strangers."
+        f"{amount(server.sent_bytes, args.format)} {args.format}; rejected {server.strangers} unknown connections and datagrams."
     )
 
 
@@ -221,7 +224,7 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     report = run_test(args.client, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
     if not quiet:
         if request.omit_s:
-            print(" " * 17 + "(* left out of the numbers below)")
+            print(" " * 17 + "(* not included in the results below)")
         print(
             "\n".join(head[:1]) + "\n" + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
             flush=True,
@@ -229,12 +232,12 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     if out is not None:
         _write(out, json.dumps(report, indent=2) + "\n")
     if any(stream.get("error") for stream in report["streams"]):
-        raise ThroughputError("The test did not run to its end; see above which stream ended early.")
+        raise ThroughputError("The test did not run to its end; the lines above show which stream ended early.")
 
 
 @contextlib.contextmanager
 def _output(target: str | None) -> Iterator[TextIO | None]:
-    """Where the JSON goes; opened before the test, so that a wrong path is known at once."""
+    """Yield the file for the JSON report, or None; open it before the test, so that a wrong path is reported at once."""
     if target is None:
         yield None
     elif target == "-":
@@ -252,19 +255,19 @@ def _output(target: str | None) -> Iterator[TextIO | None]:
 
 
 def _write(out: TextIO, text: str) -> None:
-    """Write and make sure that it got there: a full disk shows only when the buffer is written out."""
+    """Write a text and flush it, because a full disk is reported only when the buffer is written."""
     try:
         out.write(text)
         out.flush()
     except OSError as error:
         if out is sys.stdout:
-            # Else the interpreter fails again, and louder, when it flushes at its end.
+            # Otherwise Python prints a second error when it flushes the output at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        raise ThroughputError(f"The report could not be written: {error.strerror}. The test itself was done.") from None
+        raise ThroughputError(f"Cannot write the report: {error.strerror}. The test itself was completed.") from None
 
 
 def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
-    """How an option reads a number, and what its help calls it."""
+    """Return the arguments of `add_argument` for a number from `low` to `high`; `rule` is the text of the error."""
 
     def number(text: str) -> float:
         try:
@@ -285,4 +288,4 @@ BYTES: dict[str, Any] = {"type": volume_bytes, "metavar": "BYTES"}
 PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
 SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
 SECONDS_OR_NONE = _number("S", 0, 1e5, "expected seconds, from 0 to 100000")
-RATE = _number("MBPS", 0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")
+RATE = _number("MBPS", 0, 1e6, "expected Mbit/s, from 0 (as fast as possible) to 1000000")

@@ -1,4 +1,4 @@
-"""One side's part in a test: its ends of the streams, samples while they run, and their counters."""
+"""The part of a test that runs on one side: its ends of the streams, their samples and their counters."""
 
 import queue
 import select
@@ -19,15 +19,16 @@ from netlab.sockets.tcp_info import TcpInfo
 from netlab.sockets.udp import UdpReceiver, UdpSender
 
 PATIENCE_S = 15.0
-"""A stream that delivers nothing for this long while it should is given up."""
+"""The longest time in s without progress, after which a stream is given up."""
 
 Counters = dict[str, Any]
 
 
 class Endpoint:
-    """One side's end of one stream; subclasses send or receive over TCP or UDP."""
+    """A side's end of a stream; subclasses send or receive over TCP or UDP."""
 
     sends: bool
+    """True if this end sends."""
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
         self.index = index
@@ -38,26 +39,26 @@ class Endpoint:
         self._thread = threading.Thread(target=self._run, name=f"stream {index}", daemon=True)
 
     def start(self, start_s: float) -> None:
-        """Begin; `start_s` is when the test begins on this side's monotonic clock."""
+        """Start; `start_s` is the start of the test on this side's monotonic clock."""
         self.start_s = start_s
         self._thread.start()
 
     def stop(self) -> None:
-        """End at once."""
+        """End the stream at once."""
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
 
     def sample(self) -> Counters:
-        """What has changed since the last sample, for one row of the interval table."""
+        """Return the changes since the last sample, for a row of the interval table."""
         raise NotImplementedError
 
     def mark_omitted(self) -> None:
-        """Forget what was counted until now, where slow start was not a stream of its own."""
+        """Leave out what was counted so far; does nothing if the omitted part is a separate stream."""
 
     def counters(self) -> Counters:
-        """What this side knows at the end; the names are those of the JSON report."""
+        """Return this side's totals at the end, by the names of the JSON report."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -77,7 +78,7 @@ class Endpoint:
         raise NotImplementedError
 
     def _since(self, **now: float) -> dict[str, float]:
-        """How much each counter has grown since the last call."""
+        """Return the increase of each counter since the last call."""
         grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
         self._before.update(now)
         return grown
@@ -89,7 +90,7 @@ class Endpoint:
 
 
 class TcpSending(Endpoint):
-    """Sends over TCP and waits until the peer has all."""
+    """Sends over TCP and waits until the peer has received everything."""
 
     sends = True
 
@@ -109,7 +110,7 @@ class TcpSending(Endpoint):
         self._wait_until_delivered()
 
     def _wait_until_delivered(self) -> None:
-        """The peer closes its direction when it has read all; wait for that as long as there is progress."""
+        """Wait until the peer has read everything and closes its direction, as long as there is progress."""
         closing = select.poll()
         closing.register(self.sock.fileno(), select.POLLIN)
         acked, moved_s = -1, time.monotonic()
@@ -124,7 +125,7 @@ class TcpSending(Endpoint):
         super().stop()
 
     def _read(self) -> TcpInfo:
-        """What the kernel knows now; before its first sample the RTT is 0."""
+        """Return the kernel's present state of the connection, and record its RTT and window."""
         info = tcp_info.read(self.sock)
         self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
         self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
@@ -165,7 +166,7 @@ class TcpSending(Endpoint):
 
 
 class TcpReceiving(Endpoint):
-    """Receives over TCP until the peer closes, then closes its own direction as a receipt."""
+    """Receives over TCP until the peer closes, then closes its own direction to confirm that it has everything."""
 
     sends = False
 
@@ -205,7 +206,7 @@ class TcpReceiving(Endpoint):
 
 
 class UdpSending(Endpoint):
-    """Sends datagrams; what is omitted is a stream of its own before the one that counts."""
+    """Sends datagrams; those in the omitted time are a separate stream before the one that counts."""
 
     sends = True
 
@@ -262,7 +263,7 @@ class UdpSending(Endpoint):
 
 
 class UdpReceiving(Endpoint):
-    """Receives the datagrams of one stream until it is told to stop."""
+    """Receives the datagrams of a stream until `stop`."""
 
     sends = False
 
@@ -279,7 +280,7 @@ class UdpReceiving(Endpoint):
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
-        """Wait until all has arrived, or nothing more came for `quiet_s`."""
+        """Wait until all datagrams have arrived, or none arrived for `quiet_s`."""
         self._receiver.read_now()
         seen, moved_s = self._account.received_datagrams, time.monotonic()
         while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
@@ -296,7 +297,7 @@ class UdpReceiving(Endpoint):
             datagrams=sum(account.received_datagrams for account in both),
             expected=sum(account.next_seq for account in both),
         )
-        # A datagram that is late counts as lost in its interval and against the losses of a later one.
+        # A late datagram counts as lost in its own interval and reduces the losses of a later one.
         grown["lost"] = grown.pop("expected") - grown["datagrams"]
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
@@ -305,7 +306,7 @@ class UdpReceiving(Endpoint):
         count = account.received_datagrams
         seconds = 0.0
         if count > 1 and account.first_s is not None and account.last_s is not None:
-            # n datagrams span n - 1 gaps; give the last one its gap too.
+            # n datagrams span n - 1 gaps; add a gap for the last one.
             seconds = (account.last_s - account.first_s) * count / (count - 1)
         return {
             "received_bytes": account.received_bytes,
@@ -323,7 +324,7 @@ class UdpReceiving(Endpoint):
 
 
 class Sampler:
-    """Samples every endpoint at each interval's end, on an absolute schedule, and once more at the end: of `with`, or at `stop`."""
+    """Samples all endpoints at the end of each interval, and once more at `stop` or at the end of a `with` block."""
 
     def __init__(
         self,
@@ -350,7 +351,7 @@ class Sampler:
         self.stop()
 
     def stop(self) -> None:
-        """Take the last sample and end."""
+        """Take the last sample and end the thread."""
         if not self._stopping.is_set():
             self._stopping.set()
             self._thread.join()
@@ -370,7 +371,7 @@ class Sampler:
                 marked = True
             if until_s == next_s:
                 self._sample()
-                # A machine that slept through intervals does not make up rows for them.
+                # If the machine slept through intervals, skip them.
                 number = max(number + 1, int((time.monotonic() - self._start_s) / self._interval_s))
         if time.monotonic() - self._sampled_s > min(0.05, self._interval_s / 10):
             self._sample()
@@ -400,10 +401,9 @@ class Sampler:
 
 
 class Side:
-    """What the client and the server of a test have in common: the control connection and the ends of the streams.
+    """The common part of a test's client and server: the control connection and the ends of the streams.
 
-    What happens comes as events: messages of the other side, those that this side puts there itself, and the error that ends
-    the test.
+    Events are messages from the other side, messages that threads of this side queue, and the error that ends the test.
     """
 
     at_client: bool
@@ -416,17 +416,17 @@ class Side:
         self._endpoints: dict[int, Endpoint] = {}
 
     def _next(self, type_: str, timeout_s: float) -> Message:
-        """The next event, which must be of this type; TimeoutError when none comes."""
+        """Return the next event, which must be of this type; raise TimeoutError if there is none in time."""
         try:
             message = self._sound(self._events.get(timeout=timeout_s))
         except queue.Empty:
-            raise TimeoutError(f"No {type_} came within {timeout_s:g} s.") from None
+            raise TimeoutError(f"No {type_} arrived within {timeout_s:g} s.") from None
         if message["type"] != type_:
-            raise ThroughputError(f"{self._peer} said {message['type'][:40]!r} where {type_!r} was due.")
+            raise ThroughputError(f"{self._peer} sent {message['type'][:40]!r} instead of {type_!r}.")
         return message
 
     def _sound(self, event: Any) -> Message:
-        """The event; raises ThroughputError where it ends the test."""
+        """Return an event as a message; raise it if it is an error."""
         if isinstance(event, ThroughputError):
             raise event
         message: Message = event
@@ -435,7 +435,10 @@ class Side:
     def _add_end(
         self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
     ) -> Endpoint:
-        """Take this side's end of a stream; `stream_id` is of UDP, `skipped_bytes` of a TCP connection from which some were read."""
+        """Add this side's end of a stream.
+
+        `stream_id` is needed for UDP. `skipped_bytes` is the number of bytes already read from a TCP connection.
+        """
         sends = request.client_sends(index) == self.at_client
         made: Endpoint
         if request.protocol == "udp":
@@ -446,7 +449,7 @@ class Side:
         return made
 
     def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
-        """Start those that send, or those that receive."""
+        """Start the ends that send, or those that receive, and return them."""
         found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
         for endpoint in found:
             endpoint.start(start_s)
@@ -461,7 +464,7 @@ class Side:
         threading.Thread(target=announce, name="announcer", daemon=True).start()
 
     def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
-        """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
+        """Wait some round trips of the control connection for datagrams in flight, then stop the receivers."""
         quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
         for index, endpoint in self._endpoints.items():
             if isinstance(endpoint, UdpReceiving):

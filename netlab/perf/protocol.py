@@ -1,24 +1,23 @@
-"""What a client and a server of ``netlab perf`` say to each other.
+"""The protocol between a client and a server of ``netlab perf``.
 
-Everything goes to one port. A TCP connection begins with a line that says what it is::
+All packets go to one port. A TCP connection begins with a line that says what it is::
 
-    netlab-perf/1 control                 then JSON messages, one a line, both ways
-    netlab-perf/1 stream TOKEN INDEX      then nothing but the bytes that are measured
+    netlab-perf/1 control                 then JSON messages in both directions, one per line
+    netlab-perf/1 stream TOKEN INDEX      then only the bytes of the measurement
 
 The messages of a control connection, in their order (C the client, S the server)::
 
-    C  HELLO      what to test (`TestRequest`)
-    S  READY      token and first stream id, or REFUSED with a sentence
-    .             the client opens its streams (TCP), or greets with a datagram for each until it is answered (UDP)
-    S  STREAMS    all streams are there
+    C  HELLO      the test (`TestRequest`)
+    S  READY      token and first stream id, or REFUSED with a reason
+    .             the client opens its streams (TCP), or sends a greeting datagram for each until it is answered (UDP)
+    S  STREAMS    all streams are open
     C  START      the client's receivers run
-    S  STARTED    the server's receivers run, its senders begin; the client's senders begin on hearing it
+    S  STARTED    the server's receivers run and its senders start; the client's senders start when it arrives
     S  DONE       the server's senders have delivered everything (only when the server sends)
     C  BYE        with the client's counters
     S  ACK: BYE   with the server's counters
 
-At any time the server may say ERROR with a sentence. The side that sees the control connection end before
-that ends the test.
+At any time the server may send ERROR with a reason. If the control connection closes before the end, the other side ends the test.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ HANDSHAKE_S = 10.0
 TOKEN_BYTES = 16
 
 LONGEST_CONGESTION_NAME = 16
-"""In bytes, with the zero behind it (TCP_CA_NAME_MAX)."""
+"""In bytes, with the zero at its end (TCP_CA_NAME_MAX)."""
 OF_TCP = Range(1, 1 << 30, whole=True, optional=True)
 RULES: dict[str, Rule] = {
     "protocol": Choice(("tcp", "udp")),
@@ -67,20 +66,18 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class TestRequest:
-    """What a client asks a server for; exactly one of `duration_s` and `num_bytes` (bytes per stream) is
-    given.
+    """A test that a client requests from a server; exactly one of `duration_s` and `num_bytes` is set."""
 
-    `direction` is "up" (the client sends), "down" or "both"; with both, there are `parallel` streams each
-    way.
-    """
-
-    __test__ = False  # not a test case, whatever pytest makes of the name
+    __test__ = False  # pytest must not collect this class, whose name begins with Test
 
     protocol: str = "tcp"
     direction: str = "up"
+    """"up" (the client sends), "down" (the server sends) or "both"."""
     parallel: int = 1
+    """The number of streams in each direction."""
     duration_s: float | None = None
     num_bytes: int | None = None
+    """The number of bytes that each stream sends."""
     omit_s: float = 0.0
     interval_s: float = 1.0
     rate_bps: int | None = None
@@ -92,9 +89,9 @@ class TestRequest:
 
     @classmethod
     def from_message(cls, message: object) -> TestRequest:
-        """Read a request that came over the network; raises ThroughputError, never anything else."""
+        """Return the request in a message from the network; raise ThroughputError for any mistake in it."""
         if not isinstance(message, dict):
-            raise ThroughputError("The test asked for is no JSON object.")
+            raise ThroughputError("The requested test must be a JSON object.")
         known = {field.name for field in fields(cls)}
         unknown = sorted(str(key)[:40] for key in message if key not in known)
         if unknown:
@@ -104,13 +101,13 @@ class TestRequest:
         return request
 
     def check(self) -> None:
-        """Raise ThroughputError with a sentence for the first value that cannot be tested."""
+        """Raise ThroughputError for the first value that is not allowed."""
         for problem in broken(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
             raise ThroughputError(f"{problem}.")
         if (self.duration_s is None) == (self.num_bytes is None):
-            raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
+            raise ThroughputError("A test needs either a duration or a number of bytes, not both.")
         if self.num_bytes is not None and self.omit_s:
-            raise ThroughputError(f"omit goes with a time, not with a number of bytes; got {self.omit_s} s.")
+            raise ThroughputError(f"omit needs a duration instead of a number of bytes; got {self.omit_s} s.")
         if self.protocol == "udp":
             check_payload_bytes(self.payload_bytes)
         name = self.congestion
@@ -118,21 +115,21 @@ class TestRequest:
             raise ThroughputError(f"congestion must be a short name such as cubic; got {shown(name)}.")
 
     def to_message(self) -> Message:
-        """The request as JSON types."""
+        """Return the request as JSON types."""
         return asdict(self)
 
     @property
     def streams(self) -> int:
-        """Number of streams, both directions together."""
+        """The number of streams in both directions together."""
         return self.parallel * (2 if self.direction == "both" else 1)
 
     def client_sends(self, index: int) -> bool:
-        """Whether stream `index` (from 0) goes from the client to the server."""
+        """Return whether stream `index` (from 0) goes from the client to the server."""
         return self.direction == "up" or (self.direction == "both" and index < self.parallel)
 
 
 def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[Message]:
-    """The JSON messages of a byte stream up to its end, whatever pieces it comes in; ThroughputError on anything else.
+    """Yield the JSON messages of a byte stream up to its end; raise ThroughputError for other data.
 
     >>> import io
     >>> list(messages(io.BytesIO(b'{"type": "BYE"}\\n{"type": "DONE"}\\n{"ty')))
@@ -142,13 +139,13 @@ def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[M
         if line.endswith(b"\n"):
             yield _decode(line)
         elif len(line) > limit_bytes:
-            raise ThroughputError(f"The other side sent more than {limit_bytes} bytes without a message.")
+            raise ThroughputError(f"The other side sent a line of more than {limit_bytes} bytes.")
 
 
 class Channel:
     """A control connection: `send` writes a message, and a thread puts what arrives into `events`.
 
-    An event is a message, or a ThroughputError that says how the connection ended (always the last one).
+    An event is a message, or a ThroughputError that tells how the connection ended, which is always the last event.
     """
 
     def __init__(self, sock: socket.socket, peer: str, events: queue.SimpleQueue[Any]) -> None:
@@ -161,17 +158,17 @@ class Channel:
         self._thread = threading.Thread(target=self._read, name=f"control {peer}", daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start the thread that reads."""
         self._thread.start()
 
     def send(self, type_: str, **content: Any) -> None:
-        """Send a message; raises ThroughputError when the other side is gone."""
+        """Send a message; raise ThroughputError if the connection is broken."""
         data = json.dumps({"type": type_, **content}).encode() + b"\n"
         try:
             with self._sending:
                 self._sock.sendall(data)
         except OSError as error:
-            raise ThroughputError(f"{self._peer} is gone: {error.strerror or error}.") from None
+            raise ThroughputError(f"The connection to {self._peer} broke: {error.strerror or error}.") from None
 
     def close(self) -> None:
         """Close the connection and let its thread end."""
@@ -190,12 +187,12 @@ class Channel:
                     self._events.put(message)
             end = self._closed()
         except ConnectionResetError:
-            # A process that dies with unread data resets its connections instead of closing them.
+            # The kernel resets a connection instead of closing it if its process dies with unread data.
             end = self._closed()
         except OSError as error:
             end = ThroughputError(f"{self._peer}: the control connection broke: {error.strerror or error}.")
         except ThroughputError as error:
-            end = ThroughputError(f"{self._peer} does not speak our protocol: {error}")
+            end = ThroughputError(f"{self._peer} does not use netlab perf's protocol: {error}")
         self._events.put(end)
 
     def _closed(self) -> ThroughputError:
@@ -203,7 +200,7 @@ class Channel:
 
 
 def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
-    """The other side's counters of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
+    """Return the counters in a BYE, ACK: BYE or DONE by stream; raise ThroughputError if they are not valid."""
     try:
         counters = {entry["index"]: entry for entry in message["counters"]}
         usable = all(
@@ -213,7 +210,7 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
     except (KeyError, TypeError):
         usable = False
     if not usable:
-        raise ThroughputError(f"The {message['type']} of the other side carries no usable counters.")
+        raise ThroughputError(f"The other side sent a {message['type']} without valid counters.")
     return {
         index: {name: value for name, value in counters.get(index, {}).items() if name != "index"}
         for index in range(request.streams)
@@ -221,19 +218,19 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
 
 
 def counters_in_order(counters: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Counters by stream as a message has them, which `counters_by_index` reads."""
+    """Return counters by stream in the form of a message, which `counters_by_index` reads."""
     return [{"index": index, **own} for index, own in counters.items()]
 
 
 def greeting(*parts: object) -> bytes:
-    """The first line of a connection."""
+    """Return the first line of a connection."""
     return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
 
 
 def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
-    """Read a connection's first line and not a byte more; returns its parts after the protocol's name.
+    """Read exactly the first line of a connection and return its parts after the protocol's name.
 
-    Raises ThroughputError for anything that is not our greeting, OSError when the connection breaks.
+    Raises ThroughputError if it is not a greeting of netlab perf, and OSError if the connection breaks.
     """
     sock.settimeout(timeout_s)
     line = bytearray()
@@ -252,12 +249,12 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
 
 
 def hello_datagram(stream_id: int, token: bytes = b"") -> bytes:
-    """A datagram that opens the way for a stream and is never counted; the client's carries the token."""
+    """Return a greeting datagram for a stream, which no receiver counts; the client's contains the token."""
     return HEADER.pack(stream_id & MAX_STREAM_ID, HELLO_SEQ, 0) + token
 
 
 def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
-    """Stream id and token of a greeting datagram, or None for any other bytes."""
+    """Return the stream id and the token of a greeting datagram, or None for other bytes."""
     if len(datagram) < HEADER.size:
         return None
     stream_id, seq, _ = HEADER.unpack_from(datagram)
@@ -265,7 +262,7 @@ def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
 
 
 def boot_id() -> str:
-    """Tells whether two processes run under one kernel, and so read one clock."""
+    """Return the kernel's boot id, which is equal for processes with the same clock, or "" if there is none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -273,7 +270,7 @@ def boot_id() -> str:
 
 
 def _notice_death(sock: socket.socket) -> None:
-    """Let the kernel notice within about half a minute that the other machine is gone without a FIN."""
+    """Make the kernel detect within about half a minute that the other machine vanished without a FIN."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
         (socket.TCP_KEEPIDLE, 10),

@@ -1,4 +1,4 @@
-"""From both sides' counters to one report, and from a report to lines a person can read."""
+"""Combine the counters of both sides to a report, and format reports as text."""
 
 import math
 import shutil
@@ -12,13 +12,13 @@ from netlab.perf.protocol import TestRequest
 Record = dict[str, Any]
 
 FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
-"""Bytes in each unit of --format and --num; decimal, as rates are."""
+"""The number of bytes in each unit of --format and --num; units are decimal, as for rates."""
 
 COLUMNS_PER_LINE = 8
 MIN_SENT_SHARE = 0.95
-"""A sender that sends less of what is offered was too slow."""
+"""The fraction of the offered rate below which a sender was too slow."""
 FAR_BEYOND_SHARE = 0.5
-"""A sender that sends less of what is offered was probably asked for a number in another unit."""
+"""The fraction of the offered rate below which the user probably gave the rate in another unit."""
 _ADDED = (
     "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
 )  # fmt: skip
@@ -31,16 +31,16 @@ _OF_A_STREAM = {
     ("udp", "up"): [("datagrams", "datagrams")],
     ("udp", "down"): [("datagrams", "datagrams"), ("lost", "lost"), ("jitter_ms", "jitter (ms)")],
 }
-"""What a row for one stream has beside its volume and its rate: the client's samples of it, with their titles."""
+"""Further columns of a test with one stream: names in the client's samples and titles, by protocol and direction."""
 
 
 def describe(request: TestRequest) -> str:
-    """A test in a line."""
+    """Return a description of a test in one line."""
     way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""
     if request.protocol == "udp":
-        speed = f"{request.rate_bps / BITS_PER_MEGABIT:.10g} Mbit/s each" if request.rate_bps else "as fast as it goes"
+        speed = f"{request.rate_bps / BITS_PER_MEGABIT:.10g} Mbit/s each" if request.rate_bps else "as fast as possible"
         rate = f", {request.payload_bytes}-byte datagrams, {speed}"
     count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
     return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
@@ -49,11 +49,15 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Join the counters of both ends of every stream, as `Endpoint.counters` gives them: the sum over all, and a record
-    for each, from 1.
+    """Combine the counters of both ends of every stream, as returned by `Endpoint.counters`.
 
-    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what was lost
-    after the last datagram that arrived counts too. Without the `same_clock` a one-way delay means nothing.
+    Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which includes losses
+    after the last datagram that arrived. One-way delays are left out unless both sides have the `same_clock`.
+
+    Returns
+    -------
+    tuple of dict and list of dict
+        The sum over all streams, and a record for each stream, numbered from 1.
     """
     streams = []
     for index in range(request.streams):
@@ -96,7 +100,7 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
 
 
 def _sent_mbps(request: TestRequest, record: Record) -> float | None:
-    """Mbit/s of payload that a stream sent, over the test's time or, if it sent for longer, over its own."""
+    """Return the rate of payload that a stream sent in Mbit/s, over the test's duration or, if that was longer, over its own."""
     return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
 
 
@@ -112,9 +116,9 @@ def _mbps(volume_bytes: int, seconds: float) -> float | None:
 
 
 class IntervalTable:
-    """One table for all streams: a row per interval, a column per stream and one for the sum.
+    """A table of all streams: a row per interval, a column per stream and a column for the sum.
 
-    More than eight streams go on in further lines of the same row, eight to a line.
+    With more than eight streams a row has several lines, with eight streams per line.
     """
 
     def __init__(self, request: TestRequest, unit: str) -> None:
@@ -126,7 +130,7 @@ class IntervalTable:
         ]
 
     def header(self) -> list[str]:
-        """The lines above the first row."""
+        """Return the lines above the first row."""
         request = self._request
         if request.streams == 1:
             return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]
@@ -141,7 +145,7 @@ class IntervalTable:
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
-        """The lines for one interval's samples, one sample per stream."""
+        """Return the lines for the samples of an interval, one per stream."""
         by_stream = {sample["stream"]: sample for sample in samples}
         first = samples[0]
         span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
@@ -161,7 +165,7 @@ class IntervalTable:
         ]
 
     def _columns(self) -> list[tuple[str, str]]:
-        """Those of a row for one stream: the number of a sample, and its title."""
+        """Return the columns of a test with one stream: names in samples and titles."""
         own = _OF_A_STREAM[self._request.protocol, self._request.direction]
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
@@ -173,7 +177,10 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """The final table, what sender and receiver counted side by side; whichever way round a terminal shows it best."""
+    """Return the lines of the final table, with the sender's and the receiver's counters.
+
+    The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
+    """
     columns: list[tuple[str, str]] = [
         ("sent_bytes", f"sent ({unit})"),
         ("received_bytes", f"received ({unit})"),
@@ -207,8 +214,8 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     if drops:
         what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
         lines.append(
-            f"{drops} {what} reached the receiver's socket and found its buffer full: the receiving computer, "
-            f"not the network, lost them."
+            f"{drops} {what} reached the receiver's socket when its buffer was full: the receiving computer lost "
+            f"them, not the network."
         )
     lines += _slower_than_offered(request, streams)
     lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
@@ -216,15 +223,15 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
 
 
 def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
-    """A sentence where senders sent much less than they were asked for; and how iperf3 reads a number far beyond them."""
+    """Return a sentence if senders were slower than the requested rate, and one about iperf3's unit if they were much slower."""
     sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
     offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT
     if not sent_mbps or min(sent_mbps) >= MIN_SENT_SHARE * offered_mbps:
         return []
     each = " for each stream" if len(sent_mbps) > 1 else ""
-    batch = "" if request.batch else "; --batch sends many datagrams a system call"
+    batch = "" if request.batch else "; --batch sends many datagrams per system call"
     sent = f"{number(min(sent_mbps))} Mbit/s{' or more' if each else ''}"
-    slower = f"The sending computer, or its own link, is no faster{batch}."
+    slower = f"The sending computer or its link cannot send faster{batch}."
     lines = [f"Offered: {offered_mbps:.10g} Mbit/s{each}; sent: {sent}. {slower}"]
     if min(sent_mbps) < FAR_BEYOND_SHARE * offered_mbps:
         lines.append(
@@ -235,7 +242,7 @@ def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> lis
 
 
 def _in_larger_unit(bps: float) -> str:
-    """A rate in bit/s once more in kbit/s or Mbit/s, "" below 1 kbit/s.
+    """Return a clause with a rate in bit/s converted to kbit/s or Mbit/s, or "" below 1 kbit/s.
 
     >>> _in_larger_unit(20_000), _in_larger_unit(10**6), _in_larger_unit(500)
     (', which is 20 kbit/s', ', which is 1 Mbit/s', '')
@@ -246,12 +253,12 @@ def _in_larger_unit(bps: float) -> str:
 
 
 def amount(volume_bytes: float, unit: str) -> str:
-    """A volume in the unit of --format; whole bytes are shown whole."""
+    """Return a volume in a unit of --format as text; bytes are shown as a whole number."""
     return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
 
 
 def number(value: float | None) -> str:
-    """A number with about four digits, a dash where there is none.
+    """Return a number with about four digits as text, or a dash if there is none.
 
     >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)
     ('4.782', '95.64', '1234', '17', '-')

@@ -1,4 +1,4 @@
-"""The server of ``netlab perf``: many clients at once, TCP and UDP on one port."""
+"""The server of ``netlab perf``: it serves many clients at once, with TCP and UDP on one port."""
 
 from __future__ import annotations
 
@@ -25,15 +25,31 @@ MAX_TIME_S = 3600.0
 MAX_ROWS_SENT = 2000
 _MAX_GREETING_AT_ONCE = 256
 MIN_PAUSE_S, MAX_PAUSE_S, MAX_FAILURES = 0.001, 1.0, 20
-"""Pauses between attempts to read a datagram, after errors in a row that are counted up to so many."""
+"""The shortest and longest pause in s after an error, and the number of errors in a row after which pauses stop growing."""
 
 
 class Server:
-    """Listens and serves until `close`; `port` 0 lets the system choose (see `port` afterwards).
+    """A server that listens from its creation on and serves tests until `close`.
 
-    `bind` is the address, by default all of them, IPv4 and IPv6. `on_line` gets each line worth telling a person,
-    `on_report` each finished test's peer, request and report (`sum` and `streams`). Raises ThroughputError when it
-    cannot listen there.
+    Parameters
+    ----------
+    bind : str or None
+        The address to listen on, or None for all IPv4 and IPv6 addresses.
+    port : int
+        The port for TCP and UDP; 0 lets the system choose one (see the attribute `port`).
+    max_clients : int
+        The largest number of simultaneous tests.
+    max_time_s : float
+        The longest test that a client may request, in s.
+    on_line : callable, optional
+        Called with each line of the log.
+    on_report : callable, optional
+        Called with the peer, the request and the report (`sum` and `streams`) of each finished test.
+
+    Raises
+    ------
+    ThroughputError
+        If it cannot listen there.
     """
 
     def __init__(
@@ -65,7 +81,7 @@ class Server:
         self.port: int = self._listener.getsockname()[1]
 
     def serve(self) -> None:
-        """Accept clients until `close` is called from another thread or an exception (Ctrl-C) comes."""
+        """Accept clients until another thread calls `close`, or until an exception such as that of Ctrl-C."""
         threading.Thread(target=self._read_hellos, name="hellos", daemon=True).start()
         while True:
             try:
@@ -74,7 +90,7 @@ class Server:
                 if self._closing:
                     return
                 if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                    # Out of descriptors or memory: those in service go on, the next client waits.
+                    # Without free descriptors or memory, running tests go on and the next client waits.
                     time.sleep(0.1)
                     continue
                 if error.errno in (errno.ECONNABORTED, errno.EPROTO, errno.EINTR):
@@ -102,23 +118,23 @@ class Server:
             session.abort("The server was stopped.")
 
     def admit(self, session: Session) -> None:
-        """Give a session a place; raises ThroughputError when there is none."""
+        """Add a session to the running tests; raise ThroughputError if there are already too many."""
         with self._lock:
             if len(self._sessions) >= self.max_clients:
                 self.refused += 1
                 raise ThroughputError(
-                    f"The server is busy with {self.max_clients} tests, as many as it may serve at once; "
-                    f"try later, or start it with a larger --max-clients."
+                    f"The server runs as many tests as it may at once ({self.max_clients}); "
+                    f"try again later, or start it with a larger --max-clients."
                 )
             self._sessions[session.token] = session
 
     def release(self, session: Session) -> None:
-        """Take a session's place back."""
+        """Remove a session from the running tests."""
         with self._lock:
             self._sessions.pop(session.token, None)
 
     def find(self, token: str) -> Session | None:
-        """The session of a token."""
+        """Return the session with a token, or None if there is none."""
         with self._lock:
             return self._sessions.get(token)
 
@@ -135,7 +151,7 @@ class Server:
             self.strangers += 1
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
-        """Find out what a new connection is, and hand it on."""
+        """Read the greeting of a new connection and pass the connection to its session."""
         try:
             with contextlib.ExitStack() as greeting:
                 greeting.callback(self._greeting.release)
@@ -145,12 +161,12 @@ class Server:
                     return
             session = self.find(parts[1])
             if session is None or not session.add_stream(int(parts[2]), sock, len(protocol.greeting(*parts))):
-                raise ThroughputError("It belongs to no test.")
+                raise ThroughputError("Unknown test token.")
         except (ThroughputError, OSError) as error:
             self._count_stranger()
             sock.close()
             if not self._closing:
-                self.on_line(f"{peer}: turned away a connection. {error}")
+                self.on_line(f"{peer}: rejected a connection. {error}")
 
     def _read_hellos(self) -> None:
         failures = 0
@@ -161,8 +177,8 @@ class Server:
                 if self._closing:
                     return
                 if not failures:
-                    self.on_line(f"A datagram could not be read: {error}. The server goes on.")
-                # Some errors pass, such as that of a peer which has gone; one that stays must not keep a processor busy.
+                    self.on_line(f"Cannot read a datagram: {error}. The server goes on.")
+                # Some errors are temporary, such as that of a vanished peer; a lasting one must not keep a processor busy.
                 time.sleep(min(MAX_PAUSE_S, MIN_PAUSE_S * 2**failures))
                 failures = min(failures + 1, MAX_FAILURES)
                 continue
@@ -174,7 +190,7 @@ class Server:
 
 
 class Session(Side):
-    """One client's test, in the thread of its control connection."""
+    """The server's side of one client's test, in the thread of its control connection."""
 
     at_client = False
 
@@ -188,7 +204,7 @@ class Session(Side):
         self._client_boot_id = ""
 
     def run(self, agreed: Callable[[], None]) -> None:
-        """Serve the client to its end, whatever that is; `agreed` is called once it has a place among the tests."""
+        """Serve the client until the test ends or fails; call `agreed` once the server has accepted the test."""
         server = self._server
         self._channel.start()
         try:
@@ -209,7 +225,7 @@ class Session(Side):
             server.count(done=False)
             server.on_line(f"{self._peer}: the test failed. {error}")
             if self._request is not None:
-                # Where it is gone, that is what the error is about.
+                # If this fails too, the connection's end is the error that was just reported.
                 with contextlib.suppress(ThroughputError):
                     self._channel.send("ERROR", reason=str(error))
         finally:
@@ -223,7 +239,7 @@ class Session(Side):
         self._events.put(ThroughputError(reason))
 
     def add_stream(self, index: int, sock: socket.socket, skipped_bytes: int) -> bool:
-        """Take a TCP connection that greeted with our token; False when there is no place for it."""
+        """Add a TCP connection whose greeting has this session's token; return False if the test has no such stream."""
         with self._joining:
             request = self._request
             if request is None or request.protocol != "tcp" or index in self._endpoints or index >= request.streams:
@@ -239,7 +255,7 @@ class Session(Side):
             return True
 
     def add_path(self, stream_id: int, address: Any) -> bool:
-        """Take the address that greeted for a UDP stream, and answer from a socket of this stream's own."""
+        """Open a socket for a UDP stream to the address that greeted, and answer; return False if the test has no such stream."""
         with self._joining:
             request = self._request
             index, odd = divmod((stream_id - self._base_id) % (MAX_STREAM_ID + 1), 2)
@@ -253,7 +269,7 @@ class Session(Side):
                     return True
                 self._add_end(index, request, sock, stream_id=stream_id)
                 self._tell_if_complete(request)
-            # Where this is lost, the client greets again.
+            # If this answer is lost, the client sends another greeting.
             with contextlib.suppress(OSError):
                 self._endpoints[index].sock.send(protocol.hello_datagram(stream_id))
             return True
@@ -263,7 +279,7 @@ class Session(Side):
             self._events.put({"type": "all streams"})
 
     def _open_udp(self, address: Any) -> socket.socket:
-        """A socket on the server's port that hears this one client port only."""
+        """Return a socket on the server's port that receives from this client address and port only."""
         sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -317,7 +333,7 @@ class Session(Side):
         return start_s
 
     def _done(self, senders: list[Endpoint]) -> None:
-        # What goes wrong here, the session's own thread sees and reports too.
+        # The session's own thread sees and reports the same errors.
         with contextlib.suppress(ThroughputError, OSError):
             self._channel.send("DONE", counters=counters_in_order({end.index: end.counters() for end in senders}))
 
@@ -346,7 +362,7 @@ class Session(Side):
 
 
 def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
-    """A TCP and a UDP socket on one port, or a sentence why not."""
+    """Return a TCP and a UDP socket on one port, or raise ThroughputError with the reason and a remedy."""
     where = f"{bind or 'all addresses'} port {port}"
     try:
         if bind is None:
@@ -358,7 +374,7 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
             host, dual = str(address[0]), False
         listener = socket.create_server((host, port), family=family, backlog=512, dualstack_ipv6=dual)
     except socket.gaierror:
-        raise ThroughputError(f"{bind!r} is no address of this computer; see `ip address`.") from None
+        raise ThroughputError(f"{bind!r} is not an address of this computer; see `ip address`.") from None
     except OSError as error:
         raise ThroughputError(f"Cannot listen on {where}: {_why(error)}") from None
     try:
@@ -376,7 +392,7 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
 
 def _why(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return "it is in use, maybe by another server; choose another --port, or end that one (see `ss -tulpn`)."
+        return "it is in use, maybe by another server; choose another --port, or end that server (see `ss -tulpn`)."
     if error.errno == errno.EACCES:
         return "ports below 1024 need root; choose one from 1024 to 65535."
     if error.errno == errno.EADDRNOTAVAIL:

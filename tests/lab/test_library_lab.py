@@ -206,5 +206,5 @@ def test_lines_of_tc_ip_and_sysctl_run_in_a_host(lab):
 
 
 def test_an_initial_window_is_refused_where_the_routes_stand_already(lab):
-    with pytest.raises(ScenarioError, match="initial_window_segments belongs to a route"):
+    with pytest.raises(ScenarioError, match="initial_window_segments cannot be set in a live network"):
         lab.start(nl.Tcp("h1", "h2", initial_window_segments=3))

@@ -97,7 +97,7 @@ def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
     finished = run_script(words, write=parts.append, directory=place)
     said = "".join(parts)
     assert "*** Results: 0% dropped (6/6 received)" in said, said
-    assert said.count("Linux bridges stand in for OpenFlow switches") == 1
+    assert said.count("Linux bridges replace OpenFlow switches") == 1
     assert finished.code == 0
 
 
@@ -108,7 +108,7 @@ def test_who_asks_for_what_is_not_offered_reads_so(place: Path) -> None:
     finished = run_script(words, write=parts.append, directory=place)
     said = "".join(parts)
     assert "Open vSwitch is not available. Linux bridges replace" in said, said
-    assert said.count("there is no network outside") == 1
+    assert said.count("has no connection to the machine's network") == 1
     assert "*** Results: 0% dropped (6/6 received)" in said, "the NAT's node answers as any other"
     assert finished.code == 0
     parts.clear()

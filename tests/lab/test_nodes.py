@@ -32,4 +32,5 @@ def test_a_command_that_goes_on_says_once_how_to_end_it(
     assert capsys.readouterr().err == "", "nothing before its time"
     monkeypatch.setattr(nodes, "PATIENCE_S", 0.0)
     host.run("ping h2")
-    assert capsys.readouterr().err == "'ping h2' on h1 is still running; Ctrl-C, in a notebook the square, ends it.\n"
+    told = "'ping h2' on h1 is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
+    assert capsys.readouterr().err == told

@@ -278,7 +278,7 @@ def test_check_alone_tells_by_its_status(tmp_path: Path, capsys: pytest.CaptureF
         assert cli.main(["mininet", str(path), "--check"]) == status, (
             "also behind the script, where it is none of its options"
         )
-    assert capsys.readouterr().out == f"No problem was found in {path}.\n" * 2
+    assert capsys.readouterr().out == f"Found no problems in {path}.\n" * 2
 
 
 @pytest.mark.slow

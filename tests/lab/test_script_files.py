@@ -85,7 +85,7 @@ def test_files_are_where_the_script_wrote_them(
     assert set(finished.copies) == {"/etc/made-in-the-guest.conf", "/dev/shm/shared-in-the-guest"}
     for path, copy in finished.copies.items():
         assert copy == place / "case.files" / path.lstrip("/")
-        assert f"netlab: {path} is a file of the guest's own; its copy is {copy}.\n" in printed.err
+        assert f"netlab: {path} is in the guest only; it was copied to {copy}.\n" in printed.err
     assert (place / "case.files/etc/made-in-the-guest.conf").read_text() == "conf"
     assert not Path("/etc/made-in-the-guest.conf").exists()
     assert Path("/usr/bin/env").exists()

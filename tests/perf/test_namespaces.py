@@ -151,7 +151,7 @@ def test_a_firewall_that_drops_udp_is_told_from_a_missing_server(server: None) -
     finally:
         sh(f"ip -n {FAR} rule delete pref 5")
     assert client.returncode == 1
-    assert "a firewall on the way or on either end drops UDP" in client.stderr
+    assert "a firewall on the path or at either end may drop UDP" in client.stderr
 
 
 @pytest.mark.parametrize(("rate_mbps", "length"), [("0.1", 100), ("10", 100), ("100", 1400)])

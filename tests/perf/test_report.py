@@ -32,7 +32,7 @@ def test_the_offered_and_the_sent_rate_are_in_the_table_and_in_the_numbers(direc
 
 def test_a_sender_that_is_too_slow_is_named_with_how_iperf3_reads_the_number() -> None:
     _, _, lines = report(20_000 * 10**6, 500_000_000)
-    assert "Offered: 20000 Mbit/s; sent: 2000 Mbit/s. The sending computer, or its own link, is no faster;" in lines[-2]
+    assert "Offered: 20000 Mbit/s; sent: 2000 Mbit/s. The sending computer or its link cannot send faster;" in lines[-2]
     assert lines[-1] == (
         "-b is in Mbit/s here. iperf3 reads -b 20000 as 20000 bit/s, which is 20 kbit/s: that is -b 0.02 here."
     )
