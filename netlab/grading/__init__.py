@@ -1,1 +1,1 @@
-"""Grading: submissions read, graded in a sandbox, and reported; and the notebooks that a class is given."""
+"""Grading: reading submissions, judging them in a sandbox, reports; and the notebooks for a class."""

@@ -1,4 +1,4 @@
-"""What a class is given: notebooks with numbers of each student's own; and for the instructor, solved hand-ins for a trial."""
+"""Notebooks for a class, with own numbers for each student; and solved copies with which an instructor tries the grading."""
 
 import csv
 import hashlib
@@ -23,11 +23,11 @@ CLASS_LIST = "class.csv"
 NOTEBOOKS = "notebooks"
 MOST_TRIES = 200
 SHORTEST_SECRET = 12
-"""Shorter lines of a solution, such as `else:`, may stand anywhere."""
+"""Shorter lines of a solution, such as `else:`, may occur anywhere."""
 
 
 class LeakError(NetlabError):
-    """Something of the instructor's is in what students would get; nothing was written."""
+    """The students' notebooks would contain a part of the solutions; nothing was written."""
 
 
 def assign(
@@ -38,21 +38,21 @@ def assign(
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
-    """Write the notebooks of a chapter that a class is given.
+    """Write the notebooks of a chapter for a class.
 
-    Raises LeakError when an answer would be handed out. Raises NetlabError when the class is larger than the numbers
-    have combinations, or `output` is of another chapter or class, or would hold the answers, too.
+    Raises LeakError when an answer would be published. Raises NetlabError when the class is larger than the number of
+    combinations, or `output` belongs to another chapter or class, or would also contain the answers.
 
     Parameters
     ----------
     output : Path
-        The directory; the class list with everybody's token goes there too.
+        The directory for the notebooks and for the class list with all tokens.
     entries : sequence of Entry
-        The class; each student gets numbers of their own. Empty writes the chapter as it is printed.
+        The class; each student gets own numbers. If empty, the chapter is written with the printed numbers.
     salt : str
-        What tokens are drawn from besides names: with another salt the same class gets other numbers.
+        Additional input of the tokens: another salt gives the same class other numbers.
     solved : Path, optional
-        A directory for the same notebooks with every answer in them, to try the grading with.
+        A directory for the same notebooks with all answers, to try the grading.
     """
     if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
         raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")
@@ -74,7 +74,7 @@ def assign(
 
 
 def _solved(chapter: Master, token: str, place: Path) -> Path:
-    """A hand-in with the instructor's answers; those in words have their rubric."""
+    """Write a submission with the instructor's answers; written answers contain their rubric."""
     answers = {each.id: each for each in chapter.edition(token).wanted}
     solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
     made = student_notebook(chapter, token)
@@ -85,9 +85,9 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
 
 
 def student_notebook(chapter: Master, token: str) -> NotebookNode:
-    """One student's notebook, looked through for what must not be in it.
+    """Return a student's notebook after checking that it contains no answer.
 
-    Raises LeakError when an answer is in it.
+    Raises LeakError when it contains one.
     """
     notebook = authoring.student_notebook(chapter.source, token)
     require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
@@ -95,9 +95,9 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
 
 
 def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
-    """Refuse to hand out any line of an answer.
+    """Check that no text contains a line of an answer.
 
-    Raises LeakError when one holds a line that only the instructor's version has.
+    Raises LeakError when a text has a line that is only in the instructor's version.
     """
     lines = {_bare(line) for text in texts for line in text.split("\n")}
     found = sorted(secrets_of(edition) & lines)
@@ -106,21 +106,21 @@ def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
 
 
 def secrets_of(edition: Edition) -> set[str]:
-    """The lines that the instructor's version of a chapter has and the student's has not."""
+    """Return the lines that are in the instructor's version of a chapter and not in the student's."""
     public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
     mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
     return {line for line in mine - public if len(line) >= SHORTEST_SECRET}
 
 
 def _bare(line: str) -> str:
-    """A line of code without its marks and spaces at the ends."""
+    """Return a line of code without its marks of solutions and outer spaces."""
     return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
-    """The class with a token for everybody, such that no two have the same numbers; tokens that are there stay.
+    """Return the class with a token for each student, such that no two have the same numbers; given tokens are kept.
 
-    Raises NetlabError when two of the list's tokens have the same numbers, or there are too few numbers for the class.
+    Raises NetlabError when two tokens of the list have the same numbers, or there are fewer combinations than students.
     """
     owners: dict[str, str] = {}
     for entry in entries:
@@ -135,6 +135,7 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
 
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
+    """Return the entry of a student with a token whose numbers nobody else has; add the numbers to `owners`."""
     for attempt in range(MOST_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
         numbers = _numbers(chapter, token)
@@ -155,7 +156,7 @@ def _numbers(chapter: Master, token: str) -> str:
 
 
 def class_list(entries: Sequence[Entry]) -> str:
-    """The class list as a CSV file, for `netlab grade --roster`."""
+    """Return the class list as the text of a CSV file, for `netlab grade --roster`."""
     used = [name for name in NAMES if any(entry.columns.get(name) for entry in entries)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""`netlab assign`: the notebooks of a chapter for a class, each student's with numbers of their own."""
+"""`netlab assign`: write the notebooks of a chapter for a class, each student's with own numbers."""
 
 import argparse
 from pathlib import Path
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the notebooks; returns 0.
+    """Write the notebooks; return 0.
 
-    Raises NetlabError when they cannot be made, or would hand out an answer.
+    Raises NetlabError when they cannot be written, or would publish an answer.
     """
     from netlab.grading import assign, master, roster
 

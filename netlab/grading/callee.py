@@ -1,7 +1,8 @@
-"""In the sandbox: a student's classes answer a run that is made outside, over the gate.
+"""The sandbox's side of a run with a student's classes: the run is made outside, and calls their methods through the guest's channel.
 
-A question and an answer have their length before them. While this side reads, nothing in the guest runs and its clock stands
-still. Whatever is said here is only what a student could have said; `remote.py`, outside, takes three numbers or some datagrams of it.
+Each message is preceded by its length. While this side waits for a message, nothing runs in the guest and its clock
+stands still. All replies are under the student's control; `remote.py`, outside, accepts only three numbers or some
+datagrams.
 """
 
 import math
@@ -17,13 +18,13 @@ OPEN = {"control": 0, "sender": 1, "receiver": 2}
 CALL, DONE = 3, 4
 READY, DID, FAILED, READ, ASKED = range(5)
 TRANSFER = "transfer number"
-"""Names, among the arguments of a call, a transfer that is made outside; no parameter can have this name."""
+"""The key of a transfer outside among the arguments of a call; a parameter cannot have this name."""
 TIMER_AS_IT_WAS, TIMER_OFF, TIMER_AT = range(3)
 SENT, DELIVERED = range(2)
 
 LENGTH = struct.Struct("<I")
 HEAD = struct.Struct("<BHB")
-"""What is asked, the number of the connection, the method's place in `METHODS`; to open, that of the object."""
+"""The kind of a request, the number of the connection, and the method's index in `METHODS`; to open a connection, the object's index."""
 FLOW = struct.Struct("<dIddd")
 ACK = struct.Struct("<ddIIIdBB")
 LOSS = struct.Struct("<IIB")
@@ -35,13 +36,13 @@ _PART_BYTES = 1 << 16
 
 
 class Ear:
-    """The gate, as messages."""
+    """A stream of messages over a file descriptor."""
 
     def __init__(self, gate: int) -> None:
         self._gate, self._buffer = gate, bytearray()
 
     def hear(self) -> bytes:
-        """The next message."""
+        """Receive the next message."""
         while len(self._buffer) < LENGTH.size:
             self._more()
         size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
@@ -69,12 +70,12 @@ class Ear:
 
 
 def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
-    """Answer until the run is over; returns what is said of it.
+    """Answer requests until the run is over; return the content of the last message.
 
     Parameters
     ----------
     objects : sequence
-        The student's classes and objects, which the other side names by their places.
+        The student's classes and objects; requests refer to them by index.
     """
     from netlab.base.errors import NetlabError
 
@@ -97,7 +98,9 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
 
 
 def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
-    """As `serve`, each connection's object in a process of its own: what two have in common does not bring one's data to the other."""
+    """Answer requests as `serve` does, with each connection's object in its own process, so that objects of two
+    connections cannot share data.
+    """
     ears: dict[int, Ear] = {}
     processes: dict[int, socket.socket] = {}
     while (question := ear.hear())[0] != DONE:
@@ -122,7 +125,7 @@ def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
         except (EOFError, OSError):
             said = bytes([FAILED]) + b"its process ended."
         ear.put(said)
-    # The later ones have the earlier ones' sockets, too: each ends when all are closed.
+    # Later processes have inherited the sockets of earlier ones: each ends when all are closed.
     for here in processes.values():
         here.close()
     for pid in processes:
@@ -131,7 +134,7 @@ def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
 
 
 class Control:
-    """A congestion control's object, and the flow as it knows it."""
+    """A student's congestion control, with the state of its flow."""
 
     def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
         from netlab.engines.library.control import Flow
@@ -141,7 +144,7 @@ class Control:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method; the three values as they are then."""
+        """Call a method; return the window, the threshold and the pacing rate after it."""
         from netlab.base.units import NS_PER_S
         from netlab.engines.library.control import Ack, Loss
 
@@ -164,13 +167,13 @@ class Control:
 
 
 class Programming:
-    """A program's object at one end, and what it does."""
+    """A student's program at one end of a flow."""
 
     def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
         from netlab.engines.library import ends
 
         class Program(ends.Program):
-            """A program whose account is outside."""
+            """A program whose deliveries are recorded outside."""
 
             __slots__ = ()
 
@@ -186,7 +189,7 @@ class Programming:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method; what it sent and delivered, and its timer."""
+        """Call a method; return the timer, and the datagrams that it sent and delivered."""
         from netlab.base.units import NS_PER_S
 
         (now_s,) = NOW.unpack_from(body)
@@ -199,19 +202,19 @@ class Programming:
         pieces = [(SENT, data) for data in self._program.outgoing] + [(DELIVERED, data) for data in self._delivered]
         return TIMER.pack(*self._timer) + b"".join(PIECE.pack(kind, len(data)) + data for kind, data in pieces)
 
-    # What an `ends.Account` does, for the program.
+    # The interface of `ends.Account`, for the program.
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """Ask for the next bytes to send."""
+        """Request the next bytes to send."""
         self._ear.say(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
         return self._ear.hear()
 
     def deliver(self, _now_s: float, piece: bytes) -> None:
-        """Keep what the other side is to count."""
+        """Keep a delivery for the reply."""
         self._delivered.append(piece)
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
-        """It is counted outside."""
+        """Do nothing: the other side counts it."""
 
 
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:

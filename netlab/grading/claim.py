@@ -1,4 +1,4 @@
-"""An output folder belongs to one chapter and one class, and to one grader at a time."""
+"""Ownership of an output folder: it belongs to one chapter and one class, and one grader at a time writes to it."""
 
 import fcntl
 import json
@@ -14,35 +14,35 @@ MOST_NAMED = 8
 
 
 class ClaimError(NetlabError):
-    """A folder that holds something else than what would be written; the text says what, and what to do."""
+    """A folder contains other results than those to be written; the text says which, and what to do."""
 
 
 class Claim:
-    """The chapter, class and submissions to which an output folder belongs.
+    """The chapter, class and submissions of an output folder.
 
     Parameters
     ----------
     known : dict
-        What was written there the last time.
+        The record of the previous grading.
     fewer : bool
-        Let hand-ins go that were there the last time.
+        Allow submissions of the previous grading to be missing.
     """
 
     def __init__(self, path: Path, known: dict[str, Any], *, fewer: bool = False) -> None:
         self._path, self._known, self._fewer = path, known, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
-        """Make it the folder of a chapter and a class.
+        """Record the folder as that of a chapter and a class.
 
-        Raises ClaimError when it is another chapter's, most of its students are no more in the class, or hand-ins would
-        be lost.
+        Raises ClaimError when it belongs to another chapter, most of its students are missing in the class, or marks of
+        submissions would be lost.
 
         Parameters
         ----------
         what : str
-            What it holds of them.
+            The kind of its contents, for messages.
         students, handed_in : collection of str
-            The class, and who handed in.
+            The class, and the students who submitted.
         """
         where = self._path.parent
         there = self._known.get("chapter", chapter)
@@ -59,15 +59,15 @@ class Claim:
             )
         known = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
         if known != self._known:
-            # In its place, for it is the file that is locked.
+            # Rewrite in place: replacing the file would lose the lock.
             self._path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 @contextmanager
 def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
-    """A folder that nobody else writes to meanwhile; it is made where it is not there.
+    """Lock a folder, which is created if needed, against other graders.
 
-    Raises ClaimError when another process is at it. Raises OSError when it cannot be made.
+    Raises ClaimError when another process has locked it. Raises OSError when it cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME

@@ -1,4 +1,4 @@
-"""`netlab grade`: points, reasons and pages for a class's submissions of one chapter."""
+"""`netlab grade`: grade the submissions of a class for one chapter, and write points, reasons and pages."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Grade and write the reports; 0 when every submission was judged, 130 after Ctrl-C.
+    """Grade and write the reports; return 0 if every submission was judged, 130 after Ctrl-C.
 
-    Raises NetlabError when something other than a submission is at fault.
+    Raises NetlabError for any error that is not in a submission.
     """
     from netlab.grading import grade, master, merged, reports, roster, sandbox
     from netlab.grading.claim import claimed
@@ -77,7 +77,7 @@ def main(options: argparse.Namespace) -> int:
         print(note)
     output: Path = options.output
     os.umask(0o077)
-    # Points that a person wrote there must not be overwritten by a grading that forgot to ask for them.
+    # Points that a reviewer wrote there must not be overwritten by a grading without --review.
     own = output / "review.csv"
     try:
         with claimed(output, fewer=options.fewer) as claim:

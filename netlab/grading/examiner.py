@@ -1,7 +1,7 @@
-"""The form in which an instructor says how a chapter's exercises are marked.
+"""Marking schemes: the form in which an instructor defines the points of a chapter's exercises.
 
-`solutions/examiners/<topic>.py` has one name, `EXERCISES`: for each exercise its points, and what the tutor's check does not
-have: hidden cases. The right answers and the tolerances are the check's own.
+`solutions/examiners/<topic>.py` has one name, `EXERCISES`: for each exercise its points, and hidden cases, which the
+notebook's check lacks. The right answers and the tolerances are those of the check.
 """
 
 import copy
@@ -23,11 +23,11 @@ MOST_DRAWS = 50
 
 
 class ExaminerError(NetlabError):
-    """An examiner that cannot be used; the text says which and what to change."""
+    """A marking scheme cannot be used; the text says which one and what to change."""
 
 
 class Draw:
-    """Draws hidden cases: the same ones for the same seed.
+    """A random generator for hidden cases: the same cases for the same seed.
 
     Examples
     --------
@@ -39,21 +39,21 @@ class Draw:
         self._random = random.Random(seed)  # noqa: S311 (to be drawn again is what a seed is for)
 
     def between(self, low: float, high: float, digits: int = 3) -> float:
-        """A number from `low` to `high`, with this many significant digits."""
+        """Return a random number from `low` to `high`, rounded to this many significant digits."""
         value = self._random.uniform(low, high)
         return float(f"{value:.{digits}g}")
 
     def decades(self, low: float, high: float, digits: int = 2) -> float:
-        """A number from `low` to `high`, both above 0; each power of ten is as likely as the next."""
+        """Return a random number from `low` to `high`, both above 0; each power of ten is equally likely."""
         value = math.exp(self._random.uniform(math.log(low), math.log(high)))
         return float(f"{value:.{digits}g}")
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
+        """Return a random integer from `low` to `high`, both included."""
         return self._random.randint(low, high)
 
     def one_of(self, values: Sequence[Any]) -> Any:
-        """One of some values."""
+        """Return a random element of some values."""
         return values[self._random.randrange(len(values))]
 
 
@@ -62,38 +62,38 @@ class Exercise:
     """The marking scheme of an exercise."""
 
     points: float
-    """For a right answer."""
+    """The points for a right answer."""
     cases: Callable[[Draw], Mapping[str, Any]] | None = None
-    """Takes a `Draw` and returns the arguments of one hidden trial; for a function."""
+    """For a function: takes a `Draw` and returns the arguments of one hidden trial."""
     number: int = CASES
-    """How many hidden trials are drawn."""
+    """The number of hidden trials."""
     edges: Sequence[Mapping[str, Any]] = ()
-    """Trials at the edges of what is asked (a rate of 0, an empty queue), besides the hidden ones."""
+    """Trials at the limits of the exercise (a rate of 0, an empty queue), in addition to the hidden ones."""
     edge_points: float = 0
-    """How many of the points are for the edges alone; 0 asks for all trials at once."""
+    """The part of the points that is only for the edges; 0 means that all trials must be right for any points."""
     shares: Sequence[float] = ()
-    """For something built or measured: points for each of the check's conditions, in their order, all of `points`
-    together."""
+    """For something built or measured: points for each of the check's conditions, in their order; the sum is `points`."""
     judge: Callable[[Check, Any, StudentValues], Result] | None = None
-    """Judges the answer in place of the check: takes the check, the answer and the own numbers, returns a `Result`."""
+    """Judges the answer instead of the check: takes the check, the answer and the own numbers, returns a `Result`."""
     same_as: Sequence[str] = ()
-    """Functions that give the answer away, of the library ("theory.udp_goodput_limit_mbps",
-    "media.Wifi.exchange_us") or of the chapter ("settings.wait_ms"): while the answer runs they raise."""
+    """Functions of the library ("theory.udp_goodput_limit_mbps", "media.Wifi.exchange_us") or of the chapter
+    ("settings.wait_ms") that compute the answer: they raise an error while the answer runs.
+    """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
-        """The trials of a function, and how many of the first of them are not edges."""
+        """Return the trials of a function, and the number of those (at the beginning) that are not edges."""
         hidden = self._hidden(check, seed)
-        # A probe among them counts its uses: each student gets one of their own.
+        # A probe among them counts its uses, so each student needs a copy.
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
     def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
-        """Cases drawn such that no usual slip gets by all of them."""
+        """Return hidden cases such that each known mistake fails in at least one of them."""
         if self.cases is None:
             return list(getattr(check, "cases", ()))
         for again in range(MOST_DRAWS):
             draw = Draw(f"{seed}/{again}" if again else seed)
             hidden = [self.cases(draw) for _ in range(self.number)]
-            # A probe counts its uses, and a wrong search may exceed them; such an exercise has its own judgement.
+            # A probe counts its uses, and a wrong search may exceed them; such an exercise has a `judge`.
             probes = any(callable(value) for case in hidden for value in case.values())
             together = hidden if self.edge_points else [*hidden, *self.edges]
             if probes or not isinstance(check, Function) or replace(check, cases=together).tells_apart():
@@ -105,16 +105,16 @@ class Exercise:
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """An answer in the student's own words, which a human reads."""
+    """The marking scheme of a written answer, which a reviewer reads."""
 
     points: float
-    """The most that it can get."""
+    """The maximum of its points."""
 
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
-    """Read an examiner: how each exercise is marked, by key, in the order of the notebook.
+    """Read a marking scheme: return the scheme of each exercise, by key, in the order of the notebook.
 
-    Raises ExaminerError when it is not there, is broken, or has other exercises than the notebook.
+    Raises ExaminerError when the file is missing or invalid, or has other exercises than the notebook.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
     keys : sequence of str
         The exercises of the chapter's notebook.
     required : sequence of str, optional
-        Those that must have points; None is all. What comes after the summary may have none.
+        Exercises that must have points; None means all. Exercises after the summary need none.
     """
     if not path.is_file():
         raise ExaminerError(
@@ -155,6 +155,7 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
 
 
 def _require(key: str, exercise: Any, path: Path) -> None:
+    """Raise ExaminerError if the scheme of an exercise has a wrong type or inconsistent points."""
     if key.endswith("-words") != isinstance(exercise, Words):
         raise ExaminerError(
             f"{path}: {key}: an exercise whose id ends in -words is `Words`, every other an `Exercise`."

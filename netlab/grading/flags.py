@@ -1,4 +1,4 @@
-"""What an instructor may want to look at with their own eyes. A flag never takes a point."""
+"""Flags: hints for an instructor to look at a submission. A flag never takes a point."""
 
 import ast
 import hashlib
@@ -17,22 +17,22 @@ EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-ide
 TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
 COMMENTS = "the same comments"
 SHORTEST_NODES = 45
-"""Shorter programs are alike because there is one way to write them."""
+"""Shorter programs are similar because there is only one way to write them."""
 LONG_NODES = 150
-"""Of the names in longer programs only their return is compared, because copied ones are renamed."""
+"""Longer programs are compared by their structure and the recurrence of names, because copied code has other names."""
 MOST_NODES = 4_000
 SHINGLE = 4
 NEARLY = 0.9
 FEWEST_WORDS = 8
 MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
-"""Shorter comments are alike by chance."""
+"""Shorter comments are equal by chance."""
 MAX_COMMENTS, MAX_COMMENT_CHARACTERS = 50, 120
 _ORDINARY = (
     r"(?:math|cmath|numpy|pandas|plotly|matplotlib|scipy|random|statistics|itertools|functools|collections|dataclasses|typing|re|heapq"
     r"|bisect|fractions|decimal|operator|copy|string|struct|enum|abc|json|time|datetime|zlib|hashlib|warnings|textwrap|pprint|__future__"
     r"|netlab(?!\.)|netlab\.(?:chapters|theory))\b"
 )
-"""What an answer may import; any other module is worth a look, for most can read a file or run a text."""
+"""Modules that an answer may import; other modules are flagged, because most can read files or execute text."""
 _OTHERWISE = "loads or reads modules by other ways than an import"
 _ACCESS = (
     (r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
@@ -70,7 +70,7 @@ def of_submission(
     asked: Sequence[Wanted],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """The flags that one submission has by itself: kind, exercise and a sentence each."""
+    """Return the flags of a single submission: kind, exercise and a sentence each."""
     found = [
         {
             "kind": EDITED,
@@ -100,7 +100,9 @@ def _line(source: str, position: int) -> str:
 
 
 def shape(source: str) -> list[int]:
-    """A program's form: a number for each few neighbours in its tree, comments and numbers left out; empty for a short one."""
+    """Return the structure of a program: a number for each few neighbours in its syntax tree, without comments and
+    numbers; empty if it is short.
+    """
     try:
         tree = ast.parse(without_magics(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -112,7 +114,7 @@ def shape(source: str) -> list[int]:
     words = []
     for place, node in enumerate(nodes[:MOST_NODES]):
         name = _name(node)
-        # As in a match with parameters (Baker 1993): how far back the same name stood.
+        # Represent a name by the distance to its last occurrence (parameterized matching, Baker 1993).
         words.append(
             f"{type(node).__name__} {name if len(nodes) < LONG_NODES else name and place - seen.get(name, place)}"
         )
@@ -121,7 +123,7 @@ def shape(source: str) -> list[int]:
 
 
 def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes from the first line to the last; contexts, which say nothing, left out."""
+    """Return all nodes of a syntax tree in the order of the source, without contexts, which carry no information."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -135,7 +137,7 @@ def _name(node: ast.AST) -> str:
 
 
 def comments(source: str, provided: Sequence[str] = ()) -> list[str]:
-    """Return the comments of a program, those of few words and those of the notebook's own cells left out."""
+    """Return the comments of a program, without short ones and those of the original notebook's cells."""
     known = {text.casefold() for each in provided for text in _comments(each)}
     found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
     return [
@@ -146,7 +148,7 @@ def comments(source: str, provided: Sequence[str] = ()) -> list[str]:
 
 
 def _comments(source: str) -> Iterator[str]:
-    """Yield the comments of a program: up to the mistake in one that has a mistake."""
+    """Yield the comments of a program; of one with a syntax error, those before the error."""
     with suppress(tokenize.TokenError, SyntaxError, ValueError):
         for token in tokenize.generate_tokens(io.StringIO(without_magics(source)).readline):
             if token.type == tokenize.COMMENT:
@@ -154,12 +156,12 @@ def _comments(source: str) -> Iterator[str]:
 
 
 def digest_of_words(words: str) -> str:
-    """What tells an answer in words from any other, however it is spaced."""
+    """Return a fingerprint of a written answer that does not depend on spaces and capitals."""
     return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
 
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """All flags of a class, each with its students; those first that come from looking at all submissions side by side."""
+    """Return all flags of a class, each with its students; first those that come from comparing submissions."""
     together = [*_taken_over(results), *_copied(results), *_commented(results), *_alike(results), *_repeated(results)]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
     return [
@@ -174,6 +176,7 @@ def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> d
 
 
 def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for each submission with the token of another student."""
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
         theirs = result.get("other_token")
@@ -184,6 +187,7 @@ def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students with equal written answers."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
@@ -195,7 +199,7 @@ def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for students whose code has the same comment: a comment is a person's own words, even in short code."""
+    """Yield a flag for students whose code has the same comment: comments are a person's own words, even in short code."""
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
         for key, answer in result["taken"].items():
@@ -211,6 +215,7 @@ def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
 
 
 def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students whose programs have nearly the same structure."""
     by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         for key, answer in result["taken"].items():
@@ -222,7 +227,7 @@ def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
-    """Students whose programs have nearly the same form, those of like ones together."""
+    """Yield groups of students whose programs have nearly the same structure."""
     shapes = sorted(groups, key=len)
     leader = list(range(len(shapes)))
 
@@ -246,6 +251,7 @@ def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
 
 
 def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for each wrong answer that is the right one for other students."""
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
@@ -260,9 +266,9 @@ def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Answers that got points for some of an exercise's conditions: honest work, or the set-up without what was asked.
+    """Yield a flag for answers with points for some of an exercise's conditions: honest work, or only the set-up.
 
-    Of a function that is right but for its edges nothing is said.
+    A function that is right except at its edges is not flagged.
     """
     groups: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = defaultdict(list)
     for result in results:

@@ -1,4 +1,4 @@
-"""A class graded: every submission judged, as many side by side as there are CPUs, each result kept as it is done."""
+"""Grading of a class: every submission is judged, in parallel on all CPUs, and each result is stored as soon as it is there."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,20 +25,20 @@ from netlab.grading.text import bare, one_line
 
 KEPT = "results"
 REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
-"""`words` tells the answer that the points are for from any other."""
+"""The column `words` has a fingerprint of the answer to which the points belong."""
 REVIEW_NEEDED = ("student", "exercise", "points", "words")
 
 
 class GradingInterrupted(KeyboardInterrupt):
-    """Grading was stopped; what was done is kept."""
+    """Grading was stopped; finished results are kept."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A class, graded."""
+    """A graded class."""
 
     master: Master
-    """The chapter."""
+    """The chapter and its marking scheme."""
     entries: dict[str, Entry]
     """The class list, by student."""
     results: list[dict[str, Any]]
@@ -46,11 +46,11 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     """Remarks about the class as a whole."""
     failures: dict[str, str] = field(default_factory=dict)
-    """Students whose submission could not be judged, through no fault of theirs, and why."""
+    """The reasons why submissions could not be judged for which their students are not responsible, by student."""
     flags: list[dict[str, Any]] = field(default_factory=list)
     """The result of `flags.of_class`."""
     manifest: dict[str, Any] = field(default_factory=dict)
-    """All that decided the points."""
+    """All inputs that determined the points."""
 
 
 def grade(
@@ -69,36 +69,37 @@ def grade(
 ) -> Graded:
     """Judge every submission of a class.
 
-    Raises NetlabError when the chapter has no examiner, this machine cannot wall student code off, or `output` is of
-    another chapter or class, or another grader's. Raises GradingInterrupted after Ctrl-C; `resume` goes on from there.
+    Raises NetlabError when the chapter has no marking scheme, this machine cannot isolate student code, or `output`
+    belongs to another chapter or class, or is in use. Raises GradingInterrupted after Ctrl-C; `resume` continues from
+    there.
 
     Parameters
     ----------
     submissions : sequence of Path
         Files, and directories of files.
     output : Path
-        Where each result is kept as soon as it is there.
+        The directory in which each result is stored as soon as it is there.
     entries : sequence of Entry
-        The class list; empty grades what was handed in under the files' names.
+        The class list; if empty, submissions are graded under their files' names.
     seed : str
-        What hidden cases follow from.
+        The seed of the hidden cases.
     cpu_s : float
         Processor time for one exercise, in s.
     resume : bool
-        Take results that are there and still hold: of the same file, key, seed, code and kernel.
+        Reuse stored results that are still valid: for the same file, key, seed, code and kernel.
     claim : Claim, optional
-        Whose `output` is; it is asked before anything is written there.
+        The lock of `output`; its `take` is called before anything is written there.
     jobs : int, optional
-        How many are judged side by side; None is one for each CPU.
+        The number of submissions judged in parallel; None means one for each CPU.
     executor : concurrent.futures.Executor, optional
-        Where they are judged; None is threads, because each submission runs in processes of its own.
+        The executor that judges submissions; None means threads, because each submission runs in separate processes.
     progress : bool or callable
-        Show a bar with an estimate, or call with the number done and of all.
+        Show a bar with an estimate, or call with the number of judged submissions and of all.
     """
     sandbox.require_walls()
     chapter.exercises()
     stopping.clear()
-    # After a kill the next one clears it away, with what was unpacked there.
+    # If this process is killed, the next grading removes the directory with its unpacked files.
     with scratch.run_directory(0, for_guests=False) as room:
         matched = match(collect(submissions, room), list(entries), chapter.stem)
         if claim is not None:
@@ -174,7 +175,7 @@ def _judged(
     to_keep: Mapping[str, Path],
     tell: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Results by student, those that are known and each that comes, which is kept; and who could not be judged, and why."""
+    """Store each new result; return all results by student, and the reasons for submissions that could not be judged."""
     results = dict(known)
     failures: dict[str, str] = {}
     for job, outcome in outcomes:
@@ -190,7 +191,7 @@ def _judged(
 
 
 def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
-    """The flags of a class; they take long to find, so they are kept with its results."""
+    """Return the flags of a class; they are stored with its results, because finding them takes long."""
     found = kept.load(place) if resume else None
     if found is None:
         found = {"flags": flags.of_class(results)}
@@ -210,7 +211,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
         running = {pool.submit(judging.judge, job): job for job in todo}
         for future in as_finished(running):
             error = future.exception()
-            # A grader that breaks over one submission goes on with the others, and says so.
+            # If the grader fails for one submission, it reports that and continues with the others.
             yield running.pop(future), error if error is not None else future.result()
     except KeyboardInterrupt:
         stopping.set()
@@ -219,7 +220,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
         for future in running:
             future.cancel()
         if executor is None:
-            # Also when SIGTERM ends it: nobody waits for those who are still at work.
+            # This also runs after SIGTERM: submissions that are being judged are abandoned.
             stopping.set()
             pool.shutdown(cancel_futures=True)
             stopping.clear()
@@ -237,9 +238,9 @@ class Reviewed:
 
 
 def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
-    """The points that a person wrote into `review.csv`, by student and exercise; lines without any are left as they are.
+    """Return the points that a reviewer wrote into `review.csv`, by student and exercise; rows without points are skipped.
 
-    Raises NetlabError when the file is another one, or points are no number.
+    Raises NetlabError when the file has other columns, or points are not a number.
     """
     sheet = sheets.read(path, "review")
     columns = sheet.by_plain
@@ -257,16 +258,16 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
         try:
             points = float(text)
         except ValueError:
-            # The line would help nobody: an answer has many, and a spreadsheet counts rows.
+            # A line number would not help: an answer has many lines, and a spreadsheet counts rows.
             raise NetlabError(f"{path}: {', '.join(place)}: points must be a number, got {text[:40]!r}.") from None
         found[place] = Reviewed(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
     return found
 
 
 def with_review(graded: Graded, points: Mapping[tuple[str, str], Reviewed]) -> Graded:
-    """The class with the points that a person gave to answers in words; for words that are others now they do not hold.
+    """Return the class with a reviewer's points for written answers; points for an answer that has changed since are ignored.
 
-    Raises NetlabError when points are given to what is not there, or are out of range.
+    Raises NetlabError when points are given to an unknown answer, or are out of range.
     """
     results: list[dict[str, Any]] = []
     used, changed = set(), []

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).with_name("headings.txt")
 
 
 def plain(heading: str) -> str:
-    """Return a heading such that its spellings are equal: small letters, no invisible characters, `_` for spaces and hyphens.
+    """Return a normalized heading, so that its spellings are equal: lowercase, no invisible characters, `_` for spaces and hyphens.
 
     >>> plain(" E-Mail  Adresse"), plain("Numéro d\u2019identification")
     ('e_mail_adresse', "numéro_d'identification")
@@ -41,7 +41,7 @@ def languages() -> Mapping[str, Mapping[str, str]]:
 
 
 def language_of(headings: Sequence[str]) -> str:
-    """Return the language that knows most of these headings; the first in the alphabet of several, "" of none.
+    """Return the language that has most of these headings; of several the first in the alphabet, "" if none has any.
 
     >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
     ('fr', 'ca', '')
@@ -53,7 +53,7 @@ def language_of(headings: Sequence[str]) -> str:
 
 
 def fields_of(headings: Sequence[str]) -> dict[str, list[str]]:
-    """Return the headings of each of `FIELDS`, as the language has them that knows most of them."""
+    """Return the headings of each of `FIELDS`, in the language that has most of them."""
     words = languages().get(language_of(headings), {})
     found: dict[str, list[str]] = {field: [] for field in FIELDS}
     for heading in headings:

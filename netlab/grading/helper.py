@@ -1,8 +1,8 @@
-"""A process that works over students' text within limits, so that no text costs more than its own student's row.
+"""A process that handles students' text within limits, so that a malicious text affects only its own student's result.
 
-It runs none of a student's code: it reads files, compares, and fills templates. What it is asked and what it answers is JSON, and
-all text that comes back is clean. When it takes too much memory, processor time or wall-clock time it is ended, and the next
-question starts another.
+It runs no student code: it reads files, compares, and fills templates. Requests and replies are JSON, and all returned
+text is clean. If it exceeds its memory, processor time or wall-clock time it is killed, and the next request starts
+another one.
 """
 
 import json
@@ -28,11 +28,11 @@ LOOK_S = 0.2
 _HEAD_BYTES = 8
 
 stopping = threading.Event()
-"""Set when the grading is to end at once: nobody waits for a student's work any longer."""
+"""Set to end the grading at once, without waiting for submissions that are being judged."""
 
 
 class GaveUpError(NetlabError):
-    """Some text could not be worked over within the limits; the text says which limit it was, in the grader's words."""
+    """A text could not be handled within the limits; the message, in the grader's words, says which limit was exceeded."""
 
 
 class Helper:
@@ -41,7 +41,7 @@ class Helper:
     Parameters
     ----------
     cpu_s, wall_s : float
-        Most processor and wall-clock time for a question, in s.
+        Limits of processor and wall-clock time for a request, in s.
     """
 
     def __init__(self, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
@@ -51,7 +51,7 @@ class Helper:
     def ask(self, name: str, **content: Any) -> Any:
         """Return the result of a function of `netlab.grading.reading`.
 
-        Raises GaveUpError when it took more than the limits, or failed over the text.
+        Raises GaveUpError when it exceeded a limit, or failed on the text.
         """
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
@@ -77,7 +77,7 @@ class Helper:
         return cleaned(answer["value"])
 
     def __del__(self) -> None:
-        """End the process with the thread that had it."""
+        """End the process together with the thread that owned it."""
         self.close()
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ _own = threading.local()
 
 
 def helper() -> Helper:
-    """The helper of this thread."""
+    """Return the helper of the current thread."""
     if not hasattr(_own, "helper"):
         _own.helper = Helper()
     found: Helper = _own.helper
@@ -114,7 +114,7 @@ def helper() -> Helper:
 
 
 def _reply(source: int, until_s: float) -> bytes:
-    """The next message; empty when it is not there in time, or is too long."""
+    """Return the next message; empty if it is late or too long."""
     data = bytearray()
     size = MOST_REPLY_BYTES
     while len(data) < size:
@@ -141,7 +141,7 @@ def _write(target: IO[bytes], content: Any) -> None:
 
 
 def serve() -> None:
-    """Answer until nobody asks any more; what this process's end is for."""
+    """Answer requests until the input ends; the main function of the process."""
     from netlab.grading import reading
 
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -153,9 +153,9 @@ def serve() -> None:
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
         asked = json.loads(source.read(size))
         used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-        # The limit counts from the start of the process.
+        # RLIMIT_CPU counts from the start of the process.
         resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + asked["cpu_s"] + 1), resource.RLIM_INFINITY))
         try:
             _write(target, {"value": reading.FUNCTIONS[asked["name"]](**asked["content"])})
-        except Exception as error:  # noqa: BLE001 (whatever a text does here, it is that student's row)
+        except Exception as error:  # noqa: BLE001 (an error concerns this student's text only)
             _write(target, {"error": type(error).__name__})

@@ -38,13 +38,13 @@ from netlab.grading.submission import Wanted
 from netlab.grading.text import one_line
 
 MOST_SAID = 2_000
-"""Characters of a sentence: a forged scenario may have as many mistakes as fit into a message."""
+"""Characters of a message: a forged scenario may have as many mistakes as fit into a message of the guest."""
 PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
 
 
 @dataclass(frozen=True)
 class Job:
-    """A submission that is to be judged; plain data, so that any executor can take it."""
+    """A submission to be judged; plain data, so that any executor can take it."""
 
     student: str
     """The name of the student."""
@@ -65,13 +65,13 @@ class Job:
 
 
 Answer = Mapping[str, Any]
-"""An answer as `reading.compare` found it: `source`, `attempted`; of code that was attempted `given`, `answer` and `shape`."""
+"""An answer in the form of `reading.compare`: `source`, `attempted`; for attempted code also `given`, `answer` and `shape`."""
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """Judge one submission; whatever it is, the result is a dictionary of plain data, never an exception of its own.
+    """Judge one submission; the result is plain data for every submission, even a malicious one.
 
-    Raises NetlabError when the chapter, its examiner or this machine is at fault, not the submission.
+    Raises NetlabError for errors of the chapter, its marking scheme or this machine.
     """
     master = Master(job.source)
     exercises = master.exercises()
@@ -83,7 +83,7 @@ def judge(job: Job) -> dict[str, Any]:
         if "error" in read:
             raise GaveUpError(read["error"])
         edition = master.edition(read["token"] if job.token is None else job.token)
-        # A project may import what it likes, and has no numbers of anybody's own.
+        # A project may import any module, and has no own numbers.
         drawn = edition.chapter is not None
         if drawn and read["topic"] and read["topic"] != master.topic:
             return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
@@ -124,7 +124,7 @@ def _about(job: Job) -> dict[str, Any]:
 
 
 def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
-    """The result of a submission of which nothing can be marked, as `judge` gives it."""
+    """Return the result of a submission that cannot be marked, in the form of `judge`."""
     exercises = Master(job.source).exercises()
     marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
     return {
@@ -138,7 +138,7 @@ def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
 
 
 class Examination:
-    """Holds one submission against a chapter's examiner."""
+    """The marking of one submission by a chapter's marking scheme."""
 
     def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
         self._job, self._edition, self._exercises = job, edition, exercises
@@ -156,14 +156,14 @@ class Examination:
         Parameters
         ----------
         added : sequence of str
-            Names that cells of the student's own define.
+            Names that the student's own cells define.
         """
         coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
         requests = self._requests = {each.key: self._request(each, taken[each.key]) for each in coded}
         box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
         blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
-        # A report that a provided cell raised may be made up: those cells are asked again, without the answer.
+        # The error of a provided cell may be forged by the answer: run those cells again without the answer.
         alone = [{**requests[key], "answer": f"{requests[key]['name']} = None", "calls": []} for key in blamed]
         faults = dict(zip(blamed, box.work(alone, self.answer), strict=True)) if blamed else {}
         found = {}
@@ -175,6 +175,7 @@ class Examination:
         return found
 
     def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
+        """Return the result of an exercise; `alone` is the outcome of its provided cells without the answer."""
         exercise = self._exercises[wanted.key]
         source = answer["source"]
         mark = Marked(
@@ -204,6 +205,7 @@ class Examination:
         return mark
 
     def _request(self, wanted: Wanted, answer: Answer) -> dict[str, Any]:
+        """Return the request to run an answer in the sandbox, as plain data."""
         exercise = self._exercises[wanted.key]
         return {
             "topic": self._edition.chapter.topic,
@@ -218,7 +220,7 @@ class Examination:
         }
 
     def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
-        """The calls that a function is to answer: the arguments of each, as plain data."""
+        """Return the calls that a function must answer: the arguments of each, as plain data."""
         exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
             return []
@@ -238,9 +240,9 @@ class Examination:
         return value
 
     def answer(self, asked: Mapping[str, Any], line: Line) -> Any:
-        """Answer what student code asks: an experiment's numbers, a probe's.
+        """Answer a request of student code: an experiment, or a probe.
 
-        Raises NetlabError to refuse.
+        Raises NetlabError to refuse it.
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
@@ -253,6 +255,7 @@ class Examination:
         raise NetlabError("The grader does not know this question.")
 
     def _probed(self, number: Any, values: Any, named: Any) -> float | list[float]:
+        """Return the value of a probe; raise NetlabError if the request is not valid."""
         if not (isinstance(number, int) and 0 <= number < len(self._probes)):
             raise NetlabError("There is no such probe.")
         if not (isinstance(values, list) and isinstance(named, dict)):
@@ -266,11 +269,11 @@ class Examination:
             raise NetlabError(str(error)) from None
 
     def _transfer(self, number: Any, line: Line) -> None:
-        """Make a trial between the student's programs, which are called over the line, and note what came of it."""
+        """Run a trial between the student's programs, which are called through the channel, and record its result."""
         if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transferred:
             raise NetlabError("There is no such transfer.")
         check, arguments = self._transfers[number]
-        # Until it is over, nothing was delivered.
+        # Until the trial is over, its result is that nothing was delivered.
         self._transferred[number] = {"error": "it did not end"}
         try:
             self._transferred[number] = {
@@ -283,7 +286,7 @@ class Examination:
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Hold what came out of the sandbox against what is right."""
+        """Compare the outcome in the sandbox with the right answer, and write points and feedback into `mark`."""
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
         if not isinstance(message.get("value"), dict):

@@ -14,7 +14,7 @@ def place(folder: Path, decided_by: Any) -> Path:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """A result that is there; None where there is none, or a damaged one."""
+    """Return a stored result; None if it is missing or damaged."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -23,12 +23,12 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def store(path: Path, result: Mapping[str, Any]) -> None:
-    """Keep a result."""
+    """Store a result atomically."""
     write_whole(path, json.dumps(result, indent=1))
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file; a reader, one that stops halfway, and a full disk leave the old one or the new one."""
+    """Write a text file atomically: after a crash or on a full disk there is either the old file or the new one."""
     part = path.with_name(f"{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Experiments that student code asks for, made outside its walls: the student describes, the grader measures."""
+"""Experiments that student code requests: the student describes a scenario, and the grader measures it outside the sandbox."""
 
 import hashlib
 import json
@@ -39,19 +39,21 @@ COMMAND = re.compile(
     rf"|ping(?: +-[nq46]| +-[ciIsWw] +[A-Za-z0-9.-]+)*{_WORDS}"
     rf"|ss(?: +-[tuaineomp]+)*{_WORDS}) *"
 )
-"""Commands of a graded run: a few that shape or look at the network, and plain words. A shell could write the run's own numbers,
-and a path, or an option that takes one, could show the grader's files: `/`, quotes, pipes and further options are not among them."""
+"""The commands of a graded run: a few that configure or inspect the network, with plain words as arguments. A shell
+could forge the run's own numbers, and a path, or an option with one, could show the grader's files; therefore `/`,
+quotes, pipes and other options are refused.
+"""
 COMMANDS = "tc qdisc ..., ip route|addr|link|neigh show, ping ... and ss"
 
 
 class RefusedError(NetlabError):
-    """An experiment that is not made for a student's code; the text says why."""
+    """An experiment was refused; the text says why."""
 
 
 class Laboratory:
-    """Measures scenarios for one submission, within a budget.
+    """Measurements for one submission, within a budget.
 
-    The seeds of graded runs follow from `seed`: a graded run never has the seed that the student chose.
+    The seeds of graded runs follow from `seed`; a graded run never has the seed that the student chose.
     """
 
     def __init__(self, seed: str) -> None:
@@ -62,17 +64,17 @@ class Laboratory:
     def measure(
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], Elsewhere] | None = None
     ) -> Run:
-        """Run a scenario; one that ran before comes from the cache.
+        """Run a scenario, or return its cached run.
 
         Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
 
         Parameters
         ----------
         graded : bool
-            Whether it belongs to an answer: then it gets a seed of the grader's.
+            True if the run belongs to an answer; it then gets a seed of the grader's.
         own : mapping, optional
-            What stands for the student's classes, by the number of the traffic's item and the field. Such a run is made once, where
-            the classes are, and kept for the judge.
+            Proxies of the student's classes, by the number of the traffic item and the field. Such a run is made once,
+            where the classes are, and stored for the marking.
         """
         asked = _name(described)
         if asked in self._with_own and not own:
@@ -93,7 +95,7 @@ class Laboratory:
         return run
 
     def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
-        """Run a scenario with each seed, as the answer was run: its interval is of these runs.
+        """Run a scenario with each seed as `measure` does for an answer, so that the interval is of these runs.
 
         Raises NetlabError as `measure`.
         """
@@ -103,12 +105,13 @@ class Laboratory:
         return table_of(dict(described), runs)
 
     def seed_of(self, scenario: Scenario) -> int:
-        """The seed of a graded run: another than the student's, the same one each time."""
+        """Return the seed of a graded run: never the student's, and the same each time."""
         digest = hashlib.sha256(f"{self.seed}\n{scenario.seed}".encode()).digest()
         found = int.from_bytes(digest[:4], "big")
         return found if found != scenario.seed else found + 1
 
     def _admit(self, scenario: Scenario) -> None:
+        """Raise RefusedError if a scenario exceeds the budget or the limits of an answer."""
         scenario.validate()
         self._runs += 1
         self._network_s += scenario.duration_s
@@ -148,7 +151,7 @@ def _name(described: Mapping[str, Any]) -> str:
 
 
 def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], Elsewhere]) -> dict[str, Any]:
-    """A scenario's words with what stands for a student's classes in their places."""
+    """Return a scenario with proxies in the places of a student's classes."""
     traffic = described.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
         return dict(described)
@@ -159,7 +162,7 @@ def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], Elsewhere]
 
 
 def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
-    """A run from the cache, or made now and kept, within so much wall-clock time.
+    """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it.
 
     Raises NetlabError when it fails or takes too long.
     """
@@ -184,7 +187,7 @@ def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
 
 
 def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None:
-    """Cancel a run when its time is over, or when the whole grading is to stop."""
+    """Cancel a run when its time is over, or when the whole grading is stopped."""
     while not over.wait(LOOK_S):
         if stopping.is_set() or time.monotonic() > until_s:
             run.set()

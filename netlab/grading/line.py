@@ -1,4 +1,4 @@
-"""The grader's end of a guest's gate, and what is seen of a guest from outside while student code runs in it."""
+"""The grader's end of a guest's channel, and the supervision of a guest while student code runs in it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class BudgetError(StudentCodeError):
 
 
 class Line:
-    """Calls over a guest's gate.
+    """Calls of student code through a guest's channel.
 
     Parameters
     ----------
     warden : Warden or None
-        Watches the guest meanwhile.
+        Supervises the guest meanwhile.
     """
 
     def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MOST_CALLS) -> None:
@@ -57,14 +57,14 @@ class Line:
         self._connections = 0
 
     def new_connection(self) -> int:
-        """A number that no other connection on this line has."""
+        """Return a number that no other connection of this channel has."""
         self._connections += 1
         return self._connections
 
     def ask(self, question: bytes) -> tuple[int, bytes]:
-        """Ask, and wait for the answer's kind and content.
+        """Send a request, and return the kind and the content of its reply.
 
-        Raises StudentCodeError when the budget is used up, or the student's code ended or answers no more. Raises
+        Raises StudentCodeError when the budget is used up, or the student's code has ended or does not reply. Raises
         RunError when the guest does not start.
         """
         self._left -= 1
@@ -74,7 +74,7 @@ class Line:
         return self.hear()
 
     def done(self, said: bytes = b"") -> None:
-        """Say that nothing more will be asked, and what came of it."""
+        """Send the end of the requests, with a last message."""
         with suppress(RunError):
             self._send(bytes([callee.DONE]) + said)
 
@@ -84,7 +84,7 @@ class Line:
             with suppress(OSError):
                 if self._gate.recv(1, socket.MSG_PEEK):
                     return True
-            # The guest is gone, which is seen elsewhere.
+            # The guest has ended, which the next call reports.
             time.sleep(patience_s)
         return bool(self._buffer)
 
@@ -95,7 +95,7 @@ class Line:
             try:
                 left = left[self._gate.send(left) :]
             except TimeoutError:
-                # On a busy machine a guest takes its time to read what a long run gave.
+                # On a busy machine a guest takes time to read the data of a long run.
                 self._look()
             except OSError:
                 raise self._ended() from None
@@ -109,7 +109,7 @@ class Line:
             raise BudgetError("it stopped answering.")
 
     def hear(self) -> tuple[int, bytes]:
-        """The next thing that it says."""
+        """Return the kind and the content of the next message."""
         self._asleep = 0
         while (size := self._whole()) is None:
             self._look()
@@ -127,7 +127,7 @@ class Line:
         return said[0], said[1:]
 
     def _whole(self) -> int | None:
-        """The size of the next message with what stands before it, once it is here."""
+        """Return the size of the next message with its header once it has arrived completely, else None."""
         if len(self._buffer) < callee.LENGTH.size:
             return None
         length = callee.LENGTH.unpack_from(self._buffer)[0]
@@ -139,18 +139,18 @@ class Line:
 
     def _ended(self) -> RunError:
         if stopping.is_set():
-            # After Ctrl-C we end guests: that is no fault of the student's, and must not be kept as one.
+            # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
             raise KeyboardInterrupt
         return StudentCodeError("its process ended.") if self._warden is None else self._warden.ended()
 
 
 class Warden:
-    """Sees to it that a guest whose code is called keeps within its budget.
+    """The processor time of a guest, and its limit while its code is called.
 
     Parameters
     ----------
     cpu_s : float
-        Processor time that the calls may take, in s; what is begun later counts from its beginning.
+        The limit of processor time of the calls in s; a later start counts from its beginning.
     """
 
     def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
@@ -176,7 +176,7 @@ class Warden:
         return asleep
 
     def ended(self) -> RunError:
-        """Why the guest has ended."""
+        """Return the error that describes the end of the guest."""
         how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
         if how == supervisor.NO_CELL or not self._begun():
             return self._not_started()
@@ -194,7 +194,7 @@ class Warden:
 
 
 def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
-    """The first bytes of an ordinary file in a folder that a stranger writes to; None where there is none."""
+    """Return the first bytes of a regular file in a folder with untrusted files; None if there is no such file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -206,14 +206,14 @@ def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
 
 
 def group_cpu_s(group: int) -> float:
-    """Processor time in s of a process group, of those that ended and were waited for too."""
+    """Return the processor time in s of a process group, including processes that have ended."""
     return seen(group)[0]
 
 
 def seen(group: int) -> tuple[float, bool]:
-    """Processor time in s of a process group, and whether every process of it sleeps: a guest that waits for the grader.
+    """Return the processor time in s of a process group, and whether all its processes sleep, so that the guest waits for the grader.
 
-    One that waits for a processor, as on a busy machine, does not sleep.
+    A process that waits for a CPU, as on a busy machine, does not count as asleep.
     """
     members = list(_members(group))
     ticks = sum(int(field) for fields in members for field in fields[11:15])

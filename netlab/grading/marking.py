@@ -21,16 +21,18 @@ PARTLY = "partly correct"
 """The status in reports of a failed answer that has some of its points."""
 STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
 SHOWN_STATUSES = (PASSED, PARTLY, *STATUSES[1:])
-ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes
+ADDRESS = re.compile(
+    r" object at 0x[0-9a-f]+"
+)  # an address changes each time, and a second grading must give the same bytes
 
 
 @dataclass
 class Marked:
-    """The result of an exercise of a student."""
+    """The result of a student's exercise."""
 
     key: str
     status: str
-    """The exercise; one of `STATUSES`."""
+    """The key of the exercise, and one of `STATUSES`."""
     points: float
     of: float
     """The points of the answer, and the maximum."""
@@ -41,19 +43,19 @@ class Marked:
     value: str = ""
     """The value of the answer, in a few words."""
     expected: str = ""
-    """The right number, for the instructor; "" where there is none."""
+    """The right number, for the instructor; "" if there is none."""
     parts: list[dict[str, Any]] = field(default_factory=list)
     """The parts of an exercise whose points are divided: label, points, of."""
     slip: str = ""
-    """The sentence that names the slip, for the class's list of them."""
+    """The message about the mistake, for the class's list of mistakes."""
     words: str = ""
     """A fingerprint of an answer in words; "" for code."""
     counted: int = 0
-    """How many words it has."""
+    """The number of its words."""
 
 
 def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
-    """Write into `mark` what an answer gets: by the examiner's own judge, else by the check over hidden cases."""
+    """Write the points and the feedback for an answer into `mark`: by the scheme's own judge, else by the check over hidden cases."""
     if exercise.judge is not None:
         results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
     elif isinstance(check, Function):
@@ -83,7 +85,7 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
         )
     )
     if mark.status == FAILED and isinstance(check, Build) and exercise.shares and exercise.judge is None:
-        # The parts are judged one by one, each as "1 of 1 conditions"; the student reads of all at once.
+        # The parts were judged one by one ("1 of 1 conditions"); the student gets one message about all.
         mark.sentences = [
             ADDRESS.sub("", sentence) for sentence in check.judge(answer).sentences if "chapter.check." not in sentence
         ]
@@ -92,7 +94,7 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
 
 
 def shown_status(mark: Mapping[str, Any]) -> str:
-    """Return the status of a result as reports call it."""
+    """Return the status of a result under its name in reports."""
     return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
 
 
@@ -107,7 +109,7 @@ def _function_results(exercise: Exercise, check: Function, answer: Any, seed: st
 
 
 def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
-    """Hold a function against hidden trials; of a recorded one the answers from number `first` on."""
+    """Judge a function by hidden trials; of a recorded function, the calls from number `first` on."""
     if not isinstance(answer, Recorded):
         whole_check = replace(check, cases=trials)
         return whole_check.judge(answer)
@@ -137,7 +139,7 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
         if whole.status is not Status.FAILED:
             return whole
         alone = replace(check, conditions=[condition]).judge(answer)
-        # The sentences of all parts together are those of the check in the notebook, with their number.
+        # All parts together give the messages of the check in the notebook, with their number.
         return whole if alone.status is Status.FAILED else alone
 
     return [
@@ -147,14 +149,14 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
 
 
 class Recorded:
-    """A student's function as it answered behind the walls: it gives the same answers in the same order."""
+    """The results of a student's function in the sandbox, returned one after the other."""
 
     def __init__(self, calls: Sequence[Any]) -> None:
         self.calls = [call if isinstance(call, dict) else {} for call in calls]
         self._next = 0
 
     def __call__(self, **_case: Any) -> Any:
-        """The next answer."""
+        """Return the next result."""
         call, self._next = self.calls[self._next], self._next + 1
         if "value" not in call:
             raise NetlabError(str(call.get("error", "it gave no value")))
@@ -162,7 +164,7 @@ class Recorded:
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
-    """Into what an exercise's points are divided: label and points of each part."""
+    """Return the parts into which an exercise's points are divided: label and points of each."""
     if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
         return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
     if exercise.judge is None and isinstance(check, Build) and exercise.shares:
@@ -171,7 +173,7 @@ def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
 
 
 def expected_text(check: Check) -> str:
-    """The right answer in a few words, "" where it is not one number or letter."""
+    """Return the right answer as text; "" if it is not a number or a letter."""
     if isinstance(check, Number):
         return with_unit(check.right_number(), check.unit)
     return check.answer if isinstance(check, Choice) else ""

@@ -1,4 +1,4 @@
-"""A chapter as the instructor has it: what was handed out, what is right, and what is asked."""
+"""A chapter from the instructor's side: the students' notebook, the solutions, the exercises and their marking scheme."""
 
 import ast
 import hashlib
@@ -22,39 +22,38 @@ FIGURE = "figure"
 
 
 class ChapterError(NetlabError):
-    """A chapter that cannot be graded or handed out; the text says why."""
+    """A chapter cannot be graded or published; the text says why."""
 
 
 @dataclass(frozen=True)
 class Edition:
-    """A chapter with the numbers of one token."""
+    """A chapter with the own numbers of a token."""
 
     token: str
-    """"" for the printed numbers."""
+    """The token; "" for the printed numbers."""
     handed_out: tuple[Cell, ...]
     """The student's notebook."""
     solved: tuple[Cell, ...]
     """The same cells with solutions."""
     chapter: Any
-    """The chapter as its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code of its
-    own."""
+    """The chapter in the form in which its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code."""
     wanted: tuple[Wanted, ...]
     """The exercises of the chapter, in order."""
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The tutors' checks, by key."""
+        """The chapter's checks, by key."""
         found: dict[str, Check] = self.chapter.checks
         return found
 
     @property
     def provided(self) -> list[list[Any]]:
-        """Id and source of each of the master's code cells, checks left out, and whether it ends in a figure."""
+        """The id and the source of each code cell of the solution except checks, and whether it ends in a figure."""
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: Wanted) -> str:
-        """The instructor's answer in words, with its rubric."""
+        """Return the instructor's written answer, with its rubric."""
         from netlab.grading.submission import words_of
 
         source = next(cell.source for cell in self.solved if cell.id == wanted.id)
@@ -64,48 +63,48 @@ class Edition:
 
 @dataclass(frozen=True)
 class Master:
-    """A chapter and its examiner."""
+    """A chapter's source and its marking scheme."""
 
     source: Path
     """`solutions/NN_topic.py`."""
 
     @property
     def stem(self) -> str:
-        """The notebook's name without its ending."""
+        """The notebook's name without its suffix."""
         return self.source.stem
 
     @property
     def topic(self) -> str:
-        """The chapter's folder of code."""
+        """The name of the chapter's package."""
         return authoring.topic_of(self.source)
 
     @property
     def examiner_path(self) -> Path:
-        """The path of the chapter's examiner."""
+        """The path of the chapter's marking scheme."""
         return self.source.parent / "examiners" / f"{self.topic}.py"
 
     def edition(self, token: str = "") -> Edition:
-        """The chapter with the numbers of a token.
+        """Return the chapter with the own numbers of a token.
 
-        Raises ChapterError when its cells do not follow the rules by which answers are found.
+        Raises ChapterError when its cells do not follow the naming rules of exercises.
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
     def exercises(self) -> dict[str, Exercise | Words]:
         """Return the marking scheme of each exercise, by key.
 
-        Raises ExaminerError when its examiner and its notebook do not fit.
+        Raises ExaminerError when marking scheme and notebook do not match.
         """
         return _exercises(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
 
 def code_digest() -> str:
-    """SHA-256 over the whole package: all that builds networks, measures and judges may decide a result."""
+    """Return the SHA-256 of the whole package: everything that builds networks, measures and judges may change a result."""
     return digest(sorted(path for path in PACKAGE.rglob("*") if "__pycache__" not in path.parts))
 
 
 def digest(paths: list[Path]) -> str:
-    """SHA-256 over files, in hexadecimal digits."""
+    """Return the SHA-256 of some files, in hexadecimal digits."""
     whole = hashlib.sha256()
     for path in paths:
         if path.is_file():
@@ -114,10 +113,10 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path | None = None) -> Master:
-    """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`); also the project (`project`).
+    """Return the chapter with a number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project (`project`).
 
-    `root` is the instructor's clone, which has the solutions and the examiners that no package contains; unless it is named, the one
-    that this is called in, or netlab's own. Raises ChapterError when there is none.
+    `root` is the instructor's clone, which has the solutions and the marking schemes, which no package contains; by
+    default the clone that contains the working directory, or netlab's own. Raises ChapterError when there is none.
     """
     root = root or (Path.cwd() if Path("solutions").is_dir() else PACKAGE.parent)
     there = authoring.chapters(root)
@@ -163,7 +162,7 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
 
 
 def _asked(cell: Cell, source: Path) -> tuple[str, str]:
-    """Key and name of a check cell's one line, `chapter.check.<key>(<name>)`."""
+    """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`."""
     try:
         (statement,) = ast.parse(cell.source).body
         call = statement.value  # type: ignore[attr-defined]

@@ -1,9 +1,9 @@
-"""Notebooks that `pytest --nbval` marks as `netlab grade` did: the master, the student's answers, the examiner's cells.
+"""Notebooks with which `pytest --nbval` marks a submission as `netlab grade` did.
 
-In each an answer's cell begins with `%%answer`, which hands the rest of it to the sandbox: this process never runs a student's
-code. One cell follows for each part of its points, whose saved output says that all of them were earned: nbval passes where
-the student earned them. The provided cells and the instructor's answers are there to read; what an answer needs of them runs
-in the sandbox, from the master.
+They contain the solution, the student's answers and the examiner's cells. The cell of an answer begins with `%%answer`,
+which sends the rest of it to the sandbox: this process never runs student code. A cell follows for each part of its
+points, whose saved output says that all of them were earned: nbval passes if the student earned them. The provided
+cells and the instructor's answers are there only to be read; an answer runs in the sandbox with those of the solution.
 """
 
 import sys
@@ -30,7 +30,7 @@ IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 
 
 def write(graded: Graded, output: Path) -> None:
-    """Write a notebook for each submission that could be read, and what counts their points under pytest."""
+    """Write a notebook for each submission that could be read, and the pytest plug-in that counts their points."""
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.ipynb"):
         old.unlink()
@@ -44,12 +44,12 @@ def write(graded: Graded, output: Path) -> None:
 
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
-    """The notebook of one student.
+    """Return the notebook of one student.
 
     Parameters
     ----------
     seed : str
-        What the hidden cases followed from.
+        The seed of the hidden cases.
     """
     edition = chapter.edition(result["token"])
     exercises = chapter.exercises()
@@ -84,7 +84,9 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, str]:
-    """The code of each answer, with what it uses of others, as the sandbox ran it; code that ended badly is left out."""
+    """Return the code of each answer, with the other answers that it uses, as it ran in the sandbox; without code that
+    crashed or timed out.
+    """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
     for each in wanted:
@@ -105,7 +107,7 @@ def _examined(
     for number, (label, of) in enumerate(marking.parts_of(exercise, edition.checks[each.key])):
         cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number})", None)
         cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
-        # To nbval a cell that never ran has no outputs to hold against.
+        # nbval takes a cell without an execution count as one without saved outputs.
         cell.execution_count = number + 1
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said(of, of) + "\n")]  # type: ignore[no-untyped-call]
         cells.append(cell)
@@ -114,7 +116,7 @@ def _examined(
 
 
 def said(points: float, of: float) -> str:
-    """Return the text that an examiner's cell prints."""
+    """Return the output of an examiner's cell."""
     return f"{points:g} of {of:g} points"
 
 
@@ -131,16 +133,16 @@ def _cell(cell: NotebookNode, name: str) -> NotebookNode:
 
 
 class Exam:
-    """Marks answers in a notebook as the grader does; a notebook's `%%answer KEY` hands a cell to it.
+    """Marking of answers in a notebook as by the grader; the notebook's `%%answer KEY` passes a cell to it.
 
     Parameters
     ----------
     token : str
-        What the student's numbers are drawn from.
+        The seed of the student's own numbers.
     seed : str
-        What the hidden cases follow from.
+        The seed of the hidden cases.
     root : str, optional
-        The instructor's clone, where it is not netlab's own.
+        The instructor's clone, if it is not netlab's own.
     """
 
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
@@ -155,9 +157,9 @@ class Exam:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
 
     def answer(self, key: str, source: str) -> None:
-        """Run a student's cell in the sandbox, never here, and print what is to be said of it.
+        """Run a student's cell in the sandbox, never in this process, and print its feedback.
 
-        Raises EngineError where this machine cannot wall student code off.
+        Raises EngineError if this machine cannot isolate student code.
         """
         sandbox.require_walls()
         each = next(each for each in self._edition.wanted if each.key == key.strip())
@@ -169,7 +171,7 @@ class Exam:
         print("\n".join(marks[each.key].sentences))
 
     def part(self, key: str, number: int) -> None:
-        """Print what one part of an answer's points came to."""
+        """Print the points of one part of an answer."""
         exercise = self._exercises[key]
         assert isinstance(exercise, Exercise)
         _, of = marking.parts_of(exercise, self._edition.checks[key])[number]

@@ -1,4 +1,4 @@
-"""The provided code that an answer needs: definitions of the names that it uses, and their own needs; no figures, no tables."""
+"""The provided code that an answer needs: definitions of the names that it uses, and their own needs, without figures and tables."""
 
 import ast
 import builtins
@@ -18,7 +18,7 @@ class Names:
 
 
 def names(source: str) -> Names:
-    """Names that a cell gives a value to at its top, and names that it reads anywhere.
+    """Return the names that a cell defines at its top level, and the names that it reads anywhere.
 
     >>> sorted(names("import math as m\\ny = m.pi * x").defined), sorted(names("y = x").used)
     (['m', 'y'], ['x'])
@@ -40,7 +40,7 @@ def names(source: str) -> Names:
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:
-    """Names that a cell, or a function in it, reads from the notebook; a function's own variables are not among them."""
+    """Return the names that a cell, or a function in it, reads from the notebook, without local variables."""
     top = table.get_type() == "module"
     found = {
         symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and (top or symbol.is_global())
@@ -51,6 +51,7 @@ def _global_names(table: symtable.SymbolTable) -> set[str]:
 
 
 def _define(statement: ast.AST, defined: set[str]) -> None:
+    """Add the names that a statement binds to `defined`."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         defined.add(statement.name)
         return
@@ -71,7 +72,7 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
 
 @dataclass(frozen=True)
 class Provided:
-    """A cell of the master's."""
+    """A code cell of the solution."""
 
     source: str
     """Its code."""

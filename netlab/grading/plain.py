@@ -1,7 +1,7 @@
 """Data exchanged between a student's code and the grader: plain values of bounded size, never objects with behaviour.
 
-One side writes a value as JSON with its kind beside it, the other makes a fresh one of it. Nothing that a student defined
-is transferred: a subclass of float becomes a number, a run its scenario, a function a mark that it is a function.
+One side writes a value as JSON with its kind, the other side makes a new value of it. Nothing that a student defined is
+transferred: a subclass of float becomes a number, a run becomes its scenario, a function is only marked as a function.
 """
 
 import json
@@ -21,7 +21,7 @@ DEEPEST = 6
 
 
 class PlainError(NetlabError):
-    """A value that cannot cross; the text says which and why."""
+    """A value cannot be transferred; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Described:
-    """A student's run, or table of `netlab.repeat`: the scenario, which the grader measures again."""
+    """A student's run or table of `netlab.repeat`: its scenario, which the grader measures again."""
 
     scenario: dict[str, Any]
     seeds: list[int] | None = None
@@ -48,7 +48,7 @@ class Described:
 
 
 def encode(value: Any) -> Any:
-    """A value as data for JSON.
+    """Return a value as data for JSON.
 
     Raises PlainError when it is too large or nested too deeply.
 
@@ -106,7 +106,7 @@ def _library(value: Any) -> str:
 
 def _number(value: float) -> Any:
     if isinstance(value, int):
-        # An integer of any length is a float too large, or a number.
+        # Treat an integer of any length as a number; one of more than 63 bits becomes an infinite float.
         return {"number": value} if abs(value) < 2**63 else {"number": "inf" if value > 0 else "-inf"}
     return {"number": value} if math.isfinite(value) else {"number": repr(value)}
 
@@ -137,7 +137,7 @@ def _object(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
-    """The numbers that a figure draws, or None for what is no figure; where there can be none, nothing is imported for it."""
+    """Return the numbers of a figure, or None if the value is not a figure; without any figure in the process, import nothing."""
     import plotly.graph_objects as go
 
     from netlab.course.repetition import drawn
@@ -148,9 +148,9 @@ def _figure(value: Any) -> Any:
 
 
 def decode(data: Any, depth: int = 0) -> Any:
-    """A fresh value of what `encode` made, or of whatever a stranger wrote in its place.
+    """Return a new value from the data that `encode` made, or that an untrusted sender wrote.
 
-    Raises PlainError when it is nothing that `encode` makes.
+    Raises PlainError when the data do not have the form of `encode`.
     """
     if depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
         raise PlainError("The answer is no plain value.")
@@ -225,9 +225,9 @@ def _table(content: dict[str, Any]) -> Described:
 
 
 def parse(data: bytes) -> Any:
-    """JSON that a stranger wrote, its text clean.
+    """Return the value of an untrusted JSON text, with clean text.
 
-    Raises PlainError when it is too long, or is no JSON.
+    Raises PlainError when it is too long or is not JSON.
     """
     if len(data) > MOST_BYTES:
         raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")

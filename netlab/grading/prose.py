@@ -1,4 +1,6 @@
-"""Text with a little Markdown as safe HTML: code, formulas and emphasis; all else is escaped and keeps its lines."""
+"""Conversion of text with a little Markdown to safe HTML: code, formulas and emphasis; everything else is escaped and
+keeps its line breaks.
+"""
 
 import html
 import re
@@ -7,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 MAX_FORMULA_CHARACTERS = 300
 MAX_FORMULAS_S = 3.0
-"""Processor time for all formulas of a page: a page of a whole class must not fail over one student's."""
+"""Processor time in s for all formulas of a page: a page of the whole class must not fail because of one student."""
 TAGS = frozenset(
     (
         "math",
@@ -76,7 +78,7 @@ _PARTS = re.compile(
 
 
 class Prose:
-    """Renders the texts of one page."""
+    """Conversion of the texts of one page, which share the time for formulas."""
 
     def __init__(self) -> None:
         self._used_s = 0.0
@@ -107,7 +109,7 @@ class Prose:
         began_s = time.process_time()
         try:
             return formula(latex, display="inline" if kind == "formula" else "block")
-        except Exception:  # noqa: BLE001 (whatever a text does to the converter, it stays readable)
+        except Exception:  # noqa: BLE001 (after any error of the converter the source is shown)
             return source
         finally:
             self._used_s += time.process_time() - began_s
@@ -116,7 +118,7 @@ class Prose:
 def formula(latex: str, display: str = "inline") -> str:
     r"""Return a formula as MathML of known elements and attributes.
 
-    Raises ValueError, or an error of the converter, when it cannot be written so.
+    Raises ValueError, or an error of the converter, when that is impossible.
 
     >>> formula(r"\text{<b>x</b>}")
     Traceback (most recent call last):
@@ -124,7 +126,7 @@ def formula(latex: str, display: str = "inline") -> str:
     """
     from latex2mathml.converter import convert
 
-    # The converter escapes neither text nor links: what it made is read, and written anew.
+    # The converter escapes neither text nor links: parse its output, and write known elements anew.
     return _written(ET.fromstring(convert(latex, display=display)))  # noqa: S314 (no entities: the declaration is ours)
 
 

@@ -37,12 +37,12 @@ def compare(
     provided: list[list[Any]],
     wanted: list[list[str]],
 ) -> dict[str, Any]:
-    """The answers of the file that was read last, and how it differs from the notebook that was handed out.
+    """Return the answers of the file that was read last, and its differences from the original notebook.
 
     Parameters
     ----------
     handed_out, provided : list
-        Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the master's code cells.
+        Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the solution's code cells.
     """
     if not (_last and _last[0][0] == path):
         found = read(path)
@@ -94,7 +94,7 @@ def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]])
 def control(path: str) -> dict[str, Any]:
     """Return the class of a submission: `name`, `given`, `answer`, `line` and `others`; only `error` if there is none.
 
-    A file with Python is taken whole. Of a notebook the cell of the class is taken, and before it what that cell needs of the others.
+    A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
     """
     try:
         cells = _code_of(Path(path))
@@ -151,7 +151,7 @@ def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
 
 
 def page(template: str, words: Mapping[str, Any], room: str = "netlab.grading") -> str:
-    """A page of HTML from a room's templates; every text in it is escaped."""
+    """Return an HTML page from a package's templates; all text in it is escaped."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 

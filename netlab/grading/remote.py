@@ -1,4 +1,4 @@
-"""The grader's side of a student's class: the run is made here, and each method is called where student code runs, in the sandbox."""
+"""The grader's side of a student's class: the run is made here, and each method is called in the sandbox."""
 
 import math
 import struct
@@ -25,7 +25,8 @@ class RemoteClass(Elsewhere):
     Parameters
     ----------
     line : callable
-        Called for each connection: the line to where the object is, and what ends that place with the connection.
+        Called for each connection; returns the channel to the object, and the function that ends the object's process
+        with the connection.
     """
 
     def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
@@ -36,7 +37,7 @@ class RemoteClass(Elsewhere):
         return f"class {type(self).__name__}"
 
     def on_start(self, _subject: object) -> None:
-        """Stand for a method that the student's may have."""
+        """Exist, so that checks of a class find a method; the student's object has the real ones."""
 
     def caller(self, label: str, part: Part) -> Calling:
         """Return the object that calls the methods for a connection of a flow."""
@@ -55,7 +56,7 @@ class RemoteClass(Elsewhere):
 
 
 def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
-    """A `RemoteClass` that tables and sentences call by the student's name for it."""
+    """Return a `RemoteClass` whose name in tables and messages is the student's."""
     known = name if name.isidentifier() and len(name) <= MOST_NAME else "Own"
     made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
     return made
@@ -64,7 +65,7 @@ def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]],
 def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
     """Return proxies for the classes of a run that student code requests, by number of the traffic item and field.
 
-    Raises NetlabError when what it says of them makes no sense.
+    Raises NetlabError when its request is not valid.
     """
     told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
     number = len(traffic) if isinstance(traffic, list) else 0
@@ -88,18 +89,18 @@ def both_ends(line: Line) -> list[RemoteClass]:
 def resident_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
 ) -> RemoteClass:
-    """A class of which each connection has its object in a guest of its own: no two can talk, and none learns of another.
+    """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot communicate.
 
-    A connection raises StudentCodeError when the code that defines the class failed, RunError when the guest does not start.
+    A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
 
     Parameters
     ----------
     package : Path
-        As `Sandbox` takes it.
+        As for `Sandbox`.
     exercise : mapping
-        As `runner.work` takes them; its answer's `name` is the class.
+        A request as for `runner.work`; its answer's `name` is the class.
     name : str
-        What it is called in tables and sentences.
+        The name of the class in tables and messages.
     cpu_s, most_calls
         As for `Line`.
     """
@@ -122,7 +123,7 @@ def resident_class(
 
 
 class _RemoteCaller(ABC):
-    """Calls the methods of an object in the sandbox; see `own.Calling`."""
+    """Calls of the methods of an object in the sandbox; see `own.Calling`."""
 
     def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
         self._line, self.close, self._label, self._number = line, close, label, opening[1]
@@ -135,21 +136,21 @@ class _RemoteCaller(ABC):
         return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a moment of network time."""
+        """Call a method at a moment in ns of network time."""
         head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
         try:
             self._call(head, method, now_ns / NS_PER_S, given)
         except StudentCodeError:
             raise
         except NetlabError as error:
-            # The library on the student's side would not have sent such a value.
+            # netlab's own code on the student's side never sends such a value.
             raise StudentCodeError(f"{self._label}: {error}") from None
         except struct.error:
             raise self._nonsense() from None
 
     @abstractmethod
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call it, and do what it wants."""
+        """Call the method and apply its reply."""
 
     def _did(self, kind: int, said: bytes) -> bytes:
         if kind == callee.DID:
@@ -163,7 +164,7 @@ class _RemoteCaller(ABC):
 
 
 class ControlCaller(_RemoteCaller):
-    """For a congestion control."""
+    """Calls of a congestion control."""
 
     _flow: Flow
 
@@ -189,7 +190,7 @@ class ControlCaller(_RemoteCaller):
 
 
 class ProgramCaller(_RemoteCaller):
-    """For a program at one end."""
+    """Calls of a program at one end."""
 
     _program: Program
 
@@ -213,7 +214,7 @@ class ProgramCaller(_RemoteCaller):
 
 
 def text_of(said: bytes) -> str:
-    """A sentence that a stranger wrote, in a line of bounded length."""
+    """Return an untrusted message as a line of limited length."""
     return one_line(said.decode("utf-8", "replace"), LONGEST_TEXT)
 
 

@@ -1,4 +1,4 @@
-"""What comes out of grading: tables for people and platforms, pages for students and instructors."""
+"""Reports of a grading: tables for people and platforms, pages for students and instructors."""
 
 import csv
 import html
@@ -22,9 +22,9 @@ from netlab.grading.text import file_name, harmless
 
 GRADES, MOODLE, CANVAS = "grades.csv", "moodle.csv", "canvas.csv"
 MAX_CELL_CHARACTERS = 30_000
-"""Excel takes 32 767 characters in a cell."""
+"""A cell of Excel has at most 32 767 characters."""
 LINE_END = " ¶ "
-"""Code pages of Western Europe, in which spreadsheets save, have it."""
+"""The sign exists in the code pages of Western Europe in which spreadsheets save."""
 MOST_ROWS = 30
 
 
@@ -36,9 +36,9 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False, unreview
     output : Path
         The directory; reports of an earlier grading are replaced.
     show_expected : bool
-        Tell students the right numbers.
+        Show students the right numbers.
     unreviewed : bool
-        Write the platforms' files although answers wait for review.
+        Write the platforms' files although answers are waiting for review.
     """
     output.mkdir(parents=True, exist_ok=True)
     texts = {
@@ -56,7 +56,7 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False, unreview
     if unreviewed or not waiting(graded):
         texts |= {MOODLE: moodle_csv(graded), CANVAS: canvas_csv(graded)}
     else:
-        # Files of an earlier grading would be imported as if they belonged to this one.
+        # Remove files of an earlier grading, which could be imported by mistake.
         for name in (MOODLE, CANVAS):
             (output / name).unlink(missing_ok=True)
     for name, text in texts.items():
@@ -71,12 +71,12 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False, unreview
 
 
 def waiting(graded: Graded) -> int:
-    """Return how many answers wait for a person's points."""
+    """Return the number of answers that wait for a reviewer."""
     return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
 
 
 def titles(graded: Graded) -> dict[str, str]:
-    """Return the title of each exercise by key: its heading in the chapter, numbered if several stand under one."""
+    """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same heading."""
     headings = _headings(graded)
     keys = list(graded.master.exercises())
     shared = Counter(headings.get(key) for key in keys)
@@ -90,30 +90,30 @@ def titles(graded: Graded) -> dict[str, str]:
 
 
 def total(result: Mapping[str, Any]) -> float:
-    """All points of a student."""
+    """Return the points of a student."""
     return float(sum(mark["points"] for mark in result["exercises"]))
 
 
 def most(result: Mapping[str, Any]) -> float:
-    """All points that there are."""
+    """Return the maximum of points."""
     return float(sum(mark["of"] for mark in result["exercises"]))
 
 
 def imported(result: Mapping[str, Any]) -> str:
-    """The points that a platform is given: none for who was not graded, so that those that are there stay."""
+    """Return the points for a platform; empty for a student who was not graded, so that existing points are kept."""
     statuses = {mark["status"] for mark in result["exercises"]}
     return "" if marking.NOT_GRADED in statuses else _number(total(result))
 
 
 def without_address(graded: Graded) -> list[str]:
-    """Students who are not in Moodle's table, because the class list has its key for others and not for them."""
+    """Return the students who are missing in Moodle's table, because the class list has no Moodle key for them."""
     _, column = _moodle_key(graded)
     there = [entry.student for entry in graded.entries.values() if column and not entry.columns.get(column)]
     return there if len(there) < len(graded.entries) else []
 
 
 def _moodle_key(graded: Graded) -> tuple[str, str]:
-    """The heading of what names a student in Moodle, and the class list's column for it; "" is the student's own name."""
+    """Return the heading of Moodle's key for a student, and the column of the class list with it ("" for the student's name)."""
     for title, column in (("Email address", "email"), ("ID number", "id_number"), ("Username", "username")):
         if any(entry.columns.get(column) for entry in graded.entries.values()):
             return title, column
@@ -121,7 +121,7 @@ def _moodle_key(graded: Graded) -> tuple[str, str]:
 
 
 def grades_csv(graded: Graded) -> str:
-    """A line for each student and exercise."""
+    """Return a CSV file with a row for each student and exercise."""
     return _table(
         ("student", "exercise", "points", "of", "status"),
         (
@@ -133,9 +133,9 @@ def grades_csv(graded: Graded) -> str:
 
 
 def moodle_csv(graded: Graded) -> str:
-    """What Moodle's grade import takes: one line a student, with whichever of its own keys the class list has.
+    """Return a CSV file for Moodle's grade import: one row a student, with the first of Moodle's keys that the class list has.
 
-    Moodle stops at the first line whose student it does not know, so nobody beyond the class list is in it.
+    Moodle stops at the first row with an unknown student, so students who are not in the class list are left out.
     """
     title, column = _moodle_key(graded)
     rows = []
@@ -150,9 +150,9 @@ def moodle_csv(graded: Graded) -> str:
 
 
 def canvas_csv(graded: Graded) -> str:
-    """Return a file for Canvas's gradebook import: the columns of the class list, one of points, and the line of points possible.
+    """Return a CSV file for Canvas's gradebook import: the columns of the class list, one of points, and the row of points possible.
 
-    A column that the class list does not have is empty: Canvas then finds the student by the others.
+    A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
     whole = max((most(result) for result in graded.results), default=0.0)
     columns = _canvas_columns(graded)
@@ -165,7 +165,7 @@ def canvas_csv(graded: Graded) -> str:
 
 
 def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
-    """Canvas's headings, each with the class list's column; the names in two columns if the list has them so."""
+    """Return Canvas's headings, each with the column of the class list; the name is in two columns if the list has it so."""
     given = [entry.columns for entry in graded.entries.values()]
     has = {name for columns in given for name, value in columns.items() if value}
     split = {"first_name", "last_name", "canvas_id"} <= has and "name" not in has
@@ -176,7 +176,7 @@ def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
 
 
 def junit_xml(graded: Graded) -> str:
-    """A test suite for each student, a test case for each exercise."""
+    """Return a JUnit file with a test suite for each student and a test case for each exercise."""
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
         marks = result["exercises"]
@@ -205,7 +205,7 @@ def junit_xml(graded: Graded) -> str:
 
 
 def review_csv(graded: Graded) -> str:
-    """A line for each answer in words, with room for a person's points, and with those that it has.
+    """Return a CSV file with a row for each written answer, with space for a reviewer's points or the given points.
 
     Each cell is one line, and short enough for any spreadsheet.
     """
@@ -232,19 +232,19 @@ def review_csv(graded: Graded) -> str:
 
 
 def _in_a_cell(text: str) -> str:
-    """Text in one line for a spreadsheet, its line ends shown; cut where Excel would begin another row."""
+    """Return a text in one line with visible line ends, cut to the length of Excel's cells."""
     lines = (line.strip() for line in text.replace("\t", " ").split("\n"))
     line = LINE_END.join(filter(None, lines))
     return line if len(line) <= MAX_CELL_CHARACTERS else f"{line[:MAX_CELL_CHARACTERS]} …"
 
 
 def _in_words(mark: Mapping[str, Any]) -> bool:
-    """Whether a person reads, or has read, this answer."""
+    """Return whether an answer is read by a reviewer."""
     return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
 def review_html(graded: Graded) -> str:
-    """Answers in words beside model answer and rubric; flagged ones say so."""
+    """Return the page for reviewers: written answers with model answer and rubric; flagged ones are marked."""
     questions: dict[tuple[str, str], dict[str, Any]] = {}
     models, named = _models(graded), titles(graded)
     for result in graded.results:
@@ -288,12 +288,12 @@ def _others(flag: Mapping[str, Any], student: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """A text of the chapter's without the comments in it that only its source is for."""
+    """Return a text of the chapter without its HTML comments, which are for the source only."""
     return re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL).strip()
 
 
 def _models(graded: Graded) -> dict[str, dict[str, str]]:
-    """The model answers, by token and exercise."""
+    """Return the model answers, by token and exercise."""
     found: dict[str, dict[str, str]] = {}
     for result in graded.results:
         token = result["token"]
@@ -304,7 +304,7 @@ def _models(graded: Graded) -> dict[str, dict[str, str]]:
 
 
 def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
-    """What one student reads."""
+    """Return the feedback page of one student."""
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
     headings, named = _headings(graded), titles(graded)
@@ -339,7 +339,7 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
 
 
 def _headings(graded: Graded) -> dict[str, str]:
-    """The heading under which each exercise stands."""
+    """Return the heading above each exercise, by key."""
     found: dict[str, str] = {}
     heading = ""
     for cell in graded.master.edition().handed_out:
@@ -351,7 +351,7 @@ def _headings(graded: Graded) -> dict[str, str]:
 
 
 def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
-    """The instructor's first page: what could not be read, what waits, flags, and points by exercise and student."""
+    """Return the instructor's first page: unreadable files, waiting answers, flags, and points by exercise and student."""
     results = graded.results
     totals = sorted(total(result) for result in results)
     whole = max((most(result) for result in results), default=0.0)
@@ -406,7 +406,7 @@ def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
 
 
 def waiting_sentence(graded: Graded, *, unreviewed: bool = False) -> str:
-    """Return what is to be said of answers that wait for a person, "" if there are none."""
+    """Return a sentence about answers that wait for a reviewer; "" if there are none."""
     number = waiting(graded)
     if not number:
         return ""
@@ -420,7 +420,7 @@ def waiting_sentence(graded: Graded, *, unreviewed: bool = False) -> str:
 
 
 def notes(graded: Graded) -> list[str]:
-    """What is to be said of the class before its points."""
+    """Return remarks about the class that precede its points."""
     found = [*graded.notes]
     listed = any(entry.token for entry in graded.entries.values())
     if graded.entries and not listed and any(result["token"] for result in graded.results):
@@ -447,7 +447,7 @@ def notes(graded: Graded) -> list[str]:
 
 
 def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]:
-    """How many students got from 0 to 10, 10 to 20, ... per cent."""
+    """Return the number of students with 0 to 10, 10 to 20, ... per cent of the points."""
     counts = Counter(min(9, int(10 * points / whole)) if whole else 0 for points in totals)
     tallest = max(counts.values(), default=1)
     return [
@@ -467,7 +467,7 @@ def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
 
 
 def _outcome(mark: Mapping[str, Any]) -> str:
-    """The status and the points of an exercise in a few words."""
+    """Return the status and the points of an exercise as text."""
     if mark["status"] == marking.REVIEW:
         return f"{mark['status']}, of {_number(mark['of'])}"
     return f"{marking.shown_status(mark)}, {_number(mark['points'])} of {_number(mark['of'])}"

@@ -1,4 +1,4 @@
-"""A class list: who there is, which file is whose, whose numbers are which."""
+"""Class lists, and the assignment of submitted files to students."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ NAMES = {
     "id_number": (),
     "username": (),
 }
-"""The columns that a class list may have, each with other names for it; letters' case and spaces do not matter."""
+"""The columns of a class list, each with its other names; capitals and spaces are ignored."""
 IDENTIFIERS = ("student", "email", "sis_login_id", "sis_user_id", "canvas_id")
-"""The columns that name a student, in the order in which they are taken."""
+"""The columns that identify a student, in order of preference."""
 POINTS_POSSIBLE = "Points Possible"
-"""The word in the place of a student in the second line of a gradebook that Canvas exports."""
+"""The text in place of a student in the second row of a gradebook exported from Canvas."""
 MOST_FILES = 5_000
 MOST_UNPACKED_BYTES = 4 << 30
 DEEPEST = 4
 
 
 class RosterError(NetlabError):
-    """A class list that cannot be used; the text says which lines and why."""
+    """A class list cannot be used; the text says which rows and why."""
 
 
 @dataclass(frozen=True)
@@ -52,35 +52,35 @@ class Entry:
     """A student of a class."""
 
     student: str
-    """The name in all reports: what the column `student` says."""
+    """The identifier in all reports: the content of the column `student`."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The line's other known columns."""
+    """The other known columns of the row."""
 
     @property
     def token(self) -> str | None:
-        """What the numbers are drawn from; None where the list does not say."""
+        """The token of the student's own numbers; None if the list has none."""
         return self.columns.get("token") or None
 
     @property
     def name(self) -> str:
-        """The person's name, as far as the list has it."""
+        """The person's name if the list has it, else the identifier."""
         whole = " ".join(filter(None, (self.columns.get("first_name"), self.columns.get("last_name"))))
         return self.columns.get("name") or whole or self.student
 
     @property
     def spellings(self) -> list[str]:
-        """The person's name as platforms write it: in several languages of Moodle the last name is first, in Chinese without a space."""
+        """The person's name as platforms write it: in some languages of Moodle the last name is first, in Chinese without a space."""
         first, last = self.columns.get("first_name", ""), self.columns.get("last_name", "")
         other = [f"{last} {first}", f"{last}{first}", f"{first} {last}"] if first and last else []
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
 def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
-    """Read a class list: a CSV file with a line of headings, of which one names the students.
+    """Read a class list: a CSV file with a row of headings, one of which identifies the students.
 
-    A student without a name of that column goes by the e-mail address. Remarks are added to `notes`.
+    A student without an identifier is identified by the e-mail address. Remarks are appended to `notes`.
 
-    Raises RosterError when it cannot be read, has no students, or with every line that names nobody or somebody twice.
+    Raises RosterError when it cannot be read or has no students, or with every row that has no student or one of an earlier row.
     """
     sheet = sheets.read(path, "class list")
     columns = _columns(sheet)
@@ -131,23 +131,23 @@ def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
 
 
 def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
-    """The headings in which each of `NAMES` is looked for, in their order.
+    """Return the headings of the file for each of `NAMES`, in order of preference.
 
-    Raises RosterError when none of them names the students.
+    Raises RosterError when none identifies the students.
     """
     plain = sheet.by_plain
     found = {
         name: [plain[spelling] for spelling in (name, *others) if spelling in plain] for name, others in NAMES.items()
     }
     if "sis_login_id" in plain:
-        # A gradebook that Canvas exported, whose headings are English in every language; "ID" is Canvas's own number.
+        # In a gradebook exported from Canvas, headings are English in every language; "ID" is Canvas's own number.
         if "id" in plain:
             found["canvas_id"].append(plain["id"])
             found["student"].remove(plain["id"])
     else:
         for name, others in headings.fields_of(sheet.headings).items():
             found[name] += [heading for heading in others if heading not in found[name]]
-    # The number first: in Moodle, a student who has none has a user name.
+    # Prefer the number: in Moodle, students without a number have a user name.
     named = {heading for places in found.values() for heading in places}
     found["student"] += [
         heading for name in ("id_number", "username") for heading in found[name] if heading not in found["student"]
@@ -173,28 +173,28 @@ def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A file that was handed in."""
+    """A submitted file."""
 
     name: str
-    """The name that it goes by: the file's, or that of a student's folder; clean."""
+    """The name of the file, or of the student's folder that contains it; clean."""
     label: str
-    """What it is called in reports: its own name, with the folder's before it; clean."""
+    """The name in reports: the file's, preceded by the folder's; clean."""
     path: Path
-    """Where it is."""
+    """The path of the file."""
 
 
 def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
-    """The files that were handed in.
+    """Return the submitted files.
 
-    A directory stands for all files in it, a ZIP archive as learning platforms make it for those in it; in a directory of a
-    student, as platforms pack them, the directory's name is the student's. Links are not followed.
+    A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
+    directory that contains a single student's files is the student's. Links are not followed.
 
-    Raises NetlabError when one of the paths is not there, or an archive is broken or too large.
+    Raises NetlabError when a path does not exist, or an archive is damaged or too large.
 
     Parameters
     ----------
     room : Path
-        An empty directory, for what is unpacked.
+        An empty directory for unpacked files.
     """
     found: list[HandedIn] = []
     for number, path in enumerate(paths):
@@ -227,7 +227,7 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
-    """The files of a platform's archive, each written under a number: names in it are names only."""
+    """Return the files of a platform's archive; each is written under a number, because names in it are untrusted."""
     room.mkdir(parents=True)
     left_bytes = MOST_UNPACKED_BYTES
     try:
@@ -243,7 +243,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
                 if stat.S_ISLNK(member.external_attr >> 16):
                     path.symlink_to("a link in the archive")
                 else:
-                    # Whatever it says of its size; one byte more than is read shows that it is too large.
+                    # Do not trust the size in the archive; reading one byte more than allowed shows that it is too large.
                     with packed.open(member) as source:
                         path.write_bytes(source.read(min(left_bytes, MOST_BYTES + 1)))
                     left_bytes -= path.stat().st_size
@@ -259,7 +259,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
 
 
 def _name_in(member: zipfile.ZipInfo) -> str:
-    """A file's name in an archive: in UTF-8 also where an old packer does not say so."""
+    """Return a file's name in an archive, decoded as UTF-8 also if an old packer did not mark it as such."""
     if member.flag_bits & 0x800:
         return member.filename
     try:
@@ -270,25 +270,25 @@ def _name_in(member: zipfile.ZipInfo) -> str:
 
 @dataclass
 class Matched:
-    """Whose each file is."""
+    """The assignment of files to students."""
 
     files: dict[str, HandedIn | None]
-    """The file of each student, None for those of the class who handed nothing in."""
+    """The file of each student; None for students of the class without a file."""
     doubtful: dict[str, str] = field(default_factory=dict)
-    """Students who may have handed in a file that could also be another's, and a sentence that says so."""
+    """Students who may own a file that could also be another's, with a message about it."""
     notes: list[str] = field(default_factory=list)
-    """What is to be said of the class."""
+    """Remarks about the class."""
 
 
 def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
-    """Whose each file is, and what is to be said of that.
+    """Assign files to students.
 
     Parameters
     ----------
     entries : sequence of Entry
-        The class; empty takes every file's own name.
+        The class; if empty, each file's name is its student.
     chapter : str
-        The notebook's name, which the files that were handed out have in theirs, with the number that the chapter had then.
+        The notebook's name, which distributed files have in their names, with the chapter's number at that time.
     """
     found = Matched({entry.student: None for entry in entries})
     owners = _Owners(entries)
@@ -305,7 +305,7 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
         student = students[0] if students else name
         other = found.files.get(student)
         if other is not None:
-            # The notebook; of two notebooks the one whose name comes last.
+            # Prefer a notebook; of two notebooks, the one whose name comes last.
             better = max(other, file, key=lambda each: (Path(each.label).suffix == ".ipynb", each.label))
             found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was taken.")
             found.files[student] = better
@@ -324,7 +324,7 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
 
 
 class _Owners:
-    """Who of a class a file may belong to."""
+    """An index of a class by the names that a file may have."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
@@ -337,14 +337,14 @@ class _Owners:
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
     def of(self, file: HandedIn, name: str) -> tuple[str, ...]:
-        """The students whose it may be: one where it is known, none where it is nobody's."""
+        """Return the students who may own a file: one if the owner is known, none if it is nobody of the class."""
         for spelling in (file.label, Path(file.label).name, file.name):
             if folded(spelling) in self._by_file:
                 return self._by_file[folded(spelling)]
         for spelling in (name, file.name):
             if folded(spelling) in self._by_key:
                 return self._by_key[folded(spelling)]
-        # As Moodle names directories: Full Name_12345_assignsubmission_file; as Canvas names files: name_12345_67890_title.
+        # Moodle names directories Full Name_12345_assignsubmission_file; Canvas names files name_12345_67890_title.
         parts = file.name.split("_")
         for part in parts[1:4]:
             if part in self._by_canvas:
@@ -361,6 +361,6 @@ def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
 
 
 def _person(name: str) -> str:
-    """A person's name, the first name first: "Müller, Jürgen" is "Jürgen Müller"."""
+    """Return a person's name with the first name first: "Müller, Jürgen" becomes "Jürgen Müller"."""
     last, comma, first = name.partition(",")
     return f"{first.strip()} {last.strip()}" if comma else name

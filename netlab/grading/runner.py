@@ -41,7 +41,7 @@ Server = Callable[[callee.Ear, Sequence[Any]], bytes]
 
 
 def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
-    """Ask the grader something, and answer what it asks of some classes and objects until it replies.
+    """Send the grader a request, and answer its requests for some classes and objects until it replies.
 
     Raises NetlabError when the grader refuses, with its reason.
     """
@@ -60,21 +60,21 @@ class Tutor:
     at_an_answer = False
 
     def __call__(self, *_answers: object) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def take(self, own: Any, fallback: Any = None) -> Any:
-        """The student's own answer where there is one."""
+        """Return the student's own answer if there is one, else the fallback."""
         from netlab.course.answers import is_stub
 
         return fallback if is_stub(own) and fallback is not None else own
 
     def hint(self) -> None:
-        """Give none."""
+        """Do nothing: there are no hints."""
 
     def __getattr__(self, name: str) -> Any:
         if Tutor.at_an_answer:
             raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
-        # Provided cells hand it to `take`, which does not need it here.
+        # Provided cells pass it to `take`, which does not need it here.
         return None
 
 
@@ -89,8 +89,8 @@ class Tutors:
 
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
-    """Import what the exercises need, once for all; they are of one chapter and one student."""
-    # A collection goes through all that was imported; after a fork it copies each page of it.
+    """Import the modules that the exercises need, once for all; the exercises belong to one chapter and one student."""
+    # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
     alone = [exercise for exercise in exercises if "topic" not in exercise]
     for name in LIGHT if alone else EARLY:
@@ -101,7 +101,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     if exercises and not alone:
         from netlab.traffic import program, tcp
 
-        # A judge looks its runs up by a scenario's words, so these tell objects of a class apart.
+        # The grader finds runs by their scenarios, so different objects of a class need different names there.
         tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
         _stand_in(exercises[0])
     for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
@@ -113,6 +113,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _told_apart(value: object) -> str:
+    """Return the name of a class or object, with a checksum of the object's attributes."""
     from netlab.traffic.own import own_name
 
     inside = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
@@ -121,7 +122,7 @@ def _told_apart(value: object) -> str:
 
 
 def _put(name: str, **content: Any) -> None:
-    """Let a module have this content, and nothing else."""
+    """Replace a module by one with only these names."""
     module = types.ModuleType(name)
     module.__dict__.update(content)
     sys.modules[name] = module
@@ -131,6 +132,7 @@ def _put(name: str, **content: Any) -> None:
 
 
 def _imported(source: str) -> list[str]:
+    """Return the names of modules that a source imports, or may import."""
     found: list[str] = []
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Import):
@@ -141,7 +143,7 @@ def _imported(source: str) -> list[str]:
 
 
 def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
-    """Run an exercise, and send what came of it or answer the calls of its class."""
+    """Run an exercise; send its outcome, or answer the calls of its class."""
     ear = callee.Ear(gate)
     if exercise.get("serves"):
         _serve(exercise, ear)
@@ -155,7 +157,7 @@ def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
 def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
-    # Code below the class may fail: it is not part of the class.
+    # Code after the class may fail: it is not part of the class.
     if exercise["name"] not in space:
         text = (failure or {}).get("error") or (failure or {}).get("provided") or f"it has no {exercise['name']}"
         ear.say(callee.FAILED, text.encode("utf-8", "replace"))
@@ -165,7 +167,7 @@ def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
-    """Run the provided cells and the answer; what went wrong."""
+    """Run the provided cells and the answer; return the error, or None."""
     sys.setrecursionlimit(1000)
     module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
     sys.modules[module.__name__] = module
@@ -173,16 +175,16 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
     try:
         for number, source in enumerate(exercise["given"]):
             exec(compile(source, f"<provided cell {number + 1}>", "exec"), module.__dict__)  # noqa: S102 (the instructor's own)
-    except BaseException as error:  # noqa: BLE001 (said outside, where it is no student's fault)
+    except BaseException as error:  # noqa: BLE001 (the grader decides whether the student is responsible)
         return {"provided": _said(error)}
     Laboratory.graded = Tutor.at_an_answer = True
     for name in exercise.get("same_as", ()):
         _withhold(name, exercise["topic"])
-    # An error quotes its line, although the code is no file.
+    # Register the source, so that an error can quote its line.
     answer: str = exercise["answer"]
     linecache.cache[ANSWER_NAME] = (len(answer), None, answer.splitlines(keepends=True), ANSWER_NAME)
     try:
-        exec(compile(answer, ANSWER_NAME, "exec"), module.__dict__)  # noqa: S102 (what this is for)
+        exec(compile(answer, ANSWER_NAME, "exec"), module.__dict__)  # noqa: S102 (student code, in the sandbox)
     except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
         return {"error": _said(error)}
     finally:
@@ -200,7 +202,7 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     value = space[exercise["name"]]
     try:
         outcome: dict[str, Any] = {"value": plain.encode(value)}
-    except BaseException as error:  # noqa: BLE001 (a value may do anything when it is looked at)
+    except BaseException as error:  # noqa: BLE001 (a student's object may raise in any method)
         return {"error": _said(error)}
     if callable(value):
         outcome["calls"] = [called(value, call, ear) for call in exercise["calls"]]
@@ -208,7 +210,7 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
 
 
 def _withhold(name: str, topic: str) -> None:
-    """Let a function of the library raise, by whatever name it is known: it is what the exercise asks for."""
+    """Let a function of the library raise, under all its names, because it would solve the exercise."""
     home, *path = name.split(".")
     found: Any = importlib.import_module(HOMES.get(home) or f"netlab.chapters.{topic}.{home}")
     for each in path:
@@ -263,7 +265,7 @@ def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
                 },
             )
         except NetlabError as error:
-            # Raise the same error as a probe outside the grader.
+            # Raise the same error as a probe in the notebook.
             raise RuntimeError(str(error)) from None
 
     return probe
@@ -282,7 +284,7 @@ class Laboratory:
         *rest: Any,
         **more: Any,
     ) -> Any:
-        """Ask for a run."""
+        """Request a run."""
         from netlab.base.errors import NetlabError
         from netlab.measure.results import Run
         from netlab.runs.scenario import Scenario
@@ -306,14 +308,14 @@ class Laboratory:
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
-        """Ask for several runs, one after the other."""
+        """Request several runs, one after the other."""
         if isinstance(scenarios, Mapping):
             return {label: cls.run(scenario) for label, scenario in scenarios.items()}
         return [cls.run(scenario) for scenario in scenarios]
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
-    """Let the chapter open with its numbers, and with stand-ins for its checks and its panel."""
+    """Let the chapter open with its own numbers, and with replacements of its checks and its panel."""
     from netlab.course.own_numbers import StudentValues
 
     topic = exercise["topic"]
@@ -334,11 +336,11 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
 
 
 def _nothing(*_words: Any, **_more: Any) -> None:
-    """Draw nothing: nobody looks at it here."""
+    """Do nothing: there is nobody to see a figure."""
 
 
 def _said(error: BaseException) -> str:
-    """An error in a line, and the line of the answer on which it arose."""
+    """Return an error as one line of text, with the line of the answer in which it arose."""
     where = ""
     trace = error.__traceback__
     while trace is not None:

@@ -1,4 +1,4 @@
-"""The grader's side of the walls: a pocket kernel that runs student code and reads and writes nothing of the grader's."""
+"""The grader's side of the sandbox: a pocket kernel that runs student code without access to the grader's files."""
 
 import atexit
 import compileall
@@ -41,7 +41,7 @@ from netlab.grading.line import (
 
 PROGRAM = "netlab.grading.supervisor"
 MEMORY_MB = 768
-CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with what they build on
+CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with their provided cells
 WALL_S = 3600.0
 POLL_S = 0.005
 MOST_ASKED = 400
@@ -51,7 +51,7 @@ LEFT_OUT = ("commands", "contest", "replication", "perf")
 
 
 class Ending(Enum):
-    """How a student's code ended."""
+    """The ways in which a student's code can end."""
 
     ANSWERED = "answered"
     TIMED_OUT = "timed out"
@@ -60,45 +60,46 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one exercise."""
+    """The outcome of an exercise in the sandbox."""
 
     ending: Ending
-    """How its code ended."""
+    """The way in which its code ended."""
     message: dict[str, Any]
-    """What it said last, by names as `runner` gives them; empty where it did not."""
+    """The last message of `runner`, by names; empty if there was none."""
     reason: str = ""
-    """Why there is no message."""
+    """The reason why there is no message."""
 
 
 Answerer = Callable[[Mapping[str, Any], Line], Any]
-"""Called with what an exercise's code asked, and the line to classes of it that a run is to call; returns plain data,
-or raises NetlabError to refuse."""
+"""Called with a request of an exercise's code, and the channel to its classes that a run must call; returns plain data,
+or raises NetlabError to refuse.
+"""
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Runs student code in guests of its own."""
+    """Guests that run student code."""
 
     package: Path
-    """Directory with what students have of netlab, without checks and without the grader."""
+    """The directory with the students' part of netlab, without checks and without the grader."""
     cpu_s: float = CPU_S
-    """Processor time that one exercise may take, in s. On a busy machine it takes longer, and is not cut short."""
+    """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run exercises, each afresh, and say what came of each.
+        """Run each exercise in a fresh process; return the outcome of each.
 
         Raises RunError when a guest does not start.
 
         Parameters
         ----------
         exercises : sequence of mapping
-            As `runner.work` takes them.
+            Requests as for `runner.work`.
         answer : callable
-            Answers what student code asks.
+            Answers requests of student code.
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):
-            # In one guest, until all are done or one has brought it down.
+            # Use one guest until all exercises are done or one has crashed it.
             with closing(boot(self.package)) as guest:
                 guest.send({"do": "work", "words": {"exercises": list(exercises[len(found) :]), "seed": SEED}})
                 found += Watch(guest, self.cpu_s, answer).outcomes()
@@ -106,7 +107,7 @@ class Sandbox:
 
 
 def boot(package: Path) -> Guest:
-    """A guest for student code, which finds the students' package; it waits for its exercises."""
+    """Boot a guest with the students' package, which waits for its exercises."""
     return Guest(
         kernel.find(),
         pin=True,
@@ -118,7 +119,7 @@ def boot(package: Path) -> Guest:
 
 
 class Watch:
-    """Follows one guest from outside."""
+    """The supervision of one guest from outside."""
 
     def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
         self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
@@ -129,7 +130,7 @@ class Watch:
         self._line = self._new_line()
 
     def outcomes(self) -> list[Outcome]:
-        """What came of the exercises; fewer than there were when one of them brought the guest down."""
+        """Return the outcomes of the exercises; fewer than requested if one of them crashed the guest."""
         stopped = self._follow()
         if self._begun < 0:
             text = self._log.read_text(errors="replace")[-2000:]
@@ -141,7 +142,7 @@ class Watch:
         return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
 
     def _follow(self) -> str:
-        """Watch until the guest has ended or must be ended; returns why it must."""
+        """Watch until the guest has ended or must be stopped; return the reason for stopping it."""
         wall_s, looked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
             if (self._folder / f"begun-{self._begun + 1}").exists():
@@ -155,7 +156,7 @@ class Watch:
                 try:
                     self._asks()
                 except GarbledError:
-                    # Not the code's end: whether it is seen before the answer is a matter of moments.
+                    # Ignore this: the end of the process is handled when its answer has been read.
                     self._line = self._new_line()
                 except StudentCodeError as error:
                     return str(error)
@@ -174,13 +175,13 @@ class Watch:
                     return "it waited at the gate, where nobody speaks to it"
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
-        # What was begun between the last look and its end.
+        # Count exercises that started between the last look and the guest's end.
         while (self._folder / f"begun-{self._begun + 1}").exists():
             self._begun += 1
         return ""
 
     def _asks(self) -> None:
-        """Answer a question; what the calls of a run with the student's classes cost has a limit of its own."""
+        """Answer a request; calls of a student's classes in a run have a separate limit."""
         line = self._line
         kind, said = line.hear()
         if kind != callee.ASKED:
@@ -233,7 +234,7 @@ class Watch:
 
 @contextmanager
 def student_package() -> Iterator[Path]:
-    """A directory with what a student's code may see of netlab: neither checks nor the grader."""
+    """Yield a directory with the part of netlab that student code may see: neither checks nor the grader."""
     with scratch.run_directory() as directory:
         whole = directory / "packages"
         target = whole / PACKAGE.name
@@ -265,7 +266,7 @@ _made: dict[tuple[str, ...], Path] = {}
 
 
 def shared_package() -> Path:
-    """The students' package of this process, one for each set of chapters' places; removed when the process ends."""
+    """Return the students' package of this process, for the current set of chapter folders; it is removed when the process ends."""
     with _gate:
         places = tuple(chapters.__path__)
         if not _made:
@@ -276,26 +277,26 @@ def shared_package() -> Path:
 
 
 def site_packages() -> list[str]:
-    """Where the packages are that netlab uses."""
+    """Return the directories of the packages that netlab uses."""
     places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return list(dict.fromkeys(place for place in places if place))
 
 
 def readable(package: Path) -> list[str]:
-    """What the guest may read of this machine: Python, the packages beside netlab, what students have of netlab."""
+    """Return the paths that the guest may read: Python, packages other than netlab, the students' part of netlab."""
     found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
     for place in (*site_packages(), *python_path()[1:]):
         found.append(launcher.LISTED + place)
-        # One by one: an installed netlab lies among them, and its checks must not be read.
+        # List the packages one by one, because an installed netlab with its checks may be among them.
         found += [entry.path for entry in os.scandir(place) if not entry.name.startswith(PACKAGE.name)]
     return list(dict.fromkeys(path for path in found if ":" not in path))
 
 
 def require_walls() -> None:
-    """Refuse to run student code on a machine that cannot keep it from the answers.
+    """Raise EngineError if this machine cannot keep the answers from student code.
 
-    Raises EngineError when the host has no Landlock, or netlab, a chapter or a clone's solutions are in a directory that
-    every program in the sandbox may read.
+    That is so if the host has no Landlock, or if netlab, a chapter or a clone's solutions are in a directory that every
+    program in the sandbox may read.
     """
     if launcher.landlock_version() < 1:
         raise EngineError(
@@ -316,6 +317,6 @@ def require_walls() -> None:
 
 
 def _answers() -> list[Path]:
-    """Return the directories whose files no student may read: netlab with its checks, chapters elsewhere, a clone's solutions."""
+    """Return the directories that students must not read: netlab with its checks, chapters elsewhere, a clone's solutions."""
     solutions = PACKAGE.parent / "solutions"
     return [PACKAGE, *map(Path, chapters.__path__), *([solutions] if solutions.is_dir() else [])]

@@ -1,4 +1,4 @@
-"""Tables that spreadsheets and learning platforms write: commas, semicolons or tabs, UTF-8, UTF-16 or a code page."""
+"""Reading of tables from spreadsheets and learning platforms: commas, semicolons or tabs, UTF-8, UTF-16 or a code page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIN_ZERO_SHARE = 0.2
 
 
 class SheetError(NetlabError):
-    """A table that cannot be read; the text says why, and what to do."""
+    """A table cannot be read; the text says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Sheet:
 
 
 def read(path: Path, what: str) -> Sheet:
-    """Read a table whose first line has headings.
+    """Read a table whose first row has the headings.
 
-    Raises SheetError when it cannot be read, naming it as `what`.
+    Raises SheetError when it cannot be read; `what` names it in the message.
     """
     try:
         data = path.read_bytes()
@@ -76,7 +76,7 @@ def read(path: Path, what: str) -> Sheet:
     text = text.lstrip("\ufeff\r\n")
     delimiter = ""
     if named := re.match(r"sep=(.)\r?\n", text, re.IGNORECASE):
-        # Excel's own line, which names the delimiter.
+        # Excel's own first line, which names the delimiter.
         delimiter, text = named[1], text[named.end() :]
     lines_before = 1 if named else 0
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or delimiter_of(text))
@@ -93,7 +93,7 @@ def read(path: Path, what: str) -> Sheet:
 
 
 def delimiter_of(text: str) -> str:
-    """Return what separates the columns: the most frequent of comma, semicolon and tab in the first line, outside quotes.
+    """Return the delimiter of the columns: the most frequent of comma, semicolon and tab in the first line, outside quotes.
 
     >>> delimiter_of('"a;b",c'), delimiter_of("a;b;c,d"), delimiter_of("a")
     (',', ';', ',')
@@ -103,9 +103,9 @@ def delimiter_of(text: str) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a table: by its mark, UTF-16 by its zero bytes, UTF-8 if it can be, else a code page.
+    """Return the encoding of a table: by its byte order mark, UTF-16 by its zero bytes, UTF-8 if it is valid, else a code page.
 
-    The code page is the one in which most headings are known, Western Europe's of several.
+    The code page is the one in which most headings are known, Western Europe's if several are.
     """
     for mark, name in MARKS:
         if data.startswith(mark):
@@ -121,7 +121,7 @@ def encoding_of(data: bytes) -> str:
 
 
 def _known_headings(data: bytes, code_page: str) -> int:
-    """Return how many headings of the first line are known if it is in this code page."""
+    """Return the number of known headings in the first line if it is decoded with this code page."""
     try:
         line = data.lstrip(b"\r\n").split(b"\n", 1)[0].decode(code_page)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What a student handed in, read without running any of it."""
+"""Reading of a submitted notebook without executing any of it."""
 
 import ast
 import difflib
@@ -28,12 +28,12 @@ VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
 
 
 class UnreadableError(NetlabError):
-    """A file that is no notebook that can be graded; the text says what it is and what to hand in."""
+    """A file is not a notebook that can be graded; the text says what it is and what to hand in."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a submission, or of the master."""
+    """A cell of a submission or of the original notebook."""
 
     id: str
     kind: str
@@ -43,13 +43,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook that was handed in."""
+    """A submitted notebook."""
 
     cells: tuple[Cell, ...]
-    """In their order."""
+    """The cells, in their order."""
 
     def token(self) -> str:
-        """What its numbers are drawn from, as its own `begin("...")` says; "" for the printed numbers."""
+        """Return the token in the notebook's call `begin("...")`; "" for the printed numbers."""
         for cell in self.cells:
             found = re.search(r"\bbegin\(\s*[\"']([A-Za-z0-9_-]{1,64})[\"']\s*\)", cell.source)
             if cell.kind == "code" and found:
@@ -57,7 +57,7 @@ class Submission:
         return ""
 
     def chapter(self) -> str:
-        """The topic of the chapter that it imports; "" where it imports none."""
+        """Return the topic of the chapter that the notebook imports; "" if it imports none."""
         for cell in self.cells:
             found = re.search(r"^[ \t]*from[ \t]+netlab\.chapters[ \t]+import[ \t]+(\w+)", cell.source, re.MULTILINE)
             if cell.kind == "code" and found:
@@ -67,33 +67,33 @@ class Submission:
 
 @dataclass(frozen=True)
 class Wanted:
-    """An answer that is looked for in a submission."""
+    """An answer to look for in a submission."""
 
     key: str
-    """The exercise."""
+    """The key of the exercise."""
     id: str
-    """Its cell's id."""
+    """The id of its cell."""
     name: str
-    """What the cell defines; "" for an answer in words."""
+    """The name that the cell defines; "" for a written answer."""
     stub: str
-    """The cell as students get it."""
+    """The original source of the cell."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """An answer as it was found."""
+    """An answer that was found in a submission."""
 
     source: str | None
-    """The cell's text, for words what the student wrote; None when there is no such cell."""
+    """The source of the cell, for a written answer the student's text; None if there is no such cell."""
     attempted: bool
-    """Whether it differs from what students get."""
+    """True if it differs from the original."""
     notes: tuple[str, ...] = ()
-    """What is to be said of how it was found."""
+    """Remarks on how it was found."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a submission differs from the notebook that was handed out: sentences for the report."""
+    """The differences between a submission and the original notebook: sentences for the report."""
 
     notes: tuple[str, ...] = ()
     edited_checks: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class Layout:
 def read(path: Path) -> Submission:
     """Read a submission.
 
-    Raises UnreadableError when it is no notebook; the text says what was seen.
+    Raises UnreadableError when it is not a notebook; the text describes the file.
     """
     data = contents(path)
     try:
@@ -120,7 +120,7 @@ def read(path: Path) -> Submission:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file of any kind, "" where it cannot be read."""
+    """Return the SHA-256 of a file of any kind; "" if it cannot be read."""
     try:
         return hashlib.sha256(contents(path)).hexdigest()
     except UnreadableError:
@@ -128,9 +128,9 @@ def digest_of(path: Path) -> str:
 
 
 def contents(path: Path) -> bytes:
-    """An ordinary file's bytes.
+    """Return the bytes of a regular file.
 
-    Raises UnreadableError when it is none, or too large.
+    Raises UnreadableError when it is not a regular file, or too large.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -193,7 +193,7 @@ def _text(source: Any) -> str:
 
 
 def defines(source: str, name: str) -> bool:
-    """Whether a cell gives a value to `name`; for one that is no Python, whether a line looks like it."""
+    """Return whether a cell assigns `name`; if it is not valid Python, whether a line looks like an assignment."""
     try:
         body = ast.parse(without_magics(source)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -210,7 +210,7 @@ def defines(source: str, name: str) -> bool:
 
 
 def without_magics(source: str) -> str:
-    """A cell without the lines that are for IPython or for nbval; what only looks like them, in a text or in brackets, stays.
+    """Return a cell without the lines for IPython or nbval; similar text in a string or inside brackets is kept.
 
     >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
     'pass\\nx = (7\\n    % 4)'
@@ -236,7 +236,7 @@ def without_magics(source: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two cells are the same but for spaces at lines' ends and empty lines."""
+    """Return whether two cells are equal except for trailing spaces and empty lines."""
     return _lines(one) == _lines(other)
 
 
@@ -245,16 +245,16 @@ def _lines(source: str) -> list[str]:
 
 
 def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell] = ()) -> Taken:
-    """Find an answer in a submission: by its cell's id, else by what the cell defines.
+    """Find an answer in a submission: by its cell's id, else by the name that a cell defines.
 
-    Where the cell is as it was handed out, the student may have written the answer into one of their own.
+    If the cell is unchanged, the student may have written the answer into a cell of their own.
 
     Parameters
     ----------
     master : mapping of str to str
-        Every cell of the notebook that was handed out, by id.
+        Every cell of the original notebook, by id.
     added : sequence of Cell
-        The student's own cells, where the others have their ids.
+        The student's own cells, if the other cells have their ids.
     """
     if not wanted.name:
         return _take_words(submission, wanted, master, added)
@@ -272,7 +272,7 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
         good = mine
     if not good:
         provided = {tuple(_lines(text)) for name, text in master.items() if name != wanted.id}
-        # A cell that was handed out, wherever it is now, is nobody's answer.
+        # An original cell in another place is not an answer.
         others = [
             cell
             for cell in cells
@@ -301,7 +301,7 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether two cells are the same program, comments aside; a cell emptied altogether is nobody's answer either."""
+    """Return whether two cells are the same program except for comments; an emptied cell counts as unchanged."""
     try:
         mine, theirs = ast.parse(one), ast.parse(other)
         return not mine.body or ast.dump(mine) == ast.dump(theirs)
@@ -315,7 +315,7 @@ def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str
     found = [cell for cell in cells if cell.id == wanted.id]
     notes: list[str] = []
     if not found:
-        # Without ids: the cell whose first line is the question's.
+        # Without ids, take the cell with the question's first line.
         head = _heading(wanted.stub)
         found = [cell for cell in cells if head and _heading(cell.source) == head and cell.id not in master]
         if found:
@@ -342,7 +342,7 @@ def _heading(source: str) -> str:
 
 
 def words_of(source: str, stub: str) -> str:
-    """What a student added to the text of a question.
+    """Return the text that a student added to a question.
 
     >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
     'because.'
@@ -366,14 +366,14 @@ def _without_heading_marks(text: str) -> list[str]:
 
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
-    """Say how a submission differs from the notebook that was handed out.
+    """Return the differences between a submission and the original notebook.
 
     Parameters
     ----------
     handed_out : sequence of Cell
-        The student's notebook as it was.
+        The original notebook of the student.
     answers : sequence of str
-        Ids of the cells that a student is meant to change.
+        Ids of the cells that a student should change.
     """
     master = {cell.id: cell for cell in handed_out}
     ids = [cell.id for cell in submission.cells if cell.id in master]
@@ -406,6 +406,6 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
 
 
 def _opened(source: str, cell: Cell) -> str:
-    """A provided cell as this copy may have it: with the token of the submission, whose cell is not edited by that."""
+    """Return a provided cell with the token of the submission, which is not counted as an edit."""
     found = re.search(r"\bbegin\([^)]*\)", cell.source)
     return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source

@@ -1,10 +1,12 @@
-"""The guest's side of grading: start each exercise afresh in a cell of its own, hand its messages on, end it.
+"""The guest's side of grading: start each exercise in isolated namespaces, pass its messages on, and end it.
 
-It runs as root of a pocket kernel that can write to one folder only and read nothing of the grader's. Student code runs
-as another user, with little memory, few processes, an empty home and no network. What it sends is handed on unread.
+It runs as root of a pocket kernel that can write to only one folder and cannot read the grader's files. Student code
+runs as another user, with little memory, few processes, an empty home and no network. Its messages are passed on
+unread.
 
-The exercises come through the gate, over which the student's code then asks the grader and is called. In the folder, the answer to
-number N goes to `answer-N`, how it ended to `ended-N`; what the student's code prints goes nowhere.
+The exercises come through the guest's channel, through which student code then sends requests and is called. The answer
+to exercise N is written to `answer-N` in the folder, the way in which it ended to `ended-N`; the output of student code
+is discarded.
 """
 
 import ctypes
@@ -43,18 +45,18 @@ MOST_FILE_BYTES = 16 << 20
 HOME_MB = 32
 MOST_MESSAGE_BYTES = 1 << 18
 LONGEST_S = 600.0
-"""The limit of the guest's own time, in which computing costs nothing: code that has not ended by then is asleep."""
+"""The limit of the guest's own time in s, in which computing takes no time: code that has not ended by then sleeps."""
 NO_CELL, LATE = "no cell", "late"
 
 
 def work(gate: Gate, folder: str, packages: list[str]) -> None:
-    """Do all exercises of the one request that comes; then there is no gate any more, for what they run is a stranger's."""
+    """Run all exercises of a single request; the guest's channel is handed over to their code before that."""
     del packages
     words = gate.get()["words"]
     gate.new_seed(words["seed"])
     line = gate.hand_over()
     protect()
-    # A page fault costs this kernel several calls of the host's, a page that is there with others next to nothing.
+    # A page fault costs this kernel several system calls of the host, so lock all pages in advance.
     libc.mlockall(MCL_FUTURE)
     runner.prepare(words["exercises"])
     libc.munlockall()
@@ -65,7 +67,7 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
 
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
-    """Run one exercise, which asks the grader, and is asked, over `line`."""
+    """Run one exercise, whose requests and calls go through `line`."""
     to_supervisor, from_student = os.pipe()
     who_end, tell_who = os.pipe()
     keeper = os.fork()
@@ -81,7 +83,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
     late = wall.watch()
     if late and inmate:
         os.kill(inmate, signal.SIGKILL)
-    # Closed before waiting: what still writes gets an error.
+    # Close it before waiting, so that remaining writers get an error.
     os.close(to_supervisor)
     _, status = os.waitpid(keeper, 0)
     if not wall.ready:
@@ -99,7 +101,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
 
 
 class Wall:
-    """The output of the student's process: a message of bounded size, not parsed here."""
+    """The output of the student's process: messages of limited size, which are not parsed here."""
 
     def __init__(self, from_student: int) -> None:
         self._from_student = from_student
@@ -109,7 +111,7 @@ class Wall:
         self.ready = False
 
     def watch(self) -> bool:
-        """Hand on until the answer is there or the cell is empty; True when that takes too long."""
+        """Read until the answer is complete or all processes have ended; return True if that takes too long."""
         until_s = time.monotonic() + LONGEST_S
         while self.answer is None and not self.fault:
             left_s = until_s - time.monotonic()
@@ -144,7 +146,7 @@ def keep(
     line: int,
     tell_who: int,
 ) -> None:
-    """Be the first outside of a cell: make it, put the student's code in, wait for its end."""
+    """Create the namespaces, start the student's process in them and wait for it."""
     code = 1
     try:
         check(libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET), "unshare")
@@ -160,7 +162,7 @@ def keep(
             os.close(end)
         code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
     except BaseException:
-        # On the guest's console, which the grader quotes when a guest does not work.
+        # The traceback goes to the guest's console, which the grader quotes when a guest does not work.
         traceback.print_exc()
         raise
     finally:
@@ -168,10 +170,10 @@ def keep(
 
 
 def enter(folder: Path) -> None:
-    """Give up all that the student's code must not have: the folder, the user's rights, room without end."""
+    """Drop the folder, root's rights and unlimited resources."""
     check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
-    # Python and its packages may lie below a place that is emptied; they are laid there again.
+    # Python and its packages may be below a directory that is emptied; mount them there again.
     needed = [
         path for path in sys.path if path.startswith(tuple(f"{place}/" for place in EMPTIED)) and os.path.isdir(path)
     ]
@@ -204,7 +206,7 @@ def enter(folder: Path) -> None:
     }
     for kind, most in limits.items():
         resource.setrlimit(kind, (most, most))
-    # Files are read through the host's walls, whatever account they belong to there: only that right is kept.
+    # Landlock restricts which host files can be read, whatever account owns them; keep only the right to read them.
     check(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
     os.setgroups([])
     os.setresgid(STUDENT, STUDENT, STUDENT)
@@ -216,7 +218,7 @@ def enter(folder: Path) -> None:
 
 
 def protect() -> None:
-    """Let no other program look into this one, and let memory run out for others first."""
+    """Deny other programs access to this process, and let the out-of-memory killer choose others first."""
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("-1000")

@@ -1,4 +1,4 @@
-"""Text that strangers wrote, made harmless: for files, for spreadsheets, for the instructor's terminal."""
+"""Sanitizing of untrusted text for files, spreadsheets and the instructor's terminal."""
 
 import hashlib
 import re
@@ -9,8 +9,8 @@ FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NOT_TEXT = (
     *range(0x20),
     *range(0x7F, 0xA0),
-    *range(0xD800, 0xE000),  # lone halves of a character, which JSON can spell and no file can hold
-    *range(0x200E, 0x2010),  # marks and overrides of direction show a program other than it is
+    *range(0xD800, 0xE000),  # lone surrogates, which JSON can represent and UTF-8 files cannot
+    *range(0x200E, 0x2010),  # marks and overrides of direction make a program look different
     *range(0x2028, 0x202F),
     *range(0x2066, 0x206A),
     0xFFFE,
@@ -20,7 +20,7 @@ _CLEAN = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " 
 
 
 def clean(text: str) -> str:
-    r"""Text that any file and any terminal takes: no control characters but tabs and line ends, no halves of characters.
+    r"""Return text that is safe for files and terminals: no control characters except tabs and line ends, no lone surrogates.
 
     >>> clean("a\r\nb\x1b[2J\ud800")
     'a\nb�[2J�'
@@ -29,7 +29,7 @@ def clean(text: str) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """Plain data, all text in it clean."""
+    """Return plain data with all its text clean."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -40,28 +40,28 @@ def cleaned(value: Any) -> Any:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """Clean text in a line of its own, for names and the terminal."""
+    """Return clean text in one line, for names and the terminal."""
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[:most]} …"
 
 
 def harmless(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: `bare` undoes it."""
+    """Return text that no spreadsheet takes for a formula; `bare` reverts it."""
     return f"'{text}" if text.startswith((*FORMULA, "\t", "\n")) else text
 
 
 def bare(text: str) -> str:
-    """Text as it was before `harmless`."""
+    """Return the text before `harmless`."""
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
 def folded(name: str) -> str:
-    """A name such that two spellings of it are equal: composed accents, small letters, single spaces."""
+    """Return a normalized name, so that its spellings are equal: composed accents, lowercase, single spaces."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def file_name(student: str) -> str:
-    """A student's name as a file's; two students never share one.
+    """Return a unique file name for a student.
 
     >>> file_name("anna"), file_name("a/b") == file_name("a_b")
     ('anna', False)
