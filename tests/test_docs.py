@@ -82,6 +82,27 @@ def test_the_code_of_a_tutorial_prints_what_the_page_shows(topic: str, monkeypat
             found["panel"].close()
 
 
+def words(page: Path) -> int:
+    return len(page.read_text().split())
+
+
+def test_the_documentation_is_short() -> None:
+    readme, design, contributing = PAGES[:3]
+    assert words(readme) <= 900 and len(re.findall(r"!\[", readme.read_text())) == 1
+    assert words(design) <= 900
+    assert len(contributing.read_text().splitlines()) <= 60
+    assert sum(words(page) for page in PAGES if page.parent != DOCS / "evidence") <= 22_000
+
+
+def test_the_architecture_names_every_package_once() -> None:
+    table = (
+        (DOCS / "contributing" / "architecture.md").read_text().partition("## Packages")[2].partition("## Folders")[0]
+    )
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    named = [package for row in rows for package in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(path.parent.name for path in (ROOT / "netlab").glob("*/__init__.py"))
+
+
 def test_the_reference_names_every_command_and_every_target_of_make() -> None:
     page = (DOCS / "reference" / "cli.md").read_text()
     missing = [command for command in cli.COMMANDS if f"netlab {command}" not in page]

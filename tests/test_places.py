@@ -309,15 +309,3 @@ def test_the_table_of_the_page_leads_to_every_section():
 def test_what_people_read_outside_of_lines_to_type_names_no_device_of_an_emulator():
     prose = re.sub(r"^ {4,}.*$|`[^`]*`", "", PAGE.read_text(), flags=re.MULTILINE)
     assert not re.search(r"qemu-user|virtio|E1000|binfmt", prose, re.IGNORECASE)
-
-
-def test_the_first_pages_are_short_and_their_maps_whole():
-    """README: 900 words and one picture. DESIGN: 2500 words. CONTRIBUTING: one screen. Both maps name every room."""
-    readme, design, contributing = ((ROOT / f"{name}.md").read_text() for name in ("README", "DESIGN", "CONTRIBUTING"))
-    assert len(readme.split()) <= 900
-    assert len(re.findall(r"!\[", readme)) == 1
-    assert len(design.split()) <= 2500
-    assert len(contributing.splitlines()) <= 60
-    rooms = {path.parent.name for path in (ROOT / "netlab").glob("*/__init__.py")}
-    assert rooms <= set(re.findall(r"\w+", contributing.partition("**The rooms**")[2].partition("Beside it")[0]))
-    assert rooms <= set(re.findall(r"`(\w+)`", design.partition("## The rooms")[2].partition("## Virtual time")[0]))
