@@ -196,7 +196,7 @@ def test_a_pocket_kernel_of_another_version_serves_and_is_told_of(
     assert installed.find().path.parent.parent == home / "cache" / "kernels"
     assert engines.decide() == "pocket"
     sentence = "the pocket kernel was built by another version of netlab"
-    step = "Build this version's with 'netlab kernel build' (about 5 minutes)"
+    step = "Build this version's kernel with 'netlab kernel build' (about 5 minutes)"
     said = " ".join(engines.preflight().split())
     assert sentence in said and step in said
     cli.main(["doctor"])
@@ -223,7 +223,7 @@ def test_a_processor_with_only_a_library_kernel_of_another_version_is_told_the_n
     said = capsys.readouterr()
     text = " ".join(f"{said.out} {said.err}".split())
     assert "was built by another version of netlab" in text
-    assert "Build this version's with 'netlab kernel build' (about 5 minutes)" in text
+    assert "Build this version's kernel with 'netlab kernel build' (about 5 minutes)" in text
     assert "'netlab kernel unpack FILE'" in text
 
 

@@ -1,7 +1,7 @@
 """Linux kernels as ordinary programs, built once and kept in the user's cache: the pocket kernel and the library kernel.
 
-`find()` gives the pocket kernel that runs experiments, `library.find()` the library kernel; `build()` makes both, `pack()`
-and `unpack()` carry them elsewhere.
+`find()` returns the pocket kernel that runs experiments, and `library.find()` the library kernel. `build()` makes both;
+`pack()` and `unpack()` copy them to other machines.
 """
 
 from netlab.base.errors import KernelError

@@ -1,7 +1,7 @@
-"""Linux source packages by way of apt: which are there, and fetching one verified as apt verifies.
+"""Find and download Linux source packages with apt, which verifies them.
 
 On Debian a private apt directory is used, so that a release's backports can be read without changing the machine's own
-sources and without root. Its mirror is the one that the machine's apt is configured with.
+sources and without root. Its mirror is that of the machine's apt.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from netlab.base.errors import KernelError
 from netlab.kernel import programs, tree
 from netlab.kernel.fragment import Version, parse_version
 
-# The release whose source packages netlab is tested with; its backports carry the newest kernel.
 TESTED_DEBIAN = ("trixie", 13)
-# Its upstream version, for those who fetch a source themselves.
+"""The Debian release whose source packages netlab is tested with; its backports have the newest kernel."""
 TESTED_VERSION = "7.3.4"
+"""The upstream version of that kernel, for users who download a source themselves."""
 KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
@@ -37,7 +37,7 @@ WATCH_INTERVAL_S = 1.0
 
 @dataclass(frozen=True)
 class Target:
-    """One component of one suite that apt is configured to read."""
+    """A component of a suite that apt is configured to read."""
 
     origin: str
     label: str
@@ -48,26 +48,28 @@ class Target:
 
 @dataclass(frozen=True)
 class Package:
-    """A source package that can be fetched: `version` is the package's, `size_bytes` that of the file."""
+    """A source package that apt can download."""
 
     name: str
     version: str
+    """The version of the package."""
     sha256: str
     size_bytes: int
+    """The size of its file."""
 
     @property
     def kernel_version(self) -> Version:
-        """The kernel's numbers: (7, 3, 4) for `7.3.4-1~bpo13+1`."""
+        """The kernel's version, such as (7, 3, 4) for `7.3.4-1~bpo13+1`."""
         return parse_version(self.version)
 
     @property
     def file_name(self) -> str:
-        """A name for the downloaded file, free of characters that a file system may refuse."""
+        """The name of the downloaded file, without characters that a file system may reject."""
         return f"{self.name}_{self.version.replace(':', '%3a')}_all.deb"
 
 
 def parse_targets(text: str) -> list[Target]:
-    """Read what `apt-get indextargets --format TARGET_FORMAT` prints; fields apt does not know are empty."""
+    """Parse the output of `apt-get indextargets --format TARGET_FORMAT`; fields that apt does not know are empty."""
     targets = []
     for line in text.splitlines():
         fields = ["" if field.startswith("$(") else field for field in line.split("|")]
@@ -77,7 +79,7 @@ def parse_targets(text: str) -> list[Target]:
 
 
 def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
-    """The repository from which apt gets Debian itself (not its security updates, not third parties).
+    """Return the repository from which apt gets Debian itself (not its security updates or third-party packages).
 
     >>> debian_mirror([Target("", "", "trixie", "main", "http://mirror.test/debian/")], "trixie")
     'http://mirror.test/debian/'
@@ -86,7 +88,7 @@ def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
     for target in rows:
         if target.origin == "Debian" and target.label == "Debian":
             return target.repository
-    # Before the first 'apt-get update' apt knows no origins, only what is written in its sources.
+    # Until the first 'apt-get update' apt knows only its list of sources, without their origins.
     for target in rows:
         if not target.origin and target.release in {codename, "stable", "testing", "unstable", "sid"}:
             return target.repository
@@ -94,12 +96,14 @@ def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
 
 
 def suites(codename: str, number: int | None) -> list[list[str]]:
-    """Suites to look in, group by group: the first group that has a source decides.
+    """Return the suites to search, in groups; the first group that has a source is used.
 
     Parameters
     ----------
-    codename, number
-        The machine's Debian release, such as `"bookworm", 12`; the number is None for testing and unstable.
+    codename : str
+        The code name of the machine's Debian release, such as "bookworm".
+    number : int or None
+        Its number, such as 12; None for testing and unstable.
 
     >>> suites("bookworm", 12)
     [['trixie-backports'], ['trixie'], ['bookworm-backports', 'bookworm']]
@@ -119,7 +123,7 @@ def suites(codename: str, number: int | None) -> list[list[str]]:
 
 
 def parse_packages(text: str) -> list[Package]:
-    """Read the stanzas of `apt-cache show` and keep the Linux source packages that are real files."""
+    """Parse the output of `apt-cache show` and return the Linux source packages that have a file."""
     packages = []
     for stanza in text.split("\n\n"):
         fields = dict(re.findall(r"(?m)^([A-Za-z0-9-]+): (.*)$", stanza))
@@ -130,12 +134,12 @@ def parse_packages(text: str) -> list[Package]:
 
 
 def newest(packages: Iterable[Package]) -> Package | None:
-    """The package with the highest kernel version (of equal ones, the highest package version's text)."""
+    """Return the package with the highest kernel version and, among those, the highest package version; None if there is none."""
     return max(packages, key=lambda package: (package.kernel_version, package.version), default=None)
 
 
 class Apt:
-    """apt, either the machine's own or one with its own sources, lists and cache in `private`."""
+    """The machine's apt, or an apt with its own sources, lists and cache in the directory `private`."""
 
     def __init__(self, log: Path, private: Path | None = None) -> None:
         self._log = log
@@ -163,7 +167,7 @@ class Apt:
                 self.options += ["-o", f"{key}={value}"]
 
     def read(self, mirror: str, names: Iterable[str]) -> None:
-        """Fetch the lists of some suites of a mirror; a suite that is not there is no error."""
+        """Download the package lists of some suites of a mirror; a suite that does not exist is not an error."""
         assert self._private is not None
         signed = next((f"[signed-by={path}] " for path in KEYRINGS if path.exists()), "")
         lines = [f"deb {signed}{mirror} {name} main\n" for name in names]
@@ -177,7 +181,7 @@ class Apt:
         )
 
     def sources(self) -> list[Package]:
-        """The Linux source packages that the lists offer, one candidate each."""
+        """Return the Linux source packages in the lists, each in its candidate version."""
         found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
         names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
         if not names:
@@ -185,7 +189,10 @@ class Apt:
         return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
 
     def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
-        """Fetch a package into a directory, unless it is there already; verified by apt and by its checksum."""
+        """Download a package to a directory, unless it is already there, and verify its checksum; return the file's path.
+
+        `on_share` gets the fraction of the download, in [0, 1], about once a second.
+        """
         wanted = directory / package.file_name
         if wanted.is_file() and sha256_of(wanted) == package.sha256:
             return wanted
@@ -204,8 +211,8 @@ class Apt:
             files = list(partial.glob("*.deb"))
             if len(files) != 1 or sha256_of(files[0]) != package.sha256:
                 raise KernelError(
-                    f"What apt downloaded as {package.name} {package.version} does not have the checksum that its "
-                    "list promises. Try again; a cache between this machine and the mirror may be stale."
+                    f"apt downloaded {package.name} {package.version}, but its checksum is not the one in the package "
+                    "list. Try again; a cache between this machine and the mirror may be stale."
                 )
             files[0].replace(wanted)
         finally:
@@ -214,9 +221,9 @@ class Apt:
 
 
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
-    """The newest Linux source that apt can fetch here, and the apt that can.
+    """Return the newest Linux source package that apt can download here, and the apt that can.
 
-    Raises KernelError when apt is missing, offers none, or one that is too old; names what to do.
+    Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
     """
     _check_apt()
     release = _os_release()
@@ -236,28 +243,28 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
     package = newest(apt.sources())
     why = _refusal(package)
     if package is None or why:
-        raise KernelError(f"{why}\nWhat apt said is in {log}.")
+        raise KernelError(f"{why}\nThe output of apt is in {log}.")
     return apt, package
 
 
 def check() -> None:
-    """Say before anything is made that apt has no source that serves, as far as it knows without the network.
+    """Check before a build that apt has a suitable source, as far as that is known without the network.
 
-    Raises KernelError when apt is missing, offers none, or one that is too old; names what to do.
+    Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
     """
     _check_apt()
-    # On Debian `find_package` reads other releases' lists, over the network.
+    # On Debian `find_package` will download the lists of other releases too.
     if _os_release().get("ID") != "debian" and (why := _refusal(newest(Apt(Path(os.devnull)).sources()))):
         raise KernelError(why)
 
 
 def _check_apt() -> None:
     if not shutil.which("apt-get") or not shutil.which("apt-cache"):
-        raise KernelError(f"There is no apt on this machine to fetch the kernel's source with.\n{_other_ways()}")
+        raise KernelError(f"This machine has no apt to download the kernel's source.\n{_other_ways()}")
 
 
 def _refusal(package: Package | None) -> str:
-    """Why a source does not serve here; empty when it does."""
+    """Return why a source cannot be used here, or "" if it can."""
     if package is None:
         return (
             "apt offers no linux-source package. Run 'sudo apt-get update' and try again. "
@@ -267,25 +274,25 @@ def _refusal(package: Package | None) -> str:
     if package.kernel_version >= oldest:
         return ""
     had, wanted = (".".join(map(str, version)) for version in (package.kernel_version, oldest))
-    return f"apt's newest source here is Linux {had}; on this machine {wanted} or later is needed.\n{_other_ways()}"
+    return f"The newest source of apt is Linux {had}; this machine needs {wanted} or later.\n{_other_ways()}"
 
 
 def _other_ways() -> str:
-    """How to come by kernels without apt, in commands that any Python of the clone can run, without its packages."""
+    """Return instructions to get kernels without apt; their commands work without netlab's dependencies."""
     oldest = ".".join(map(str, tree.oldest_here()))
     archive, command = f"linux-{TESTED_VERSION}.tar.xz", f"{sys.executable} -m netlab.kernel.command"
     return (
-        f"In netlab's folder, fetch a source from kernel.org and build from it (Debian's {TESTED_VERSION} was tried; "
+        f"In netlab's folder, download a source from kernel.org and build from it (tested with {TESTED_VERSION}; "
         f"{oldest} or later is allowed, 7.x is best):\n"
         f"  curl -LO https://cdn.kernel.org/pub/linux/kernel/v{TESTED_VERSION.partition('.')[0]}.x/{archive}\n"
         f"  {command} build --source {archive}\n"
-        "Or take kernels that 'netlab kernel pack' packed on another machine:\n"
+        "Or install kernels that 'netlab kernel pack' packed on another machine:\n"
         f"  {command} unpack FILE"
     )
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -320,13 +327,13 @@ def _ask(command: list[str]) -> str:
             env={**os.environ, **_english()},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise KernelError(f"{command[0]} could not be asked for what it offers ({error}).") from error
+        raise KernelError(f"Cannot run {command[0]} to list packages ({error}).") from error
     return done.stdout if done.returncode == 0 else ""
 
 
 @contextmanager
 def _watching(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
-    """Report the share of a download by the size of the files in a directory, once a second."""
+    """Report the fraction of a download that is done, once a second, from the size of the files in a directory."""
     done = threading.Event()
 
     def watch() -> None:

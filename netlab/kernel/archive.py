@@ -1,4 +1,4 @@
-"""Carrying built kernels to another machine: one file, checked before it is used."""
+"""Pack built kernels into one file for other machines, and check and unpack such a file."""
 
 import hashlib
 import io
@@ -20,18 +20,19 @@ from netlab.kernel.library import LibraryKernel
 
 @dataclass(frozen=True)
 class Kind:
-    """What of a kind of kernel is carried.
-
-    Its folder in the file, its files, those of them that are programs, and files that only later builds have.
-    """
+    """The files of a kind of kernel that are packed."""
 
     folder: str
+    """The folder in the packed file."""
     contents: tuple[str, ...]
+    """The files that every build has."""
     programs: tuple[str, ...]
+    """The files that are programs."""
     later: tuple[str, ...] = ()
+    """The files that only newer builds have."""
 
     def names(self) -> list[str]:
-        """Every name in the file that may be of this kind."""
+        """Return the paths in the packed file that this kind of kernel may have."""
         return [f"{self.folder}/{name}" for name in (*self.contents, *self.later)]
 
 
@@ -42,14 +43,14 @@ POCKET = Kind(
         "pocket.config",
     ),
     ("linux", "mnexec"),
-    # Builds before the gate do not have it.
+    # Builds of early versions of netlab do not have it.
     ("gate.c",),
 )  # fmt: skip
 LIBRARY = Kind(
     "library",
     (library.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
     (library.PROGRAM, library.MNEXEC),
-    # Builds before ARM's native engine do not have them.
+    # Builds of early versions of netlab, without the native engine on ARM, do not have them.
     (library.MNEXEC, "mnexec.c"),
 )
 WASM = Kind(
@@ -63,19 +64,34 @@ WASM = Kind(
 KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY, WASM)}
 SUMS = "SHA256SUMS"
 LARGEST_BYTES = 64_000_000
-# Offset 18 of an ELF file names the processor.
+# Numbers of processors at offset 18 of an ELF file.
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 _KEY = re.compile(r"[0-9a-f]{12}")
 _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
 def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
-    """Put built kernels, at most one of each kind, into one file, with licence, source version, configuration and
-    netlab's changes.
+    """Pack built kernels into one file, with licence, source version, configuration and netlab's changes.
 
-    It is `netlab-kernel-<release>-<keys>-<machine>.tar.xz` in `directory`; the same kernels give the same bytes.
-    Beside it goes its checksum, `<name>.sha256`, as `sha256sum --check` reads it. Raises KernelError when a kernel is
-    not netlab's own build.
+    The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels give the
+    same bytes.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel or LibraryKernel
+        The kernels, at most one of each kind.
+    directory : Path
+        The directory of the file.
+
+    Returns
+    -------
+    Path
+        The file, `netlab-kernel-<release>-<keys>-<machine>.tar.xz`.
+
+    Raises
+    ------
+    KernelError
+        If a kernel was not built by netlab, or the file cannot be written.
     """
     files: dict[str, bytes] = {}
     programs: set[str] = set()
@@ -85,7 +101,7 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
         missing = [name for name in kind.contents if not (home / name).is_file()]
         if missing or not kernel.build:
             raise KernelError(
-                f"{kernel.path} was not built by netlab and cannot be packed (missing beside it: {', '.join(missing)}). "
+                f"{kernel.path} was not built by netlab and cannot be packed (missing next to it: {', '.join(missing)}). "
                 "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
             )
         there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
@@ -109,25 +125,34 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
         target.with_name(target.name + ".sha256").write_text(f"{apt.sha256_of(target)}  {target.name}\n")
     except OSError as error:
         raise KernelError(
-            f"{target} cannot be written ({error.strerror}). Name another place with --output."
+            f"{target} cannot be written ({error.strerror}). Choose another directory with --output."
         ) from error
     return target
 
 
 def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
-    """Check packed kernels and put them into the cache.
+    """Check packed kernels, install them in the cache and return them.
 
-    The file's checksum must be `sha256`, else the one in `<file>.sha256` beside it, if there is one. Raises
-    KernelError when a checksum differs, the file holds anything but the expected plain files, or a kernel is for
-    another kind of machine. Nothing is kept then.
+    Parameters
+    ----------
+    file : Path
+        A file that `pack` wrote.
+    sha256 : str, optional
+        The checksum that the file must have. Without it the checksum in `<file>.sha256` next to it is used, if that exists.
+
+    Raises
+    ------
+    KernelError
+        If a checksum differs, the file has other contents than the expected plain files, or a kernel is for another kind of
+        machine. Nothing is installed then.
     """
     if not file.is_file():
-        raise KernelError(f"There is no file {file}. 'netlab kernel pack' writes one.")
+        raise KernelError(f"There is no file {file}. Use a file that 'netlab kernel pack' wrote.")
     beside = file.with_name(file.name + ".sha256")
     if sha256 is None and beside.is_file():
         sha256 = (beside.read_text().split() or [""])[0]
     if sha256 is not None and apt.sha256_of(file) != sha256.strip().lower():
-        raise _refused(file, f"its SHA-256 is {apt.sha256_of(file)} and must be {sha256}")
+        raise _refused(file, f"its SHA-256 is {apt.sha256_of(file)} instead of {sha256}")
     files = _read(file)
     kinds = _check_sums(file, files)
     facts = [(kind, _check(file, kind, files)) for kind in kinds]
@@ -161,19 +186,21 @@ def _read(file: Path) -> dict[str, bytes]:
             for member in tar:
                 path = PurePosixPath(member.name)
                 if not member.isreg() or len(path.parts) not in (2, 3) or ".." in path.parts or path.is_absolute():
-                    raise _refused(file, f"it holds {member.name!r}, which is not one of its plain files")
+                    raise _refused(file, f"it contains {member.name!r}, which is not an expected plain file")
                 name = "/".join(path.parts[1:])
                 if name not in known or name in files:
-                    raise _refused(file, f"it holds {member.name!r}, which does not belong there")
+                    raise _refused(file, f"it contains {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
-                    raise _refused(file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit")
+                    raise _refused(
+                        file, f"{member.name!r} has {member.size} bytes, more than the limit of {LARGEST_BYTES}"
+                    )
                 data = tar.extractfile(member)
                 assert data is not None
                 files[name] = data.read()
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise _refused(file, f"it cannot be read as an archive ({error})") from error
     except Exception as error:
-        # lzma.LZMAError and zlib.error have no common base but Exception.
+        # Exception is the only common base of lzma.LZMAError and zlib.error.
         if isinstance(error, KernelError):
             raise
         raise _refused(file, f"its compressed data is damaged ({error})") from error
@@ -181,7 +208,7 @@ def _read(file: Path) -> dict[str, bytes]:
 
 
 def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
-    """The kinds of kernel in the file, all of it as its sums say."""
+    """Return the kinds of kernel in the file; raise KernelError if a file is missing or its checksum differs."""
     kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
     wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
     missing = [name for name in (*wanted, SUMS) if name not in files]
@@ -193,7 +220,7 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
         promised[name] = digest
     for name in (name for name in files if name != SUMS):
         if promised.get(name) != hashlib.sha256(files[name]).hexdigest():
-            raise _refused(file, f"{name} is not what {SUMS} promises")
+            raise _refused(file, f"the checksum of {name} is not the one in {SUMS}")
     return kinds
 
 
@@ -220,4 +247,6 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
 
 
 def _refused(file: Path, why: str) -> KernelError:
-    return KernelError(f"{file} is refused: {why}. Fetch it again from where 'netlab kernel pack' wrote it.")
+    return KernelError(
+        f"{file} was rejected: {why}. Copy it again from the machine on which 'netlab kernel pack' wrote it."
+    )

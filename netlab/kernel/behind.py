@@ -1,4 +1,4 @@
-"""The build of the pocket kernel behind a set-up: started and left alone, it tells how far it is in a file."""
+"""Build the pocket kernel in the background after the set-up; a file in the cache has the progress of the build."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def _path() -> Path:
 
 
 def start() -> subprocess.Popen[bytes]:
-    """Let a process of its own build the pocket kernel, at the lowest priority; it outlives its caller."""
+    """Start a process that builds the pocket kernel at the lowest priority and outlives this one."""
     return subprocess.Popen(
         [sys.executable, "-m", "netlab.kernel.behind"],
         stdin=subprocess.DEVNULL,
@@ -34,7 +34,7 @@ def start() -> subprocess.Popen[bytes]:
 
 
 def underway() -> BuildProgress | None:
-    """How far the build is; None when none is at work."""
+    """Return the progress of the background build, or None if none is running."""
     if sys.platform != "linux":
         return None
     import fcntl
@@ -42,7 +42,7 @@ def underway() -> BuildProgress | None:
     try:
         with _path().open("r+") as file:
             try:
-                # Shared: others who look now are no builds.
+                # A shared lock, so that two processes which check at the same time do not take each other for a build.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return BuildProgress(
@@ -54,7 +54,7 @@ def underway() -> BuildProgress | None:
 
 
 def failure() -> str:
-    """Why the last build ended without a kernel; empty when none did."""
+    """Return why the last background build failed, or "" if it did not."""
     try:
         return str(_said(_path().read_text()).get("failure", ""))
     except OSError:
@@ -64,13 +64,13 @@ def failure() -> str:
 def _said(text: str) -> dict[str, Any]:
     try:
         said = json.loads(text)
-    except ValueError:  # it is being written
+    except ValueError:  # the build is writing the file
         said = {}
     return said if isinstance(said, dict) else {}
 
 
 def _begin() -> IO[str] | None:
-    """Open and lock the file that says how far the build is; None when another process builds."""
+    """Open and lock the file with the progress, or return None if another process builds."""
     import fcntl
 
     while True:
@@ -79,20 +79,20 @@ def _begin() -> IO[str] | None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _path().exists() and os.path.samestat(os.fstat(file.fileno()), _path().stat()):
                 return file
-            # A build that has just ended removed this file.
+            # Try again: a build that has just ended removed this file.
         except BlockingIOError:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.close()
                 return None
-            # `underway` holds the lock for a moment in another process.
+            # Another process holds the lock only to read the progress; try again.
         file.close()
-        time.sleep(random.uniform(0, LONGEST_LOOK_S))  # noqa: S311 (two builds that begin together part by chance)
+        time.sleep(random.uniform(0, LONGEST_LOOK_S))  # noqa: S311 (so that two builds do not retry in step)
 
 
 def main() -> int:
-    """Build it and tell how far it is; returns the exit code."""
+    """Build the pocket kernel, write the progress to the file and return the exit code."""
     os.nice(19)
     cache.root().mkdir(parents=True, exist_ok=True)
     last_s = float("-inf")
@@ -119,7 +119,7 @@ def main() -> int:
             tell({"failure": str(error)})
             return 1
         except KeyboardInterrupt:
-            tell({"failure": "It was stopped."})
+            tell({"failure": "The build was stopped."})
             return 130
         _path().unlink(missing_ok=True)
     return 0

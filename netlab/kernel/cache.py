@@ -1,4 +1,4 @@
-"""Where built kernels and downloaded sources live."""
+"""The directories of built kernels and downloaded sources."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from netlab.base.location import CARRIED
 
 
 def root() -> Path:
-    """The cache of netlab: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
+    """Return netlab's cache: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
     named = os.environ.get("NETLAB_CACHE")
     if named:
         return Path(named).expanduser().absolute()
@@ -18,25 +18,28 @@ def root() -> Path:
 
 
 def shared() -> Path:
-    """Kernels that an administrator put there for all, which are only read: `$NETLAB_SHARED`, else `share/netlab` beside Python."""
+    """Return the read-only directory of kernels that an administrator installed for all users.
+
+    It is `$NETLAB_SHARED`, else `share/netlab` in Python's prefix.
+    """
     named = os.environ.get("NETLAB_SHARED")
     return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"
 
 
 def kernels() -> Path:
-    """One directory per built kernel: `<version>-<key>/{linux,mnexec,config,build.json,...}`."""
+    """Return the directory of pocket kernels, which has `<version>-<key>/{linux,mnexec,config,build.json,...}` for each."""
     return root() / "kernels"
 
 
 def libraries() -> Path:
-    """One directory per built library kernel: `<version>-<key>/{netlab-library,config,build.json,...}`."""
+    """Return the directory of library kernels, which has `<version>-<key>/{netlab-library,config,build.json,...}` for each."""
     return root() / "libraries"
 
 
 def builds(room: Path) -> list[Path]:
-    """Every directory in `kernels()` or `libraries()`, by name, then those of the shared cache and of netlab's own wheel.
+    """Return all builds in the directory `kernels()` or `libraries()`, then those in the shared cache and in netlab's wheel.
 
-    Raises KernelError when this user may not look into one of the two.
+    Raises KernelError if this user may not read one of these directories.
     """
     return [path for place in (room, shared() / room.name, CARRIED / room.name) for path in _inside(place)]
 
@@ -48,11 +51,11 @@ def _inside(place: Path) -> list[Path]:
         return []
     except OSError as error:
         raise KernelError(
-            f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, or NETLAB_KERNEL to "
+            f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to one of your directories, or NETLAB_KERNEL to "
             "the file linux of a build."
         ) from None
 
 
 def sources() -> Path:
-    """Downloaded source packages."""
+    """Return the directory of downloaded source packages."""
     return root() / "sources"

@@ -17,43 +17,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
     build = commands.add_parser(
-        "build", help="build the pocket and the library kernel, unless they are there (about 5 minutes)"
+        "build", help="build the pocket and the library kernel, unless they exist (about 5 minutes)"
     )
     build.add_argument(
-        "--source", type=Path, help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one"
+        "--source",
+        type=Path,
+        help="a linux-*.tar.xz, a linux-source package or a kernel tree (default: apt downloads a package)",
     )
-    build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
+    build.add_argument(
+        "--newest", action="store_true", help="look for a newer source with apt even if the kernels exist"
+    )
     build.add_argument(
         "--cross",
         choices=library.MACHINES,
-        help="build the library kernel for this other processor instead, with its cross compiler",
+        help="build only the library kernel, for another processor, with its cross compiler",
     )
     build.add_argument(
-        "--wasm", action="store_true", help="build the library kernel as WebAssembly instead, for any machine"
+        "--wasm", action="store_true", help="build only the library kernel, as WebAssembly for any machine"
     )
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
-    commands.add_parser("info", help="say which kernels would run, and what they can do")
+    commands.add_parser("info", help="show the kernels that netlab uses, and their features")
 
-    pack = commands.add_parser("pack", help="put the built kernels into one file for other machines")
+    pack = commands.add_parser("pack", help="pack the built kernels into one file for other machines")
     pack.add_argument(
-        "--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)"
+        "--output",
+        type=Path,
+        default=Path(),
+        metavar="DIRECTORY",
+        help="the directory of the file (default: the current directory)",
     )
     pack.add_argument(
         "--machine",
         choices=[*library.MACHINES, library.WASM],
-        help="the library kernel alone that 'build --cross' or 'build --wasm' made for this processor",
+        help="pack only the library kernel that 'build --cross' or 'build --wasm' made for this processor",
     )
 
     unpack = commands.add_parser("unpack", help="check packed kernels and install them for this user")
-    unpack.add_argument("file", type=Path, help="what 'netlab kernel pack' wrote")
+    unpack.add_argument("file", type=Path, help="a file that 'netlab kernel pack' wrote")
     unpack.add_argument(
         "--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)"
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the subcommand chosen on the command line; returns the exit status."""
+    """Run the subcommand chosen on the command line and return the exit status."""
     try:
         if args.kernel_command == "build":
             _build(args)
@@ -68,12 +76,12 @@ def main(args: argparse.Namespace) -> int:
                 print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
                 current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash(kernel.machine)
                 if kernel.build.get("recipe") != current:
-                    print("It was packed by another version of netlab; pack one where this version has built it.")
+                    print("It was built by another version of netlab; pack a kernel that this version has built.")
     except KernelError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nnetlab: stopped; nothing was left behind.", file=sys.stderr)
+        print("\nnetlab: stopped; unfinished files were removed.", file=sys.stderr)
         return 130
     return 0
 
@@ -99,13 +107,16 @@ def _build(args: argparse.Namespace) -> None:
     if own:
         print(f"Linux {own.release} as a library is ready: {own.path}")
     if failed:
-        print(f"netlab: without the library kernel, so engine='library' is not there: {failed}", file=sys.stderr)
+        print(
+            f"netlab: engine='library' is not available, because its kernel could not be built: {failed}",
+            file=sys.stderr,
+        )
 
 
 def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
-    """The kernels that would run, and why there is no library kernel, where there is none.
+    """Return the pocket kernel and the library kernel that netlab uses, and the error if there is no library kernel.
 
-    Raises KernelError when there is neither.
+    Raises KernelError if there is neither.
     """
     own, missing = None, None
     try:
@@ -123,9 +134,9 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
 
 
 def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
-    """The kernels to pack: those that would run here, or the library kernel for another processor.
+    """Return the kernels to pack: those that netlab uses here, or the library kernel for another processor.
 
-    Raises KernelError when there is none.
+    Raises KernelError if there is none.
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()
@@ -135,7 +146,7 @@ def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
     made = library.builds(machine)
     if not made:
         raise KernelError(
-            f"There is no library kernel for {machine} here yet. 'netlab kernel build {option}' makes one."
+            f"There is no library kernel for {machine} yet. Build it with 'netlab kernel build {option}'."
         )
     return [made[0]]
 
@@ -151,7 +162,7 @@ def _info() -> None:
 
 
 def describe(kernel: Kernel | library.LibraryKernel) -> str:
-    """What `netlab kernel info` prints of a kernel."""
+    """Return the lines that `netlab kernel info` prints about a kernel."""
     own = isinstance(kernel, library.LibraryKernel)
     what, whose = ("library", getattr(kernel, "machine", "")) if own else ("kernel", "User-Mode Linux")
     lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
@@ -164,10 +175,10 @@ def describe(kernel: Kernel | library.LibraryKernel) -> str:
             f"compiler:      {build['compiler']}",
         ]
     if isinstance(kernel, Kernel):
-        static = "yes" if build["static"] else "no, it needs the C library of the machine that built it"
+        static = "yes" if build["static"] else "no; it needs the same C library as on the machine that built it"
         lines.append(f"static:        {static}")
         if installed.by_another_version(kernel):
-            lines.append(f"recipe:        another version of netlab's. {installed.BUILD_ANEW}")
+            lines.append(f"recipe:        of another version of netlab. {installed.BUILD_ANEW}")
     else:
         lines.append("clock:         virtual")
     names = sorted({*PARTS} - {"hostfs", "overlay"} if own else {*PARTS, "seccomp"})

@@ -1,4 +1,4 @@
-"""Kernels that are there: finding one, and what it can do."""
+"""Find built pocket kernels and read their capabilities."""
 
 import contextlib
 import functools
@@ -17,12 +17,12 @@ from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 
 POCKET_MACHINE = "x86_64"
-"""User-Mode Linux is for no other processor."""
+"""The only processor with User-Mode Linux."""
 SECCOMP_SINCE = (6, 16)
 FILES = ("linux", "mnexec", "config", "build.json")
 BUILD_ANEW = (
-    "Build this version's with 'netlab kernel build' (about 5 minutes), or take it from another machine with "
-    "'netlab kernel unpack FILE'; the old one stays."
+    "Build this version's kernel with 'netlab kernel build' (about 5 minutes), or install one from another machine with "
+    "'netlab kernel unpack FILE'; the old kernel stays."
 )
 
 
@@ -31,10 +31,12 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the kernel: the symbol that configures it, and the module's name where it is one."""
+    """A part of the kernel."""
 
     symbol: str
+    """Its configuration symbol."""
     module: str = ""
+    """The name of its module, if it can be a module."""
 
 
 PARTS = {
@@ -55,7 +57,7 @@ PARTS = {
     **{row.name: Part(row.symbol, row.module) for row in DISCIPLINES.values()},
     **{row.name: Part(row.symbol, row.module) for row in CONGESTION_CONTROLS.values()},
 }
-"""What netlab uses of a kernel, by the name of the capability."""
+"""The parts of a kernel that netlab uses, by the name of the capability."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +65,24 @@ class Kernel:
     """A pocket kernel that netlab built."""
 
     path: Path
-    """The binary."""
+    """The program."""
     release: str
-    """What `uname -r` says in it, such as "7.3.4"."""
+    """Its release, such as "7.3.4"."""
     version: Version
-    """The release's numbers, to compare: `(7, 3, 4)`."""
+    """Its release as numbers for comparisons, such as `(7, 3, 4)`."""
     capabilities: frozenset[str]
-    """Names of `PARTS` that are built in, and "seccomp" where that mode exists."""
+    """The names of `PARTS` that are built in, and "seccomp" if that mode exists."""
     build: dict[str, Any] = field(default_factory=dict)
-    """`build.json` of the build: source, compiler, built_at, build_s, size_bytes, ..."""
+    """The build's `build.json`: source, compiler, built_at, build_s, size_bytes, ..."""
 
     @property
     def mnexec_path(self) -> Path:
-        """Netlab's own `mnexec`, beside it."""
+        """The path of netlab's own `mnexec`, next to the kernel."""
         return self.path.with_name("mnexec")
 
 
 def capabilities_of(config: str, version: Version) -> frozenset[str]:
-    """What a kernel has, from its configuration.
+    """Return the capabilities of a kernel with a configuration.
 
     >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=y\\n", (6, 12)))
     ['bbr', 'ecn', 'reno']
@@ -91,43 +93,51 @@ def capabilities_of(config: str, version: Version) -> frozenset[str]:
 
 
 def find() -> Kernel:
-    """The kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
+    """Return the pocket kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
 
-    Best is: built by this netlab's recipe, then the highest version, then the latest build. One by another recipe runs too,
-    and `by_another_version` tells of it.
+    A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by another recipe
+    can run too; `by_another_version` detects it.
 
-    Raises KernelError when there is none, or `$NETLAB_KERNEL` names something that netlab did not build; names the
-    remedy.
+    Raises KernelError, with a remedy, if there is none or `$NETLAB_KERNEL` names a file that netlab did not build.
     """
     named = os.environ.get("NETLAB_KERNEL")
     if named:
         path = Path(named).expanduser().absolute()
         if path.name != "linux":
             raise KernelError(
-                f"NETLAB_KERNEL names {path}, which netlab did not build. Name the file linux of another build, or unset it."
+                f"NETLAB_KERNEL is {path}, which netlab did not build. Set it to the file linux of a build, or unset it."
             )
         return from_directory(path.parent)
     found = builds()
     if not found:
         raise KernelError(
             f"There is no pocket kernel in {cache.kernels()} yet. Build one with 'netlab kernel build' "
-            "(about 5 minutes), take one from another machine with 'netlab kernel unpack FILE', "
-            "or name another one's file linux in $NETLAB_KERNEL."
+            "(about 5 minutes), install one from another machine with 'netlab kernel unpack FILE', "
+            "or set $NETLAB_KERNEL to the file linux of a build."
         )
     return found[0]
 
 
 def builds() -> list[Kernel]:
-    """Every kernel in the user's cache and the shared one, best first; directories that are not whole are passed over.
+    """Return all kernels in the user's cache and in the shared cache, the best first; incomplete builds are left out.
 
-    Raises KernelError when the cache is there and may not be read: another user's, such as that of the root whom sudo
-    makes of us.
+    Raises KernelError if a cache exists and cannot be read, for example root's cache.
     """
     return best_first(cache.kernels(), from_directory, recipe_hash())
 
 
 def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
-    """The whole builds of a room of the caches: those by this recipe, then the highest version, then the latest."""
+    """Return the complete builds of a kind, in the order of their quality: recipe, kernel version, time of the build.
+
+    Parameters
+    ----------
+    room : Path
+        The directory of the kind of kernel in the user's cache.
+    read : callable
+        Reads a build from its directory, or raises KernelError.
+    recipe : str
+        The hash of the preferred recipe.
+    """
     found: list[Any] = []
     for directory in cache.builds(room):
         with contextlib.suppress(KernelError):
@@ -138,21 +148,37 @@ def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
 
 
 def by_another_version(kernel: Kernel) -> bool:
-    """Whether another version of netlab built it, by another recipe."""
+    """Return whether a version of netlab with another recipe built the kernel."""
     return bool(kernel.build) and kernel.build.get("recipe") != recipe_hash()
 
 
 def read_build(
     directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
 ) -> tuple[dict[str, Any], Version, frozenset[str]]:
-    """What `build.json` in a build's directory says, and what follows from it and `config`: its version, what it can do.
+    """Read a build from its directory.
 
-    `build.json` must have the `facts`, of which "release" is the first. Raises KernelError when a file is missing or it
-    cannot be read.
+    Parameters
+    ----------
+    directory : Path
+        The build's directory.
+    files : sequence of str
+        The files that it must have.
+    facts : sequence of str
+        The keys that its `build.json` must have, of which "release" is the first.
+
+    Returns
+    -------
+    tuple
+        The contents of `build.json`, the kernel's version, and its capabilities according to the file `config`.
+
+    Raises
+    ------
+    KernelError
+        If a file is missing or `build.json` cannot be read.
     """
     missing = [name for name in files if not (directory / name).is_file()]
     if missing:
-        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
+        raise KernelError(f"{directory} is incomplete: {', '.join(missing)} missing. Remove it and build again.")
     try:
         build = json.loads((directory / "build.json").read_text())
         release, *_others = (str(build[name]) for name in facts)
@@ -165,14 +191,14 @@ def read_build(
 
 @functools.cache
 def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozenset[str]:
-    """Read once, for every run looks for its kernel."""
+    """Return the capabilities of a configuration file; cached, because every run looks for its kernel."""
     return capabilities_of(config.read_text(), version)
 
 
 def from_directory(directory: Path) -> Kernel:
-    """A kernel built by netlab, from its directory.
+    """Return the pocket kernel in a build's directory.
 
-    Raises KernelError when a file is missing or `build.json` cannot be read.
+    Raises KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, capabilities = read_build(directory, FILES)
     return Kernel(directory / "linux", str(build["release"]), version, capabilities, build)

@@ -1,7 +1,7 @@
-"""The library kernel: Linux's network stack and a small program around it, linked into one file that is run as a child.
+"""The library kernel: Linux's network stack and a small program around it, linked to one program that runs as a child.
 
-It is built from the same source as the pocket kernel, with an architecture of netlab's own (`recipe/library/arch`), the
-same network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
+It is built from the same source as the pocket kernel, with netlab's own architecture (`recipe/library/arch`), the same
+network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
 """
 
 import functools
@@ -24,10 +24,10 @@ from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
 WASM = "wasm"
-"""The machine of a kernel as WebAssembly, which runs on every processor."""
+"""The name in place of a processor for a kernel as WebAssembly, which runs on every processor."""
 PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
 SYMBOLS = "symbols"
-"""Beside the module: the number and the name of each of its functions."""
+"""The file next to the WebAssembly module with the number and the name of each of its functions."""
 MNEXEC = "mnexec"
 FAILURE = "failure"
 MACHINES = ("x86_64", "aarch64")
@@ -35,53 +35,54 @@ ARCHITECTURE = "netlab"
 USUAL_OBJECTS = 560
 NETWORK = "\n# Network\n"
 SMOKE_TIMEOUT_S = 60
-# What stays visible of the kernel for the program around it; all other names are the kernel's own.
+# The symbols of the kernel that the program around it uses; all others become local.
 EXPORTS = (
     "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_tap",
     "library_thread", "network_seed",
 )  # fmt: skip
-# -ffp-contract=off: what is computed must not depend on whether the processor multiplies and adds in one step.
+# -ffp-contract=off: results must not depend on whether the processor can multiply and add in one step.
 HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
 
 
 @dataclass(frozen=True)
 class LibraryKernel:
-    """A library kernel's program and what netlab knows about it."""
+    """A library kernel that netlab built or that $NETLAB_LIBRARY names."""
 
     path: Path
     """The program."""
     release: str
+    """Its release, such as "7.3.4"."""
     version: Version
-    """What it says of itself, such as "7.3.4", and the numbers of it, to compare."""
+    """Its release as numbers for comparisons."""
     machine: str
-    """The processor it is for: x86_64 or aarch64; "wasm" for all."""
+    """The processor: "x86_64" or "aarch64", or "wasm" for all."""
     capabilities: frozenset[str]
-    """Names of `installed.PARTS` that are built in."""
+    """The names of `installed.PARTS` that are built in."""
     build: dict[str, Any] = field(default_factory=dict)
-    """`build.json` of the build; empty for a program named by $NETLAB_LIBRARY that stands alone."""
+    """The build's `build.json`; empty for a program in $NETLAB_LIBRARY without that file."""
 
     @property
     def mnexec_path(self) -> Path | None:
-        """Netlab's own `mnexec`, for the native engine; None beside a program that netlab did not build, or built earlier."""
+        """The path of netlab's own `mnexec` for the native engine; None for old builds and for programs of others."""
         beside = self.path.parent / MNEXEC
         return beside if self.build and beside.is_file() else None
 
 
 def options() -> list[Option]:
-    """Its configuration: its own lines, and the network's lines of the pocket kernel."""
+    """Return the library kernel's configuration: its own options, and the network options of the pocket kernel."""
     own = (HOME / "library.config").read_text()
     shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
     return fragment.parse(own + "\n" + shared)
 
 
 def program_of(machine: str) -> str:
-    """The name of the program's file, for a processor or "wasm"."""
+    """Return the name of the program's file for a processor or "wasm"."""
     return WASM_PROGRAM if machine == WASM else PROGRAM
 
 
 @functools.cache
 def recipe_hash(machine: str = platform.machine()) -> str:
-    """Hash of everything netlab adds to the source: a change of any makes a new library kernel."""
+    """Return a hash of everything that netlab adds to the source; a new hash requires a new build of the library kernel."""
     digest = hashlib.sha256()
     rooms = ("arch", "host", "wasm" if machine == WASM else "native")
     for path in sorted(path for room in rooms for path in (HOME / room).rglob("*") if path.is_file()):
@@ -98,12 +99,12 @@ def recipe_hash(machine: str = platform.machine()) -> str:
 
 
 def build_key(source_id: str, machine: str = platform.machine()) -> str:
-    """Twelve digits that name the build of one source by this recipe for one processor."""
+    """Return twelve digits that identify the build of a source with this recipe for a processor."""
     return hashlib.sha256(f"{source_id}\0{recipe_hash(machine)}\0{machine}".encode()).hexdigest()[:12]
 
 
 def packed_recipe() -> bytes:
-    """The sources that netlab adds, as one tar file: the same bytes for the same files."""
+    """Return the sources that netlab adds as a tar file; the same files give the same bytes."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
@@ -115,13 +116,13 @@ def packed_recipe() -> bytes:
 
 
 def note_failure(why: str) -> None:
-    """Remember that the present recipe cannot be built here, so that no set-up tries it again each time."""
+    """Record that the present recipe cannot be built here, so that each set-up need not try again."""
     cache.libraries().mkdir(parents=True, exist_ok=True)
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
 
 
 def failure() -> str:
-    """Why the present recipe could not be built here; empty when it was not tried or there is one."""
+    """Return why the present recipe could not be built here, or "" if it was built or was not tried."""
     try:
         recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
     except OSError:
@@ -130,31 +131,31 @@ def failure() -> str:
 
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
-    """Every library kernel, the user's and the shared ones, for one processor (this machine's where none is named), best first."""
+    """Return all library kernels for a processor, the user's and the shared ones, the best first."""
     found = installed.best_first(cache.libraries(), from_directory, recipe_hash(machine))
     return [kernel for kernel in found if kernel.machine == machine]
 
 
 def ready(machine: str = platform.machine()) -> LibraryKernel | None:
-    """The library kernel by the present recipe, for a processor or "wasm", if it is there."""
+    """Return the library kernel by the present recipe for a processor or "wasm", or None if there is none."""
     current = recipe_hash(machine)
     return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
 
 
 def find() -> LibraryKernel:
-    """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache that this recipe made.
+    """Return the library kernel to run: `$NETLAB_LIBRARY` if set, else the best build in the cache by this recipe.
 
-    That is one for this processor, else WebAssembly, which computes for twice as long. One by another recipe may take other
-    requests and give other numbers, so it is not taken.
+    A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe may have
+    other requests and other results, so it is not used.
 
-    Raises KernelError when there is none, or none by this recipe; names the remedy.
+    Raises KernelError, with a remedy, if there is none.
     """
     named = os.environ.get("NETLAB_LIBRARY")
     if named:
         path = Path(named).expanduser().absolute()
         machine = WASM if path.suffix == ".wasm" else platform.machine()
         if not os.access(path, os.R_OK if machine == WASM else os.X_OK):
-            raise KernelError(f"NETLAB_LIBRARY names {path}, which is no program. Name another one, or unset it.")
+            raise KernelError(f"NETLAB_LIBRARY is {path}, which is not a program. Set it to a program, or unset it.")
         if (path.parent / "build.json").is_file():
             return from_directory(path.parent, path)
         return LibraryKernel(path, "unknown", (0,), machine, frozenset())
@@ -163,37 +164,37 @@ def find() -> LibraryKernel:
         older, why = builds(), failure()
         where = f"There is no library kernel in {cache.libraries()}"
         if why:
-            raise KernelError(f"{where}: it could not be built here. {why}")
+            raise KernelError(f"{where}: it could not be built on this machine. {why}")
         if older:
             raise KernelError(
-                f"The library kernel {older[0].path.parent} was built by another version of netlab, with which this one "
-                f"may not agree. {installed.BUILD_ANEW}"
+                f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
+                f"this one. {installed.BUILD_ANEW}"
             )
         raise KernelError(
             f"{where} yet. Build it with 'netlab kernel build' (about "
-            "5 minutes for both kernels), or take one from another machine with 'netlab kernel unpack FILE'."
+            "5 minutes for both kernels), or install one from another machine with 'netlab kernel unpack FILE'."
         )
     return found
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
-    """A library kernel from its directory.
+    """Return the library kernel in a build's directory.
 
-    Raises KernelError when a file is missing or `build.json` cannot be read.
+    Raises KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, has = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
     machine = str(build["machine"])
     path = program or directory / program_of(machine)
     if not path.is_file():
-        raise KernelError(f"{directory} is not a whole build: {path.name} missing. Remove it and build again.")
+        raise KernelError(f"{directory} is incomplete: {path.name} missing. Remove it and build again.")
     capabilities = frozenset({*has, "virtual_time", "seeded_random"} - {"seccomp"})
     return LibraryKernel(path, str(build["release"]), version, machine, capabilities, build)
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:
-    """A second tree of the same source, to be configured for the library: links, so that it costs no time and no disk.
+    """Make a second tree of hard links to the same source, for the library kernel's configuration, and return its path.
 
-    To be made after the edits of the source and before anything is built in it: a build writes new files only.
+    To be called after the source was edited and before a build in it: a build writes only new files.
     """
     command = ["cp", "-al", str(source_tree), str(place)]
     programs.run(command, log=log, doing="link the source for the library kernel")
@@ -213,11 +214,33 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the kernel in `tree` (a `twin`), link the program, and leave it in `target`.
+    """Configure and compile the library kernel, link the program and write it to a folder.
 
-    `variables` are the build's environment; `cross` is the prefix of another processor's compiler, such as
-    "aarch64-linux-gnu-"; a `static` program needs no C library where it runs. Raises KernelError when an option does
-    not take or a step fails.
+    Parameters
+    ----------
+    tree : Path
+        The source, a `twin`.
+    target : Path
+        The folder for the program and its configuration.
+    version : tuple of int
+        The version of the source.
+    variables : dict
+        Environment variables of the build; None removes a variable.
+    log : Path
+        The log.
+    on_object : callable, optional
+        Called with each line of the compilation's output.
+    machine : str
+        The processor.
+    cross : str
+        The prefix of another processor's compiler, such as "aarch64-linux-gnu-".
+    static : bool
+        Link a program that needs no C library.
+
+    Raises
+    ------
+    KernelError
+        If an option has no effect or a step fails.
     """
     make = [*programs.make(ARCHITECTURE), *([f"CROSS_COMPILE={cross}"] if cross else [])]
     if not cross:
@@ -236,9 +259,9 @@ def compile_into(
 
 
 def _target(tree: Path) -> str:
-    """What makes vmlinux.a, the archive of all objects; asked for by its name, make takes it for a part of a folder."""
+    """Return the make target that builds vmlinux.a, the archive of all objects; make would take that name for a subfolder's."""
     own = "vmlinux_a"
-    # Before 7 nothing makes it alone; this makes an object of it too.
+    # Linux before 7 has no target for it alone; vmlinux_o also links it to an object.
     return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
 
 
@@ -259,7 +282,7 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
     for source in [*sorted((HOME / "host").glob("*.c")), *sorted((HOME / "native").glob("*.c"))]:
         made = tree / f"library-{source.stem}.o"
         flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
-        # The cage filters the machine's own system calls and must not see the kernel's numbers.
+        # cage.c filters this machine's system calls, so it must not use the library kernel's numbers of them.
         include = [] if source.stem == "cage" else [f"-I{headers}"]
         programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(made)], log=log, doing=doing)
         objects.append(str(made))
@@ -273,7 +296,10 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
 
 
 def write_headers(tree: Path) -> Path:
-    """A folder with the kernel's own numbers of its system calls and its `struct tcp_info`: the machine's may be others."""
+    """Write headers with the kernel's numbers of system calls and its `struct tcp_info`, and return their folder.
+
+    The machine's own headers may be of another version.
+    """
     headers = tree / "library-headers"
     headers.mkdir(exist_ok=True)
     numbers = (tree / "arch" / ARCHITECTURE / "include/generated/uapi/asm/unistd_64.h").read_text()
@@ -283,9 +309,9 @@ def write_headers(tree: Path) -> Path:
 
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
-    """Boot it, make one node, let one millisecond pass; returns the release it tells.
+    """Boot a library kernel, make a node, let a millisecond pass, and return the release that the kernel reports.
 
-    Raises KernelError when it does not come back with its release.
+    `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not report.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:
@@ -303,7 +329,7 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
             timeout=SMOKE_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise KernelError(f"The library kernel was built and does not run: {error}.") from error
+        raise KernelError(f"The library kernel was built but does not run: {error}.") from error
     last = done.stdout[-200:]
     # The last frame: DONE, four numbers, the release.
     at = 0
@@ -313,5 +339,5 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
             return done.stdout[at + 8 + 32 : at + 8 + length].decode()
         at += 8 + length
     raise KernelError(
-        f"The library kernel was built and does not work: status {done.returncode}, last words {last!r} {done.stderr[-200:]!r}."
+        f"The library kernel was built but does not work: status {done.returncode}, last output {last!r} {done.stderr[-200:]!r}."
     )

@@ -1,4 +1,4 @@
-"""What building a kernel takes: programs, headers, room on disk."""
+"""Check that a machine can build a kernel: programs, headers and disk space."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ NEEDED_PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "xz", "tar", "bas
 
 
 def links_static(work: Path) -> bool:
-    """Whether programs can be linked so that they need no C library where they run."""
+    """Return whether this machine can link static programs, which run without a C library."""
     probe = work / "probe.c"
     probe.write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
     command = ["gcc", "-static", "-o", str(work / "probe"), str(probe)]
@@ -20,10 +20,7 @@ def links_static(work: Path) -> bool:
 
 
 def check_programs(compiler: str = "gcc") -> None:
-    """Look for the compiler and the rest.
-
-    Raises KernelError with all that is missing, and the line that installs it.
-    """
+    """Raise KernelError if programs or headers for a build are missing, with the command that installs them."""
     if not shutil.which(compiler):
         # The package of aarch64-linux-gnu-gcc is gcc-aarch64-linux-gnu.
         package = "gcc" if compiler == "gcc" else "gcc-" + compiler.removesuffix("-gcc").replace("_", "-")
@@ -34,8 +31,8 @@ def check_programs(compiler: str = "gcc") -> None:
         what = ", ".join(missing) if missing else "the C library's headers"
         wanted = [*missing, "libc6-dev"] if headers or "gcc" in missing else missing
         raise KernelError(
-            f"To build the kernel, {what} must be installed first. {tree.apt_line(wanted)}\n"
-            "A kernel built on another machine needs none of this: 'netlab kernel unpack FILE'."
+            f"Before a kernel can be built, {what} must be installed. {tree.apt_line(wanted)}\n"
+            "Or install a kernel that was built on another machine: 'netlab kernel unpack FILE'."
         )
 
 
@@ -46,13 +43,10 @@ def _compiles() -> bool:
 
 
 def check_disk() -> None:
-    """Look whether there is room where the build happens.
-
-    Raises KernelError when there is too little.
-    """
+    """Raise KernelError if the disk with the cache has too little space for a build."""
     free = shutil.disk_usage(cache.root()).free
     if free < NEEDED_BYTES:
         raise KernelError(
-            f"Building the kernel takes {NEEDED_BYTES / 1e6:.0f} MB of disk for a few minutes and {cache.root()} has "
-            f"{free / 1e6:.0f} MB left. Make room, or name another place in $NETLAB_CACHE."
+            f"A build of the kernel takes {NEEDED_BYTES / 1e6:.0f} MB of disk space for a few minutes, and {cache.root()} has "
+            f"{free / 1e6:.0f} MB left. Free some space, or set $NETLAB_CACHE to another directory."
         )

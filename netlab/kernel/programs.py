@@ -1,4 +1,4 @@
-"""Running the programs that fetch and build: with a log, with progress, and never left behind."""
+"""Run programs that download and build, with a log and progress; none of them outlives its call."""
 
 import os
 import signal
@@ -24,12 +24,31 @@ def run(
     on_line: OnLine | None = None,
     allow_failure: bool = False,
 ) -> int:
-    """Run a program in a process group of its own, its output appended to a log; returns its exit status.
+    """Run a program in its own process group, append its output to a log and return its exit status.
 
-    Raises KernelError when the program is missing or, unless `allow_failure`, ends with another status than 0: with
-    what it was `doing` ("compile the kernel") and its last lines. Whatever ends the call early (Ctrl-C, SIGTERM, an
-    exception from `on_line`, which gets each line), the whole process group is gone before it returns. `env` is set on
-    top of this process's; None removes a variable.
+    If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it returns.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    log : Path
+        The log.
+    doing : str
+        The purpose, for errors, such as "compile the kernel".
+    cwd : Path, optional
+        The working directory.
+    env : mapping, optional
+        Changes of this process's environment variables; None removes a variable.
+    on_line : callable, optional
+        Called with each line of output.
+    allow_failure : bool
+        Return an exit status other than 0 instead of raising.
+
+    Raises
+    ------
+    KernelError
+        If the program is missing or fails; the message has the last lines of the log.
     """
     merged = {**os.environ, **(env or {})}
     environment = {name: value for name, value in merged.items() if value is not None}
@@ -67,12 +86,12 @@ def run(
 
 
 def make(architecture: str) -> list[str]:
-    """The words that begin the builds of a kernel, on all processors."""
+    """Return the first words of a command that builds a kernel with all processors."""
     return ["make", f"-j{len(os.sched_getaffinity(0))}", f"ARCH={architecture}"]
 
 
 def first_line(command: list[str]) -> str:
-    """The first line that a program prints; empty where it is not there."""
+    """Return the first line that a program prints, or "" if the program is missing."""
     try:
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace"
@@ -83,7 +102,7 @@ def first_line(command: list[str]) -> str:
 
 
 def failure(doing: str, status: int, log: Path) -> str:
-    """The sentences for a program that failed: what, how, and the end of its log."""
+    """Return the error message for a program that failed: its purpose, its status and the end of its log."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
     tail = "\n".join("  " + line for line in lines[-LAST_LINES:])
@@ -92,7 +111,7 @@ def failure(doing: str, status: int, log: Path) -> str:
 
 def _end_group(child: subprocess.Popen[str]) -> None:
     for how in (signal.SIGTERM, signal.SIGKILL):
-        # Also when the leader has ended: its children may go on.
+        # Signal the group even if its leader has ended: the leader's children may still run.
         with suppress(ProcessLookupError):
             os.killpg(child.pid, how)
         with suppress(subprocess.TimeoutExpired):

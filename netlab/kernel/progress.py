@@ -1,4 +1,4 @@
-"""How far a build is: phases with the seconds they usually take, and an estimate of the rest."""
+"""Report the progress of a build: the phases with their usual durations, and an estimate of the remaining time."""
 
 import os
 import shutil
@@ -15,12 +15,15 @@ ENOUGH_TO_JUDGE = 0.03
 
 @dataclass(frozen=True)
 class BuildProgress:
-    """A moment of a build: `fraction` of all work in [0, 1], `remaining_s` in seconds, and what is being done."""
+    """The state of a build at some time."""
 
     phase: str
     fraction: float
+    """The fraction of all work that is done, in [0, 1]."""
     remaining_s: float
+    """The estimated remaining time in s."""
     detail: str = ""
+    """The present work, such as the name of a file."""
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
@@ -31,7 +34,7 @@ Listener = Callable[[BuildProgress], None]
 
 
 def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, float]:
-    """Seconds that each phase takes on an ordinary machine with as many processors as this one, for the kernels of these kinds."""
+    """Return the duration of each phase in s on an ordinary machine with this number of processors, for some kinds of kernel."""
     count = len(os.sched_getaffinity(0))
     phases = {"fetch": 12.0, "unpack": 7.0}
     if "library" in kinds:
@@ -42,7 +45,7 @@ def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, floa
 
 
 class Meter:
-    """Turns 'this phase is so far' into a share of the whole and the seconds that are left."""
+    """Converts the progress within a phase to the progress of the whole build and its remaining time."""
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class Meter:
         self._started_s = clock()
 
     def at(self, phase: str, share: float = 0.0, detail: str = "") -> None:
-        """Report that `share` (0 to 1) of a phase is done."""
+        """Report that a fraction `share`, in [0, 1], of a phase is done."""
         now = self._clock()
         if phase != self._phase:
             self._phase, self._started_s = phase, now
@@ -68,7 +71,7 @@ class Meter:
         after = sum(self._phases[name] for name in names[names.index(phase) + 1 :])
         rest = usual * (1 - share)
         if share >= ENOUGH_TO_JUDGE:
-            # This machine's own pace counts the more, the more of the phase has been seen.
+            # Weight this machine's measured speed by the part of the phase that is done.
             measured = (now - self._started_s) * (1 - share) / share
             trust = min(1.0, share * 4)
             rest = trust * measured + (1 - trust) * rest
@@ -78,7 +81,7 @@ class Meter:
 
 
 class ProgressLine:
-    """How far something is, on a stream: one line rewritten on a terminal, else a line every few seconds."""
+    """A progress line on a stream: rewritten in place on a terminal, else printed every few seconds."""
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream or sys.stderr
@@ -88,7 +91,7 @@ class ProgressLine:
         self._phase = ""
 
     def show(self, text: str, phase: str) -> None:
-        """Show a text, unless one of the same phase was shown just now."""
+        """Show a text, unless a text of the same phase was shown a moment ago."""
         now_s = self._clock()
         if phase == self._phase and now_s - self._last_s < (TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S):
             return
@@ -98,7 +101,7 @@ class ProgressLine:
         self._stream.flush()
 
     def close(self) -> None:
-        """Clear the line that a terminal shows."""
+        """Clear the line on a terminal."""
         if self._tty:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

@@ -1,4 +1,4 @@
-"""The source that kernels are built from: given, fetched or kept; unpacked, and edited by the recipe."""
+"""The source from which kernels are built: download, unpack and edit it."""
 
 import shutil
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from netlab.base.errors import KernelError
 from netlab.kernel import apt, cache, edits, fragment, programs, tree
 from netlab.kernel.progress import Meter
 
-# A caller's make, or its flags for other programs, must not change the kernel's build.
+# Variables of a calling make, or flags that a user sets for other programs, must not affect the kernel's build.
 FOREIGN = (
     "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
     "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
@@ -18,34 +18,38 @@ FOREIGN = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where the kernel's source comes from: `kind` is package, archive or tree."""
+    """A kernel source: a Debian package, an archive or a folder."""
 
     kind: str
+    """"package", "archive" or "tree"."""
     path: Path
     name: str
     version: str
     identity: str
+    """A SHA-256, or a text for a folder."""
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a build's `build.json` says of it."""
+        """The entries of a build's `build.json` about its source."""
         return {"kind": self.kind, "name": self.name, "version": self.version, "sha256": self.identity}
 
 
 @dataclass(frozen=True)
 class Material:
-    """A source tree with netlab's edits, and what a build is told of it."""
+    """A source tree with netlab's edits, ready for a build."""
 
     origin: Source
     folder: Path
     release: str
     version: fragment.Version
     variables: dict[str, str | None]
+    """Environment variables of the build; None removes a variable."""
     patch: str
+    """netlab's edits as a patch."""
 
 
 def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
-    """Unpack a source, and edit it."""
+    """Unpack a source to the folder `work` and apply netlab's edits."""
     meter.at("unpack", 0, origin.name)
     source_tree = work / "linux"
     if origin.kind == "package":
@@ -61,9 +65,9 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
 
 
 def fetch(meter: Meter, log: Path) -> Source:
-    """The newest `linux-source` package that apt has; without a network the one that an earlier build fetched.
+    """Return the newest `linux-source` package of apt or, without a network, the one that an earlier build downloaded.
 
-    Raises KernelError when there is neither.
+    Raises KernelError if there is neither.
     """
 
     def on_step(share: float, detail: str) -> None:
@@ -76,7 +80,7 @@ def fetch(meter: Meter, log: Path) -> Source:
         detail = f"{package.name} {package.version}, {package.size_bytes / 1e6:.0f} MB"
         path = manager.download(package, directory, lambda share: on_step(0.3 + 0.7 * share, detail))
     except KernelError:
-        # Without a network, what an earlier build fetched (and verified) serves.
+        # Without a network, use a package that an earlier build downloaded and verified.
         earlier = [given(path) for path in _kept()]
         if not earlier:
             raise
@@ -94,9 +98,9 @@ def _kept() -> list[Path]:
 
 
 def given(path: Path) -> Source:
-    """The source that a user names.
+    """Return the source at a path that the user chose.
 
-    Raises KernelError when nothing is there.
+    Raises KernelError if there is none.
     """
     path = path.absolute()
     if path.is_dir():
@@ -114,7 +118,7 @@ def given(path: Path) -> Source:
 
 
 def _variables(source_tree: Path) -> dict[str, str | None]:
-    # The same source gives the same binary: no date, user or host of this build.
+    # The same source must give the same binary, so leave out this build's date, user and host.
     dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)
     return {
         **dict.fromkeys(FOREIGN),
@@ -127,7 +131,7 @@ def _variables(source_tree: Path) -> dict[str, str | None]:
 
 
 def why_no_source() -> str:
-    """Why `build` could not get a source here, as far as is known without the network; empty when it may."""
+    """Return why `build` cannot get a source here, as far as that is known without the network, or "" if it may."""
     try:
         if not _kept():
             apt.check()

@@ -1,4 +1,4 @@
-"""From a package, an archive or a folder to a source tree that holds what a User-Mode Linux build reads."""
+"""Unpack the part of a kernel source that a build of User-Mode Linux reads, from a package, an archive or a folder."""
 
 import re
 import shlex
@@ -13,11 +13,11 @@ from netlab.kernel.fragment import Version
 DECOMPRESSORS = {".xz": ["xz", "-dc", "-T0"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"], ".zst": ["zstd", "-dc"]}
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")
 OLDEST = (6, 1)
-# Before it User-Mode Linux kept a program's registers in a fixed room, which those of AMX outgrow: it panics.
 OLDEST_WITH_AMX = (6, 13)
+"""Older User-Mode Linux panics on a processor with AMX, whose registers do not fit into its buffer of fixed size."""
 
-# Nothing in these folders is compiled for User-Mode Linux; skipping their code (never their Kconfig files
-# and Makefiles) halves the time to unpack and a quarter of the disk is enough.
+# Nothing in these folders is compiled for User-Mode Linux. To skip their code (but not their Kconfig files and Makefiles) halves
+# the time to unpack and saves three quarters of the disk space.
 _OTHER_ARCHITECTURES = (
     "alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv s390 sh "
     "sparc xtensa"
@@ -34,7 +34,7 @@ _PROTOCOLS = "batman-adv bluetooth can ceph mac80211 mptcp rxrpc sctp smc sunrpc
 
 
 def skipped(top: str) -> list[str]:
-    """Patterns of files that are not unpacked, for an archive whose folder is `top`."""
+    """Return the patterns of files to skip in an archive whose top folder is `top`."""
     code = [
         *(f"arch/{name}" for name in _OTHER_ARCHITECTURES.split()),
         *(f"drivers/{name}" for name in _DRIVERS.split()),
@@ -50,28 +50,33 @@ def skipped(top: str) -> list[str]:
 
 
 def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
-    """Unpack the kernel archive that a `linux-source` package carries.
+    """Unpack the kernel archive in a `linux-source` package to `tree`; `scratch` is a folder for the archive.
 
-    Raises KernelError when the package holds no kernel archive.
+    Raises KernelError if the package does not contain exactly one kernel archive.
     """
     if not shutil.which("dpkg-deb"):
-        raise KernelError(f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead.")
+        raise KernelError(f"{deb} is a Debian package, and dpkg-deb is missing. Use a linux-*.tar.xz instead.")
     scratch.mkdir(parents=True, exist_ok=True)
     pattern = "*/linux-source-*.tar.*"
     script = f"dpkg-deb --fsys-tarfile {shlex.quote(str(deb))} | tar -x --wildcards {shlex.quote(pattern)}"
     _shell(script, scratch, log, f"open {deb.name}")
     archives = [path for path in scratch.rglob("*") if path.is_file() and ARCHIVE.search(str(path))]
     if len(archives) != 1:
-        raise KernelError(f"{deb} holds {len(archives)} kernel archives instead of one: not a linux-source package.")
+        raise KernelError(
+            f"{deb} contains {len(archives)} kernel archives instead of one: it is not a linux-source package."
+        )
     unpack_archive(archives[0], tree, log)
 
 
 def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
-    """Unpack the part of a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) that is needed, into `tree`."""
+    """Unpack the needed part of a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to `tree`.
+
+    Raises KernelError if the archive cannot be read.
+    """
     command = DECOMPRESSORS.get(archive.suffix)
     if not command or archive.suffixes[-2:-1] != [".tar"]:
         known = ", ".join(f".tar{suffix}" for suffix in DECOMPRESSORS)
-        raise KernelError(f"{archive} is not a kernel archive that can be read; its name must end in {known}.")
+        raise KernelError(f"{archive} is not a kernel archive; its name must end with {known}.")
     if not shutil.which(command[0]):
         raise KernelError(f"{command[0]} is needed to unpack {archive.name}. {apt_line([command[0]])}")
     opened = " ".join(command) + f" {shlex.quote(str(archive))}"
@@ -89,11 +94,11 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
 
 
 def copy_tree(source: Path, tree: Path, log: Path) -> None:
-    """Copy the needed part of an unpacked kernel source, without what an earlier build left in it."""
+    """Copy the needed part of an unpacked kernel source to `tree`, without the products of earlier builds."""
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
     objects = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd"))
-    # At the top only: there is an include/linux, and there are linker scripts for vmlinux.
+    # Exclude these names only at the top: there is an include/linux, and there are linker scripts for vmlinux.
     linked = " ".join(f"--exclude={shlex.quote(f'{name}/{pattern}')}" for pattern in ("vmlinux*", "linux"))
     _unpack(f"tar -C {parent} {objects} --anchored {linked} -c {shlex.quote(name)}", name, tree, log, str(source))
     if (source / ".config").exists():
@@ -104,7 +109,7 @@ def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
     tree.mkdir(parents=True)
     patterns = tree.parent / "skipped"
     patterns.write_text("\n".join(skipped(top)) + "\n")
-    # LC_ALL=C and --anchored: without them, matching a hundred patterns takes longer than unpacking.
+    # Without LC_ALL=C and --anchored, matching a hundred patterns would take longer than unpacking.
     script = (
         f"{producer} | LC_ALL=C tar -x --anchored --exclude-from={shlex.quote(str(patterns))} "
         f"--strip-components=1 --no-same-owner -C {shlex.quote(str(tree))}"
@@ -117,19 +122,17 @@ def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
 
 
 def release_of(tree: Path) -> tuple[str, Version]:
-    """Read a kernel tree's release and version from its Makefile.
+    """Return the release and the version of a kernel source from its Makefile.
 
-    Raises KernelError when it is no kernel source, has no User-Mode Linux, or is older than `OLDEST`.
+    Raises KernelError if it is not a kernel source, has no User-Mode Linux, or is older than `OLDEST`.
     """
     try:
         text = (tree / "Makefile").read_text(errors="replace")
     except OSError as error:
-        raise KernelError(f"{tree} is no kernel source: it has no Makefile ({error.strerror}).") from error
+        raise KernelError(f"{tree} is not a kernel source: it has no Makefile ({error.strerror}).") from error
     fields = dict(re.findall(r"(?m)^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *=[ \t]*(.*)$", text))
     if not fields.get("VERSION", "").isdigit() or not (tree / "arch/um/Kconfig").is_file():
-        raise KernelError(
-            f"{tree} is no kernel source with User-Mode Linux in it. Give a linux-*.tar.xz or its folder."
-        )
+        raise KernelError(f"{tree} is not a kernel source with User-Mode Linux. Use a linux-*.tar.xz or its folder.")
     version = tuple(int(fields.get(name) or 0) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
     if version < OLDEST:
         wanted = ".".join(map(str, OLDEST))
@@ -140,7 +143,7 @@ def release_of(tree: Path) -> tuple[str, Version]:
 
 
 def oldest_here() -> Version:
-    """The oldest release to choose for this machine's processor."""
+    """Return the oldest kernel version that works on this machine's processor."""
     try:
         amx = "amx_tile" in Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -152,7 +155,7 @@ PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", 
 
 
 def apt_line(programs_missing: list[str]) -> str:
-    """The command that installs missing programs where there is apt.
+    """Return a sentence with the command that installs missing programs with apt.
 
     >>> apt_line(["flex", "xz"])
     'On Debian or Ubuntu: sudo apt-get install flex xz-utils'

@@ -1,7 +1,8 @@
-"""The library kernel as WebAssembly, for wherever no native one is built: the same source and recipe, other tools.
+"""Build the library kernel as WebAssembly, for machines without a native one: the same source and recipe with other tools.
 
-Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the sizes of the native
-kernels. Binaryen lowers that to 32-bit memory, which every engine has, and gives it stacks that can be swapped ("asyncify").
+Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the same sizes as in the
+native kernels. Binaryen lowers that to 32-bit memory, which every engine supports, and adds stacks that can be swapped
+("asyncify").
 """
 
 import hashlib
@@ -20,16 +21,16 @@ JAVASCRIPT = location.PACKAGE / "kernel" / "javascript"
 
 
 def flags(tool: str) -> list[str]:
-    """The words for a tool in the recipe: "target", "program", "kernel", "link" or "optimize"."""
+    """Return the options of a tool in the recipe: "target", "program", "kernel", "link" or "optimize"."""
     lines = [line.split() for line in (HOME / "flags.txt").read_text().splitlines()]
     return [word for first, *words in lines if first == tool for word in words]
 
 
 class Tools:
-    """The pinned programs that make the module, fetched into the cache where they are missing.
+    """The pinned programs that make the module, which are downloaded to the cache if they are missing.
 
-    Clang, its linker and a C library's headers come with PyPI's `ziglang`, Binaryen's `wasm-opt` with npm's `binaryen`, each
-    checked against the hashes in the recipe's lock files.
+    Clang, its linker and a C library's headers come from PyPI's `ziglang`, and Binaryen's `wasm-opt` from npm's `binaryen`; both
+    are checked with the hashes in the recipe's lock files.
     """
 
     def __init__(self, log: Path) -> None:
@@ -40,14 +41,14 @@ class Tools:
         self.optimizer = self._home / "node_modules" / "binaryen" / "bin" / "wasm-opt"
 
     def fetch(self) -> None:
-        """Fetch what is missing.
+        """Download missing tools.
 
-        Raises KernelError when Node.js or pip is missing, or a registry does not answer.
+        Raises KernelError if Node.js or pip is missing, or a registry does not answer.
         """
         if not shutil.which("node") or not shutil.which("npm"):
             raise KernelError(
-                "To build the WebAssembly kernel, Node.js and npm must be installed first. On Debian or Ubuntu: "
-                "sudo apt-get install nodejs npm. A kernel built elsewhere needs none of this: 'netlab kernel unpack FILE'."
+                "Before the WebAssembly kernel can be built, Node.js and npm must be installed. On Debian or Ubuntu: "
+                "sudo apt-get install nodejs npm. Or install a kernel that was built elsewhere: 'netlab kernel unpack FILE'."
             )
         self._home.mkdir(parents=True, exist_ok=True)
         if not (self.zig / "zig").is_file():
@@ -68,7 +69,7 @@ class Tools:
             )  # fmt: skip
 
     def wrap(self, folder: Path) -> Path:
-        """Put the tools into a folder under the names by which a kernel's build calls them."""
+        """Write wrappers of the tools to a new folder, under the names that a kernel's build calls, and return the folder."""
         folder.mkdir()
         for name, word in (("clang", "clang"), ("ld.lld", "ld.lld"), ("wasm-ld", "wasm-ld"), ("llvm-ar", "ar")):
             (folder / name).write_text(f'#!/bin/sh\nexec "{self.zig / "zig"}" {word} "$@"\n')
@@ -76,7 +77,7 @@ class Tools:
         return folder
 
     def headers(self) -> list[str]:
-        """Where the headers of a C library are, as words for the compiler."""
+        """Return the compiler's options for the headers of a C library."""
         home = self.zig / "lib" / "libc" / "include"
         places = [home / name for name in ("x86_64-linux-musl", "generic-musl", "x86-linux-any", "any-linux-any")]
         return [word for place in places for word in ("-isystem", str(place))]
@@ -91,10 +92,10 @@ def compile_into(
     log: Path,
     on_object: programs.OnLine | None = None,
 ) -> str:
-    """Configure and compile the kernel in `tree` (a `library.twin`), link the module and leave it in `target`, as
-    `library.compile_into`; returns which tools made it.
+    """Configure and compile the kernel, link the module, write it to `target`, and return the names of the tools.
 
-    Raises KernelError when a tool is missing, an option does not take or a step fails.
+    The parameters are those of `library.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
+    fails.
     """
     tools = Tools(log)
     tools.fetch()
@@ -128,11 +129,11 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
     objects = {}
     for source in [*sorted((library.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
         objects[source.stem] = made = tree / f"library-{source.stem}.o"
-        # In the C library itself, a loop that copies must not become a call of memcpy().
+        # Without -fno-builtin, clang would turn the copying loop in the C library's memcpy() into a call of memcpy().
         own = ["-fno-builtin"] if source.stem == "libc" else ["-Wall", "-Wextra", f"-I{headers}"]
         programs.run([f"{folder}/clang", *words, *own, "-c", str(source), "-o", str(made)], log=log, doing=doing)
     first, last = objects.pop("first"), objects.pop("last")
-    # The order of the objects is that of the segments: see first.c.
+    # The order of the objects determines that of the segments: see first.c.
     whole = [first, *objects.values(), tree / "vmlinux.a", last]
     libraries = [path for path in (tree / "lib/lib.a",) if path.exists()]
     linked = tree / "library-linked.wasm"

@@ -312,7 +312,7 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
     with pytest.raises(KernelError, match="netlab kernel build"):
         run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1)
     monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "nothing"))
-    with pytest.raises(KernelError, match="which is no program"):
+    with pytest.raises(KernelError, match="which is not a program"):
         library.find()
 
 

@@ -149,7 +149,7 @@ def test_without_any_source_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
 def test_without_apt_the_other_ways_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     for ask in (apt.check, lambda: apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)):
-        with pytest.raises(KernelError, match=r"(?s)no apt on this machine.*build --source linux-.*unpack FILE"):
+        with pytest.raises(KernelError, match=r"(?s)This machine has no apt.*build --source linux-.*unpack FILE"):
             ask()
 
 
@@ -166,8 +166,8 @@ def ubuntu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, amx
 @pytest.mark.parametrize(
     ("version", "amx", "words"),
     [
-        ("5.15.0-180.190", False, "Linux 5.15.0; on this machine 6.1 or"),
-        ("6.8.0-60.63", True, "Linux 6.8.0; on this machine 6.13 or"),
+        ("5.15.0-180.190", False, "Linux 5.15.0; this machine needs 6.1 or"),
+        ("6.8.0-60.63", True, "Linux 6.8.0; this machine needs 6.13 or"),
     ],
 )
 def test_a_source_that_is_too_old_for_the_machine_is_told_with_the_other_ways(

@@ -168,10 +168,10 @@ def test_the_library_kernel_carries_the_native_engine_s_helper(
 def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = archive.pack([kernel], tmp_path)
     other = elsewhere(tmp_path, monkeypatch)
-    with pytest.raises(KernelError, match="must be 0000"):
+    with pytest.raises(KernelError, match="instead of 0000"):
         archive.unpack(file, "0" * 64)
     (tmp_path / f"{file.name}.sha256").write_text("f" * 64 + f"  {file.name}\n")
-    with pytest.raises(KernelError, match="refused"):
+    with pytest.raises(KernelError, match="rejected"):
         archive.unpack(file)
     assert not other.exists()
 
@@ -227,8 +227,8 @@ def build_json(**facts: str) -> bytes:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda f: f.update({"../evil": b"x"}), "which is not one of its plain files"),
-        (lambda f: f.update({"/etc/evil": b"x"}), "which is not one of its plain files"),
+        (lambda f: f.update({"../evil": b"x"}), "which is not an expected plain file"),
+        (lambda f: f.update({"/etc/evil": b"x"}), "which is not an expected plain file"),
         (lambda f: f.update({"extra": b"x"}), "which does not belong there"),
         (lambda f: f.pop("pocket/COPYING"), "lacks pocket/COPYING"),
         (
@@ -264,7 +264,7 @@ def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: Kernel, 
         files["pocket/mnexec"] += b"!"
 
     file = repacked(archive.pack([kernel], tmp_path), change, renew_sums=False)
-    with pytest.raises(KernelError, match="pocket/mnexec is not what SHA256SUMS promises"):
+    with pytest.raises(KernelError, match="the checksum of pocket/mnexec is not the one in SHA256SUMS"):
         archive.unpack(file)
 
 
@@ -275,7 +275,7 @@ def test_links_and_special_files_are_refused(tmp_path: Path, kind: bytes) -> Non
         member = tarfile.TarInfo("netlab-kernel/pocket/linux")
         member.type, member.linkname = kind, "/etc/passwd"
         tar.addfile(member)
-    with pytest.raises(KernelError, match="not one of its plain files"):
+    with pytest.raises(KernelError, match="not an expected plain file"):
         archive.unpack(file)
 
 
@@ -286,7 +286,7 @@ def test_an_oversized_member_is_refused_before_it_is_read(tmp_path: Path, monkey
         member = tarfile.TarInfo("netlab-kernel/pocket/linux")
         member.size = 11
         tar.addfile(member, io.BytesIO(bytes(11)))
-    with pytest.raises(KernelError, match="11 bytes; 10 is the limit"):
+    with pytest.raises(KernelError, match="11 bytes, more than the limit of 10"):
         archive.unpack(file)
 
 
@@ -294,7 +294,7 @@ def test_an_oversized_member_is_refused_before_it_is_read(tmp_path: Path, monkey
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "x.tar.xz"
     file.write_bytes(data)
-    with pytest.raises(KernelError, match="refused"):
+    with pytest.raises(KernelError, match="rejected"):
         archive.unpack(file)
 
 

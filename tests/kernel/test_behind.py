@@ -68,7 +68,7 @@ def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_begin
 
 @pytest.mark.parametrize(
     ("raised", "status", "why"),
-    [(KernelError("No source."), 1, "No source."), (KeyboardInterrupt(), 130, "It was stopped.")],
+    [(KernelError("No source."), 1, "No source."), (KeyboardInterrupt(), 130, "The build was stopped.")],
 )
 def test_why_it_ended_is_kept_until_the_next_begins(
     monkeypatch: pytest.MonkeyPatch, raised: BaseException, status: int, why: str

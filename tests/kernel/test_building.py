@@ -206,7 +206,7 @@ def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept
     built = kernel_room.build(takes_all)
     assert built.pocket is not None and built.library is None
     assert built.why_no_library == library.failure() == "Could not link the library kernel."
-    with pytest.raises(KernelError, match="could not be built here. Could not link"):
+    with pytest.raises(KernelError, match="could not be built on this machine. Could not link"):
         library.find()
     monkeypatch.setattr(library, "compile_into", compile_into)
     assert kernel_room.build(takes_all).library is not None and library.failure() == ""
@@ -316,9 +316,9 @@ def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeyp
         (lambda home: home.mkdir(), "has no Makefile"),
         (
             lambda home: (home.mkdir(), (home / "Makefile").write_text("all:\n")),
-            "no kernel source with User-Mode Linux",
+            "not a kernel source with User-Mode Linux",
         ),
-        (lambda home: home.write_text("x"), "name must end in"),
+        (lambda home: home.write_text("x"), "name must end with"),
     ],
 )
 def test_what_is_no_source_is_told(tmp_path: Path, make_it: object, says: str) -> None:

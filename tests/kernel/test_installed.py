@@ -105,7 +105,7 @@ def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPat
 def test_what_netlab_did_not_build_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "linux").write_bytes(b"another build's")
     for path, remedy in (
-        (Path("/usr/bin/linux.uml"), "which netlab did not build. Name the file linux of another build, or unset it"),
+        (Path("/usr/bin/linux.uml"), "which netlab did not build. Set it to the file linux of a build, or unset it"),
         (tmp_path / "linux", r"mnexec, config, build\.json missing"),
     ):
         monkeypatch.setenv("NETLAB_KERNEL", str(path))
