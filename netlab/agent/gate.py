@@ -9,12 +9,15 @@ import os
 import struct
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netlab.base.errors import NetlabError
 from netlab.protocol.messages import LENGTH, Message, Request, encode
+
+if TYPE_CHECKING:
+    from netlab.agent.early_exits import EarlyExits
 
 DEVICE = "/dev/netlab"
 SEED = 0x40084E01
@@ -30,7 +33,14 @@ class Gate:
         Draws new random keys and sleeps until a round time, so that nothing depends on how the guest started.
     power_off : callable
         Ends the guest; called when the process that started the guest is gone.
+
+    Attributes
+    ----------
+    early_exits : EarlyExits or None
+        The reports of background programs that fail; None before `report_early_exits`.
     """
+
+    early_exits: "EarlyExits | None" = None
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
         self._forget_start_up = forget_start_up
@@ -75,6 +85,14 @@ class Gate:
         """Set the process group that receives interrupts from the host; 0 is none."""
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
 
+    def report_early_exits(self, networks: Callable[[], Mapping[int, str]] = dict) -> "EarlyExits":
+        """Report background programs that fail from now on; see `EarlyExits`."""
+        # Only labs with programs need the module.
+        from netlab.agent.early_exits import EarlyExits
+
+        self.early_exits = EarlyExits(lambda line: self.put(report=line), networks)
+        return self.early_exits
+
 
 def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
     """Answer requests until the guest ends.
@@ -85,7 +103,11 @@ def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
     while True:
         request: Request = gate.get()
         try:
-            answer = answerer(request["do"])(**request["words"])
+            try:
+                answer = answerer(request["do"])(**request["words"])
+            finally:
+                if gate.early_exits:
+                    gate.early_exits.report()
         except NetlabError as error:
             gate.put(error=str(error))
         except Exception as error:  # noqa: BLE001 (the host reports every error)

@@ -14,7 +14,7 @@ import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-from netlab.agent import mininet_iperf, mininet_names
+from netlab.agent import mininet_iperf, mininet_names, mininet_starts
 
 BRIDGES = (
     "*** netlab: Open vSwitch is not available. Linux bridges replace OpenFlow switches; they learn addresses by themselves "
@@ -118,6 +118,7 @@ def _nothing(*_words: Any) -> None:
 def stand_in() -> None:
     """Install the replacements; to be called before a script imports modules of Mininet."""
     mininet_names.install()
+    mininet_starts.install()
     mininet.node.CPULimitedHost = UnlimitedHost
     _tell_of_nats()
     # A fresh guest has nothing to clean up, and a page of output about it would hide the error before it.

@@ -52,9 +52,13 @@ class Programs:
         # Each background process with the file of its output.
         self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
         self._terminals = Terminals(gate.foreground)
+        self._early_exits = gate.report_early_exits(self._networks)
         for node in network.nodes:
             os.makedirs(f"{HOME}/{node}", exist_ok=True)
         self._all_programs = stand_ins.install(BINARIES)
+
+    def _networks(self) -> dict[int, str]:
+        return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
 
     def run(self, node: str, command: str) -> Ended:
         words, where = self._in_shell(node, command)
@@ -68,6 +72,7 @@ class Programs:
                 words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where
             )
         self._background[process.pid] = (process, path)
+        self._early_exits.note_start(process.pid, node, command)
         # Wait until the process sleeps or has ended, so that a server which was just started listens.
         time.sleep(GRID_S)
         return {"pid": process.pid, **self._now()}

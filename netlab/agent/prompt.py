@@ -8,7 +8,7 @@ from mininet.cli import CLI
 from mininet.log import output, setLogLevel
 from mininet.node import Node, Switch
 
-from netlab.agent import mininet_iperf
+from netlab.agent import mininet_iperf, mininet_starts
 from netlab.agent.network import PlannedIntf, planned
 from netlab.agent.terminals import OFFER
 
@@ -93,6 +93,7 @@ def main(path: str, commands: str | None = None) -> None:
     words = json.loads(Path(path).read_text())
     setLogLevel("info")
     mininet_iperf.install()
+    mininet_starts.install()
     Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
     net = planned(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
     net.built = True

@@ -45,6 +45,7 @@ class Script:
 
     def __init__(self, gate: Gate, folder: Path, packages: list[str]) -> None:
         self._gate = gate
+        self._early_exits = gate.report_early_exits()
         self._folder = folder
         self._packages = packages
         self._terminals = Terminals(self._foreground)
@@ -88,6 +89,7 @@ class Script:
         return {"now_s": time.monotonic() - self._began_s}
 
     def end_programs(self) -> Moment:
+        self._early_exits.report(at_end=True)
         # Programs such as ping and tcpdump write their statistics on SIGINT.
         for number in (signal.SIGINT, signal.SIGTERM):
             try:

@@ -158,8 +158,12 @@ def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, 
 def _relay(gate: Gate, reading: int, ended: int) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     os.set_blocking(reading, False)
+    early_exits = gate.early_exits
+    watched = [reading, ended, *(early_exits.descriptors() if early_exits else ())]
     while True:
-        ready, _, _ = select.select([reading, ended], [], [])
+        ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
+        if early_exits:
+            early_exits.report()
         while (data := read_now(reading)) is not None:
             if not data:
                 return

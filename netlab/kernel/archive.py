@@ -43,8 +43,8 @@ POCKET = Kind(
         "pocket.config",
     ),
     ("linux", "mnexec"),
-    # Builds of early versions of netlab do not have it.
-    ("gate.c",),
+    # Builds of early versions of netlab do not have them.
+    ("gate.c", "early_exits.c"),
 )  # fmt: skip
 LIBRARY = Kind(
     "library",

@@ -62,9 +62,9 @@ def edits() -> list[Edit]:
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
             "extern void netlab_count_call(void);\nextern void netlab_charge_exec(void);\n"
-            "extern bool netlab_waits_by_failing(void);\n\n"
+            "extern bool netlab_waits_by_failing(void);\nextern void netlab_look_at_call(struct uml_pt_regs *regs);\n\n"
             "void handle_syscall(struct uml_pt_regs *r)\n{\n",
-            "a system call can be counted",
+            "a system call can be counted and looked at",
         ),
         Edit(
             "arch/um/kernel/skas/syscall.c",
@@ -75,8 +75,8 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^\t/\* Initialize the syscall number and default return value\. \*/\n",
-            "\tnetlab_count_call();\n\n\t/* Initialize the syscall number and default return value. */\n",
-            "every system call is counted",
+            "\tnetlab_count_call();\n\tnetlab_look_at_call(r);\n\n\t/* Initialize the syscall number and default return value. */\n",
+            "every system call is counted, and error messages and background commands are noted",
         ),
         Edit(
             "arch/um/kernel/skas/syscall.c",
@@ -89,8 +89,28 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/drivers/Makefile",
             r"(?m)^obj-y := stdio_console\.o ",
-            "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o ",
-            "the gate is compiled",
+            "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o ",
+            "the gate and the device of early exits are compiled",
+        ),
+        Edit(
+            "arch/um/include/asm/mmu_context.h",
+            r"(?m)^#include <asm-generic/mmu_context\.h>\n",
+            "void netlab_leaves_memory(struct task_struct *task, struct mm_struct *mm);\n"
+            "#define deactivate_mm netlab_leaves_memory\n\n#include <asm-generic/mmu_context.h>\n",
+            "a process that fails early is recorded while its arguments can be read",
+        ),
+        Edit(
+            "arch/um/kernel/signal.c",
+            r"(?m)^static void handle_signal\(struct ksignal \*ksig, struct pt_regs \*regs\)\n\{\n",
+            "extern void netlab_note_signal(int number);\n\n"
+            "static void handle_signal(struct ksignal *ksig, struct pt_regs *regs)\n{\n",
+            "a signal can be noted",
+        ),
+        Edit(
+            "arch/um/kernel/signal.c",
+            r"(?m)^\t/\* Did we come from a system call\? \*/\n(?=\tif \(PT_REGS_SYSCALL_NR\(regs\) >= 0\) \{)",
+            "\tnetlab_note_signal(ksig->sig);\n\n\t/* Did we come from a system call? */\n",
+            "a process that was asked to end has not failed",
         ),
         *(
             Edit(
@@ -332,6 +352,7 @@ def additions() -> dict[str, Path]:
         "net/network_random.c": RECIPE / "network_random.c",
         "include/linux/network_random.h": RECIPE / "network_random.h",
         "arch/um/drivers/gate.c": RECIPE / "gate.c",
+        "arch/um/drivers/early_exits.c": RECIPE / "early_exits.c",
     }
 
 

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from netlab.base.errors import Interrupted, RunError
-from netlab.lab.stopping import Stopping
+from netlab.lab.stopping import Stopping, write_error
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
 from netlab.protocol.requests import AllRequests
@@ -23,8 +23,17 @@ MOST_INTERRUPTS = 5
 OnText = Callable[[str], None]
 
 
+def _hear(message: Message, on_text: OnText | None) -> None:
+    if "report" in message:
+        write_error(message["report"])
+    if on_text is not None and "text" in message:
+        on_text(message["text"])
+
+
 class Session:
     """A session with a guest whose requests can be interrupted.
+
+    Lines about background programs that failed are printed to the standard error.
 
     Parameters
     ----------
@@ -74,8 +83,7 @@ class Session:
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
         def heard(message: Message) -> None:
-            if on_text is not None and "text" in message:
-                on_text(message["text"])
+            _hear(message, on_text)
 
         def look() -> None:
             if on_wait is not None:
@@ -112,8 +120,7 @@ class Session:
     ) -> Any:
         def heard(message: Message) -> None:
             stopping.look()
-            if on_text is not None and "text" in message:
-                on_text(message["text"])
+            _hear(message, on_text)
 
         def look() -> None:
             if on_wait is not None:

@@ -30,10 +30,15 @@ Reason = signal.Signals | Literal["limit", "output"]
 
 
 def tell(text: str) -> None:
+    """Print a line of netlab's own to the standard error."""
+    write_error(f"netlab: {text}")
+
+
+def write_error(line: str) -> None:
     """Print a line to the standard error, even if the terminal is in raw mode or closed."""
     try:
         end = "\r\n" if sys.stderr.isatty() else "\n"
-        sys.stderr.write(f"netlab: {text}{end}")
+        sys.stderr.write(line + end)
         sys.stderr.flush()
     except (OSError, ValueError):
         return

@@ -1,6 +1,6 @@
 """Messages between the host and a lab in another process: JSON with a length prefix.
 
-The host sends one request at a time, a `Request`. The lab answers with any number of `Text` and `Progress` messages, then
+The host sends one request at a time, a `Request`. The lab answers with any number of `text`, `report` and `progress_s` messages, then
 with one `Answer` or `Failure`. Its first message, before any request, is `Ready`.
 """
 
@@ -13,10 +13,13 @@ LENGTH = struct.Struct("<I")
 
 
 class Message(TypedDict, total=False):
-    """One of these: `ready`; `text`, a piece of what a program prints; `progress_s`, network time; `answer`; `error`, a sentence."""
+    """One of these: `ready`; `text`, a piece of what a program prints; `report`, a line about a background program that failed;
+    `progress_s`, network time; `answer`; `error`, a sentence.
+    """
 
     ready: int
     text: str
+    report: str
     progress_s: float
     answer: dict[str, Any]
     error: str

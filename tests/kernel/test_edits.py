@@ -47,10 +47,16 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert (tree / "arch/um/kernel/skas/mmu.c").read_text().count("netlab_take_stub(") == 2
     assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
     assert (
-        "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o fd.o"
+        "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o fd.o"
         in (tree / "arch/um/drivers/Makefile").read_text()
     )
     assert "netlab_set_seed" in (tree / "arch/um/drivers/gate.c").read_text()
+    assert calls.index("\tnetlab_look_at_call(r);\n") < calls.index("UPT_SYSCALL_NR(r)")
+    signals = (tree / "arch/um/kernel/signal.c").read_text()
+    assert signals.index("\tnetlab_note_signal(ksig->sig);\n") < signals.index("void do_signal")
+    memory = (tree / "arch/um/include/asm/mmu_context.h").read_text()
+    assert memory.index("#define deactivate_mm netlab_leaves_memory") < memory.index("#include <asm-generic")
+    assert "void netlab_leaves_memory(" in (tree / "arch/um/drivers/early_exits.c").read_text()
     assert "void netlab_set_seed(unsigned long long seed)" in random
     keys = (tree / "include/linux/once.h").read_text()
     assert keys.startswith(
