@@ -217,6 +217,23 @@ def test_programs_that_are_missing_are_named_with_their_packages(
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "h1.popen('python server.py', shell=True)",
+        "h1.cmd('python3 -u server.py 80 &')",
+        "h1.sendCmd('sudo', 'python', 'server.py')",
+    ],
+)
+def test_a_program_for_python_2_that_a_host_starts_is_a_warning(command: str, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("import SimpleHTTPServer\nserver = SimpleHTTPServer\n")
+    problems = found(tmp_path, command)
+    text = said(problems, stops=False)
+    assert f"{tmp_path}/server.py, line 1: module SimpleHTTPServer is Python 2" in text
+    assert f"-m fissix -w {tmp_path}/server.py" in text
+    assert not any(problem.stops for problem in problems)
+
+
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         ("a | b && c; d & e", ["a", "b", "c", "d", "e"]),

@@ -31,6 +31,7 @@ PLACES = {
     "last": {
         **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig", "sysctl", "hostname")},
         **dict.fromkeys(("iperf", "iperf3"), "not_installed"),
+        "python": "python",
         **dict.fromkeys(("cgcreate", "cgset", "cgdelete", "cgclassify"), "no_groups"),
     },
 }

@@ -32,6 +32,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
             problem.stops &= runs
         found += own
         waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, found_in)]
+        waiting += [(program, False) for program in programs.python_programs(source, (directory, script.parent))]
     return merged(found)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from netlab.agent import stand_ins
 from netlab.base.distributions import PACKAGES, not_installed
 from netlab.engines.paths import system_path
-from netlab.lab.script_check.commands import Started, started
+from netlab.lab.script_check.commands import HOLE, Started, started
 from netlab.lab.script_check.problem import Problem
 from netlab.lab.script_check.reading import Source
 
@@ -77,6 +78,7 @@ OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
 CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
 BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
 MISSING = "not_installed"
+PYTHONS = frozenset(["python", "python3"])
 
 
 def problems(source: Source) -> list[Problem]:
@@ -87,6 +89,17 @@ def problems(source: Source) -> list[Problem]:
     for text, line in (*_programs(source.tree), *_openflow(source.tree)):
         found.append(Problem(source.path, text, [line]))
     return found
+
+
+def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
+    """Yield each Python file in the directories that a script starts by `python` or `python3`."""
+    for command in started(source.tree) if source.tree is not None else ():
+        if command.program in PYTHONS:
+            name = next((word for word in command.words if not word.startswith("-")), "")
+            paths = (directory / name for directory in directories if name.endswith(".py") and HOLE not in name)
+            path = next(filter(Path.is_file, paths), None)
+            if path is not None:
+                yield path
 
 
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
