@@ -1,1 +1,1 @@
-"""What the notebooks of the chapters import: a folder for each, with its settings, its checks and its panel."""
+"""The chapters' code: a package for each, with its settings, checks and panel, which its notebook imports."""

@@ -1,7 +1,7 @@
-"""A chapter on a machine that cannot do all of it: a cell that needs more says so, and the chapter goes on.
+"""Chapters on a machine that lacks some features: a cell that needs one ends with a message, and the chapter continues.
 
-A notebook that runs all of its cells stops at the first error. Here a cell that asks for what the machine's engine has not
-ends without one; so does a later cell that misses a name which that cell would have given.
+A notebook that runs all of its cells stops at the first error. Cells that need an unavailable feature are therefore
+skipped with a message, and so are later cells that use names which the skipped cells would have defined.
 """
 
 import ast
@@ -17,7 +17,9 @@ SAID = "Not on this machine."
 
 
 def go_on() -> None:
-    """Bring the pages' style sheet; where a notebook's engine differs from the pocket kernel in virtual time, let cells end so."""
+    """Add the pages' style sheet; if the engine on this machine differs from the pocket kernel in virtual time, install
+    the handler that skips cells.
+    """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or getattr(shell, "netlab_skips", None) is not None:
@@ -25,7 +27,7 @@ def go_on() -> None:
     try:
         other = engines.differences(engines.choose())
     except NetlabError:
-        # preflight, the line after, says what is missing.
+        # The next cell, preflight, reports the problem.
         return
     if other:
         shell.netlab_skips = Skips()
@@ -34,12 +36,12 @@ def go_on() -> None:
 
 
 class Skips:
-    """What a notebook has skipped.
+    """The skipped cells of a notebook.
 
     Attributes
     ----------
     lost : set of str
-        Names that skipped cells would have given.
+        Names that skipped cells would have defined.
     """
 
     def __init__(self) -> None:
@@ -53,7 +55,7 @@ class Skips:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        """Say it in a sentence; IPython calls this instead of printing a traceback."""
+        """Show the message about a skipped cell; IPython calls this instead of printing a traceback."""
         if not self.is_ours(error):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         elif isinstance(error, NameError):
@@ -62,18 +64,18 @@ class Skips:
             print(f"{SAID} {error}")
 
     def is_ours(self, error: BaseException | None) -> bool:
-        """Whether an error means that the machine, and not the student's code, lacks something."""
+        """Return whether an error means that the machine lacks a feature, and not that the student's code is wrong."""
         return isinstance(error, NotHereError) or (isinstance(error, NameError) and error.name in self.lost)
 
     def end(self, result: Any) -> None:
-        """Let a skipped cell count as done; IPython calls this after each."""
+        """Mark a skipped cell as successful; IPython calls this after each cell."""
         if result is not None and self.is_ours(result.error_in_exec):
             self.lost |= names_given(result.info.raw_cell)
             result.error_in_exec = None
 
 
 def names_given(cell: str) -> set[str]:
-    """Names that a cell's code binds."""
+    """Return the names that a cell's code binds."""
     try:
         tree = ast.parse(cell)
     except SyntaxError:

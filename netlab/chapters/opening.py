@@ -1,4 +1,4 @@
-"""How a notebook opens its chapter: the checks, the panel and the numbers of this copy."""
+"""Opening of a chapter by its notebook: the checks, the panel and the numbers of this copy."""
 
 import importlib
 import importlib.util
@@ -27,25 +27,25 @@ class Exercises(SimpleNamespace):
 
 @dataclass(frozen=True, repr=False)
 class OpenChapter:
-    """A chapter as one copy of its notebook has it."""
+    """A chapter with the numbers of one copy of its notebook."""
 
     topic: str
-    """The chapter's folder."""
+    """The name of the chapter's package."""
     token: str
-    """What the own numbers are drawn from; "" for the printed ones."""
+    """The seed of the own numbers; "" for the printed ones."""
     own: StudentValues
     """The numbers of this copy."""
     check: Exercises
     """The chapter's checks, each an attribute."""
     settings: ModuleType
-    """Networks and helpers of the chapter."""
+    """The chapter's module `settings`: networks and helpers."""
     _panel: Callable[..., Panel] | None
 
     def __repr__(self) -> str:
         return f"The chapter {self.topic!r}: .check has its exercises, .own the numbers of this copy."
 
     def panel(self, **words: Any) -> Panel:
-        """Return the chapter's panel; see its function for the arguments.
+        """Return the chapter's panel; its function describes the arguments.
 
         Raises LookupError when the chapter has none.
         """
@@ -60,10 +60,10 @@ class OpenChapter:
 
 
 def opener(package: str) -> Callable[..., OpenChapter]:
-    """Return the function `begin(token="")` by which a notebook opens the chapter of a package.
+    """Return the function `begin(token="")` with which a notebook opens the chapter of a package.
 
-    Its `settings` say in `NUMBERS` which numbers are each student's own, its `check` has the class `Checks`, which takes them; a
-    chapter with a panel has it in `panel`.
+    Its module `settings` has the own numbers in `NUMBERS`, its module `check` has the class `Checks`, which takes them;
+    a chapter with a panel has it in its module `panel`.
     """
     topic = package.rpartition(".")[2]
     settings, check = (importlib.import_module(f"{package}.{part}") for part in ("settings", "check"))
@@ -72,9 +72,9 @@ def opener(package: str) -> Callable[..., OpenChapter]:
     numbers: OwnNumbers = getattr(settings, "NUMBERS", OwnNumbers({}))
 
     def begin(token: str = "") -> OpenChapter:
-        """Open the chapter, with the numbers that belong to `token`.
+        """Open the chapter with the own numbers of `token`.
 
-        A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
+        A combination with which a known mistake is close to the right answer is not used, because the check could not tell them apart.
         """
         own = numbers.draw(
             token, accept=lambda own: all(each.tells_apart() for each in _named(check.Checks(own), topic).values())

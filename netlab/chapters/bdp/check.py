@@ -36,7 +36,7 @@ def _rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_byt
 def _wrong_ms(
     propagations: int = 2, transmissions: float = 2, headers_bytes: int = _PING_HEADERS_BYTES, *, slowest: bool = False
 ) -> Callable[..., float]:
-    """The round-trip time as a wrong sum has it: one of these is not what it is by default."""
+    """Return a function that computes the round-trip time wrongly, by the given factors."""
 
     def rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
         counted = [min(rates_mbps)] if slowest else rates_mbps
@@ -216,7 +216,7 @@ def _waiting(own: StudentValues) -> Number:
 
 
 class PaperTransfer:
-    """A transfer that answers by formula: what a real one measures over a path of this rate and this RTT without queueing."""
+    """A transfer whose results come from formulas: those of a real transfer over a path of this rate and this empty RTT."""
 
     def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
         self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms

@@ -1,4 +1,4 @@
-"""What the chapter "BDP" does with its runs: loops, tables and figures, so that its pages show the experiments."""
+"""Runs, tables and figures of the chapter "BDP"."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -35,18 +35,18 @@ from netlab.traffic import Command, Ping, Tcp, Udp
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
 PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
-"""`simpleperf`, test cases 2 and 3, in the order of `PAIRS`."""
+"""Measurements of `simpleperf`, test cases 2 and 3, in the order of `PAIRS`."""
 
 PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
-"""`siit`, task 5: window (kB), throughput (Mbit/s)."""
+"""Measurements of `siit`, task 5: windows in kB, throughputs in Mbit/s."""
 
 SETTLED_S = lasting(10, real_s=4)
 OWN_MS = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
-"""A segment's round-trip time over the empty cable."""
+"""A segment's round-trip time in ms over the empty cable."""
 
 
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Round-trip times of `PAIRS`, by theory, here and as published, by the number of nodes on the way."""
+    """Return the round-trip times of `PAIRS` by theory, as measured and as published, with the number of nodes on the path."""
     expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
     table = pd.DataFrame(
         {
@@ -62,7 +62,9 @@ def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Goodputs of `PAIRS`: the slowest link's limit, here over all 25 s and after the first 10 s, and as published."""
+    """Return the goodputs of `PAIRS`: the slowest link's limit, our goodput over all 25 s and after the first 10 s, and
+    the published one.
+    """
     names = run.flows["flow"].iloc[len(PAIRS) :]
     late = [
         run.goodput_mbps(after_s=start_s + SETTLED_S, before_s=start_s + TRANSFER_S)[name]
@@ -81,7 +83,7 @@ def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
-    """A transfer over the cable with each window, and one of 100 kB over a cable twice as fast."""
+    """Run a transfer over the cable with each window, and one with 100 kB over a cable of twice the rate."""
     scenarios = {f"{kb}": transfer(int(1000 * kb), cable()) for kb in windows_kb}
     runs = sweeps.sweep({**scenarios, "faster": transfer(100_000, cable(rate_mbps=200))})
     faster = runs.pop("faster")
@@ -89,12 +91,12 @@ def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
 
 
 def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
-    """The smaller of the two limits of a window over the cable: its own and the link's."""
+    """Return the smaller of two limits of a window over the cable: the window's and the link's."""
     return float(theory.windowed_goodput_mbps(1000 * window_kb, rate_mbps, 16, framing="ethernet"))
 
 
 def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
-    """Goodput by window over the cable, beside the smaller of the two limits."""
+    """Draw the goodput by window over the cable, with the smaller of the two limits."""
     line_kb = np.linspace(10, 320, 300)
     return plots.Comparison(
         x_label="Window (kB)", y_label="Goodput (Mbit/s)", title="A cable of 100 Mbit/s and 16 ms"
@@ -109,12 +111,12 @@ def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Com
 
 
 def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
-    """Time in ms in which one window (whole segments of 1448 bytes) arrives."""
+    """Return the time in ms in which one window (whole segments of 1448 bytes) arrives."""
     return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
 
 
 def suspects_table(window_kb: float = 126) -> pd.DataFrame:
-    """The cycle of a window, as it is and with each suspect taken away, beside a segment's own round-trip time."""
+    """Return the cycle of a window with all suspected causes and without each of them, and a segment's round-trip time."""
     cases: dict[str, Sequence[Command]] = {
         "as it is": [],
         "without offload": [WITHOUT_OFFLOAD],
@@ -136,32 +138,36 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
 
 
 def above_the_lab() -> list[float]:
-    """By how much of it each goodput that `siit` published is exceeded over a path as long as its ping, without offload."""
+    """Return the relative difference between our goodputs, over a path with the RTT of the published ping and without
+    offload, and those of `siit`.
+    """
     path = cable(delay_ms=8.3)
     runs = sweeps.sweep([transfer(int(1000 * kb), path, [WITHOUT_OFFLOAD]) for kb in PUBLISHED_WINDOWS[0]])
     return [settled_mbps(run) / told - 1 for run, told in zip(runs, PUBLISHED_WINDOWS[1], strict=True)]
 
 
 def by_room(rooms: Sequence[int]) -> dict[int, Run]:
-    """One flow alone on h1-h9, with each room before the slowest link."""
+    """Run a single flow on h1-h9 with each room of the queue before the slowest link."""
     flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)
     return sweeps.sweep({room: Scenario(three_links(room), [flow], duration_s, interval_s=1) for room in rooms})
 
 
 def enough_room(runs: Mapping[int, Run]) -> int:
-    """The smallest room with which the goodput after 25 s is within 0.1 % of the limit."""
+    """Return the smallest room with which the goodput after 25 s is within 0.1 % of the limit."""
     limit_mbps = theory.tcp_goodput_limit_mbps(20)
     settled = {room: run.goodput_mbps(after_s=TRANSFER_S).iloc[0] for room, run in runs.items()}
     return min(room for room, mbps in settled.items() if mbps > 0.999 * limit_mbps)
 
 
 def formula_room_packets() -> float:
-    """The room on h1-h9 with which 70 % of pipe and queue fill the pipe."""
+    """Return the room on h1-h9 in packets with which 70 % of path and queue fill the path."""
     return 3 / 7 * theory.bdp_bytes(20, 80) / theory.tcp_wire_bytes()
 
 
 def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
-    """Goodput by the room before the slowest link, as long as `simpleperf` measured (with what it called 33 packets) and after that."""
+    """Draw the goodput by the room before the slowest link, during the time that `simpleperf` measured (with what it
+    called 33 packets) and after it.
+    """
     rooms, limit_mbps = list(runs), theory.tcp_goodput_limit_mbps(20)
     line = ([10, 90], [limit_mbps, limit_mbps])
     first = [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()]
@@ -181,14 +187,14 @@ def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
 
 
 class Transfers:
-    """Real transfers over the hidden path: each call is an experiment of its own."""
+    """Real transfers over the hidden path; each call is an experiment."""
 
     def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)
         self._log: list[tuple[float, float, float]] = []
 
     def __call__(self, window_bytes: float) -> tuple[float, float]:
-        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
+        """Run a transfer with a window, and return its goodput in Mbit/s and its round-trip time in ms."""
         if len(self._log) == TRANSFERS:
             raise RuntimeError(f"all {TRANSFERS} transfers are used up")
         goodput_mbps, rtt_ms = self.measured(window_bytes)
@@ -196,12 +202,12 @@ class Transfers:
         return goodput_mbps, rtt_ms
 
     def measured(self, window_bytes: float) -> tuple[float, float]:
-        """The same without counting it."""
+        """Do the same without counting the call."""
         run = experiment.run(transfer(int(window_bytes), self._path), progress=False)
         return settled_mbps(run), settled_rtt_ms(run)
 
     def report(self, found_bytes: float) -> str:
-        """What was tried, what was found, and how it does."""
+        """Return a text with all trials, the window that was found, and its results."""
         lines = [
             f"window {window / 1000:8.1f} kB: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms"
             for window, goodput, rtt in self._log
@@ -218,7 +224,7 @@ class Transfers:
 
 
 def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: StudentValues) -> str:
-    """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
+    """Run a search on the real hidden path and return its report; a sentence if there is no search that passes its check."""
     if search is None:
         return "Solve exercise 5 first; then run this cell again."
     transfers = Transfers(own)
@@ -226,7 +232,7 @@ def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: Student
 
 
 def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], runs: Sequence[Run]) -> pd.DataFrame:
-    """All published numbers of the chapter beside ours and theory."""
+    """Return all published numbers of the chapter with ours and theory."""
     transfers = transfer_table(lab, lab_run)
     rows = [
         (f"simpleperf {name}, Mbit/s", limit, here, told)
@@ -245,7 +251,7 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
 
 
 def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
-    """What a host of ours grants when a program asks for receive buffers, beside what `siit` was told."""
+    """Return the receive buffers that one of our hosts grants for given requests, with those that `siit` reports."""
     script = (
         "import socket\n"
         f"for kb in {list(asked_kb)}:\n"
@@ -269,7 +275,7 @@ def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
 
 
 def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
-    """The window that comes of a fixed receive buffer, from the goodput of an exact sender; the last row is tuned."""
+    """Return the window for each fixed receive buffer, from the goodput of a precise sender; the last row is autotuned."""
     exact = [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH]
     tuned = transfer(None, cable(), exact)
     fixed = {
@@ -288,7 +294,9 @@ def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
 
 
 def four_delays() -> tuple[plots.Comparison, float]:
-    """Propagation, transmission and queueing, each measured alone beside theory; and the most that three routers add, in ms."""
+    """Measure propagation, transmission and queueing separately; return the figure with theory, and the largest excess
+    in ms over three routers.
+    """
     frames_bytes, bursts = [100, 250, 500, 1000, 1500], [1, 2, 5, 10, 20, 40]
     headers_bytes, small_bytes = 42, 16
     frame_ms = theory.transmission_delay_ms(1000, rate_mbps=1)
@@ -303,7 +311,7 @@ def four_delays() -> tuple[plots.Comparison, float]:
     ]
     pings += [Ping("h1", router, count=1, start_s=0.5) for router in ("r1", "r2", "r3")]
     bursting = [
-        # So short that exactly n datagrams are due.
+        # The duration is so short that exactly n datagrams are sent.
         Udp(
             "h1",
             "h5",

@@ -19,13 +19,13 @@ SECONDS = 6.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """One TCP transfer over one cable: does its window limit it, the link, or the queue?
+    """Show one TCP transfer over one cable, which is limited by its window, the link or the queue.
 
-    A run takes 6 s of network time, of which the first 2 s are not counted.
+    A run takes 6 s of network time, of which the first 2 s are ignored.
     """
 
     def cable(settings: Settings) -> Topology:
-        # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
+        # The queue is in a router: Linux keeps almost no queue in the sender's own interface.
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]], settings["queue_packets"])
 
     def scenario(**settings: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def panel() -> PanelParts:
         pipe_kb = theory.bdp_bytes(rate_mbps, rtt_ms) / 1000
         wire = theory.tcp_wire_bytes() / theory.MSS_BYTES
         room_kb = pipe_kb + settings["queue_packets"] * theory.tcp_wire_bytes() / 1000
-        # Reno halves what filled pipe and queue: with room for a pipe and more in the queue, the link is never idle.
+        # Reno halves the window after filling path and queue: if the queue holds another BDP, the link never idles.
         short = window_kb * wire > room_kb and room_kb < 2 * pipe_kb
         limits = "queue" if short else "link" if window_kb * wire > pipe_kb else "window"
         flow = result.flows[result.flows["kind"] == "tcp"].iloc[0]

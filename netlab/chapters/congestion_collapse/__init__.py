@@ -1,4 +1,4 @@
-"""The chapter on congestion collapse: how its notebook opens it."""
+"""The chapter "Congestion collapse"."""
 
 from netlab.chapters.opening import opener
 

@@ -29,7 +29,7 @@ _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
 
 
 def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
-    # Of parallel links the first carries the traffic, so it is the one that stays.
+    # Iterate in reverse, because the first of parallel links carries the traffic.
     hops = [hop for hop in reversed(network.hops()) if (hop.src, hop.dst) in _FORWARD]
     return {frozenset((hop.src, hop.dst)): hop.shape for hop in hops}
 
@@ -39,7 +39,7 @@ _GIVEN = _rates(given_network())
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
-    """Goodput of h1 at 1 and h2 at 10 Mbit/s over a network of FIFO links, by the fixed point; nothing over another network."""
+    """Return the goodput of h1 at 1 and h2 at 10 Mbit/s in a network of FIFO links, by the fixed point; empty for another network."""
     if set(_rates(network)) != set(_GIVEN):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}

@@ -23,11 +23,11 @@ SECONDS = 20.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """A modest flow h1-h4 and an aggressor h2-h3 over two routers: what does the aggressor's rate cost?
+    """Show how the rate of an aggressor h2-h3 affects a modest flow h1-h4 over two routers.
 
-    Under UDP the slider is what h2 sends; under TCP it is the rate of h2's access link, the most it could send.
+    With UDP, the slider is the rate that h2 sends; with TCP, it is the rate of h2's access link, the most that it could send.
 
-    A run takes 20 s of network time, of which the first quarter is not counted.
+    A run takes 20 s of network time, of which the first quarter is ignored.
     """
     exits_mbps = np.array(EXITS_MBPS)
 

@@ -1,4 +1,4 @@
-"""What the chapter "Congestion collapse" measures on: its network and the numbers that its parts share. No answers are here."""
+"""The network and the common numbers of the chapter "Congestion collapse", without answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from netlab.traffic import Traffic, Udp
 
 MIDDLE_MBPS = 1.5
 EXITS_MBPS = (1, 0.5)
-"""Of r2 towards h4 and towards h3."""
+"""Rates of r2's links to h4 and to h3."""
 QUEUE_PACKETS = 50
 MODEST_MBPS = 1
 AGGRESSOR_MBPS = 10
@@ -28,21 +28,21 @@ SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
 
 
 def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
-    """The network of `epfl` section 2; its access links are open unless they get a rate, `middle` shapes r1-r2."""
+    """Return the network of `epfl` section 2; its access links are unlimited by default, `middle` has fields of r1-r2."""
     return topologies.two_routers(access_mbps, MIDDLE_MBPS, EXITS_MBPS, **{"queue_packets": QUEUE_PACKETS, **middle})
 
 
 def goodput_mbps(
     own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
 ) -> float:
-    """Goodput of a UDP flow behind a shared link and an exit of its own, in Mbit/s."""
+    """Return the goodput of a UDP flow behind a shared link and a separate exit, in Mbit/s."""
     middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
     last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
     return min(own_mbps * min(1.0, middle / (own_mbps + other_mbps)), last)
 
 
 def fair_queue_mbps(aggressor_mbps: float) -> Array:
-    """Theory: goodput of h1 and h2 in Mbit/s with a fair queue before the shared link."""
+    """Return the theoretical goodput of h1 and h2 in Mbit/s with a fair queue before the shared link."""
     wire = theory.udp_wire_bytes(1000) / 1000
     offered = np.array([MODEST_MBPS, aggressor_mbps]) * wire
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
@@ -59,7 +59,7 @@ NUMBERS = OwnNumbers(
 
 
 def two_udp(own: StudentValues) -> Scenario:
-    """1 Mbit/s of UDP from h1 to h4 beside the rate of this copy from h2 to h3, with its payload, 30 s."""
+    """Return 30 s of 1 Mbit/s of UDP from h1 to h4, and from h2 to h3 UDP with this copy's rate and payload."""
     flows = [
         Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),
         Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
@@ -68,13 +68,15 @@ def two_udp(own: StudentValues) -> Scenario:
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
-    """Goodput of h1 and h2 in Mbit/s without the start, a row for each run."""
+    """Return the goodput of h1 and h2 in Mbit/s without the start, a row for each run."""
     rows = {label: run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for label, run in runs.items()}
     return pd.DataFrame(rows).T
 
 
 def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of 20 s (4 s in real time) for each rate."""
+    """Return the goodput of h1 (1 Mbit/s of UDP) and h2 in Mbit/s by h2's rate, from one run with a step of 20 s (4 s
+    in real time) for each rate.
+    """
     send_s, pause_s = lasting(20, real_s=4), lasting(5, real_s=1.5)
     flows: list[Traffic] = []
     for step, rate_mbps in enumerate(rates_mbps):
@@ -86,7 +88,9 @@ def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
-    """1 and 0.5 Mbit/s of UDP for some seconds: what both exits drop, and which part of what crossed still waits there."""
+    """Send 1 and 0.5 Mbit/s of UDP for some seconds; return the drops of both exits, and the share of the packets that
+    still wait there.
+    """
     flows = [
         Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)
         for pair, rate_mbps in zip(SEND_PAIRS, (MODEST_MBPS, 0.5), strict=True)
@@ -105,7 +109,9 @@ def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
 
 
 def other_labs(seeds: int = 8) -> pd.DataFrame:
-    """Goodput of h1 in Mbit/s beside 10 Mbit/s of h2, a column for each seed: on our network, and with what the lab had besides."""
+    """Return the goodput of h1 in Mbit/s with 10 Mbit/s of h2, a column for each seed: in our network, and with
+    features of the published lab.
+    """
     cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {
         "plain queue": (network(), "random"),
         "RED": (network(aqm="red"), "random"),

@@ -13,7 +13,7 @@ SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
 
 
 def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
-    """Full packets that the path holds without a queue."""
+    """Return the number of full packets that the path holds without a queue."""
     return theory.bdp_bytes(rate_mbps, rtt_ms) / (packet_bytes or theory.tcp_wire_bytes())
 
 

@@ -16,9 +16,9 @@ SECONDS = 12.0
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """One flow's window over time: what is a loss worth with this control and this queue?
+    """Show one flow's window over time, and the cost of a loss with this congestion control and queue.
 
-    A run takes 12 s of network time, of which the first 3 s are not counted.
+    A run takes 12 s of network time, of which the first 3 s are ignored.
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:

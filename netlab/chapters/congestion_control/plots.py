@@ -1,4 +1,4 @@
-"""The figures of the chapter "Congestion control": windows over time, with the phases named."""
+"""Figures of the chapter "Congestion control": windows over time with named phases."""
 
 from collections.abc import Mapping
 
@@ -18,15 +18,15 @@ PHASES = {
     "after a timeout": "longdash",
     "window": "solid",
 }
-"""Each with its kind of line."""
+"""The phases, each with its line style."""
 _LABELS = ("Time (s)", "Window (segments)")
 
 
 def phases(run: Run) -> pd.DataFrame:
-    """What the first flow was doing, sample by sample: its `intervals` with a column `phase`.
+    """Return the `intervals` of the first flow with a column `phase`, the state of its congestion control.
 
-    The kernel tells fast recovery and the repair after a timeout itself (`ca_state`). Else the window is below its
-    threshold, which is slow start, or not. Tahoe has no fast recovery, and BBR none of these phases: its is `window`.
+    The kernel itself reports fast recovery and the repair after a timeout (`ca_state`). Otherwise it is slow start if
+    the window is below its threshold. Tahoe has no fast recovery; BBR has none of these phases, its phase is `window`.
     """
     known = run.intervals.dropna(subset=["cwnd_segments"])
     own: pd.DataFrame = known[known["flow"] == known["flow"].iloc[0]].copy()
@@ -46,12 +46,12 @@ def phases(run: Run) -> pd.DataFrame:
 
 
 def _control(own: pd.DataFrame) -> str:
-    """The congestion control of a flow's samples: the second word of its name."""
+    """Return the congestion control of a flow's samples: the second word of the flow's name."""
     return str(own["flow"].iloc[0]).split()[1]
 
 
 def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
-    """The congestion window over time, each phase drawn and named in its own way, and what path and queue hold."""
+    """Draw the congestion window over time, with each phase drawn and named, and the capacity of path and queue."""
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
     _window(figure, own)
@@ -69,7 +69,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
         inside = (own["phase"] == phase).to_numpy()
         if not inside.any():
             continue
-        # A phase is drawn up to the first sample of the next, or short ones would vanish.
+        # Draw a phase up to the first sample of the next one, so that short phases are visible.
         shown = inside | np.concatenate([[False], inside[:-1]])
         figure.add_scatter(
             x=times_s.tolist(),
@@ -94,7 +94,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
 
 
 def _name(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Write the phase's name where it is seen first; the climb's where it lasts longest."""
+    """Write each phase's name at its first stretch; that of congestion avoidance at its longest."""
     climb = "climb along a cubic curve" if _control(own) == "cubic" else "additive increase"
     own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
     for phase, text, place in (
@@ -107,7 +107,7 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
         if not stretches:
             continue
         longest = max(stretches, key=len)
-        # The losses just after slow start are not yet the pattern.
+        # The losses just after slow start do not show the regular pattern yet.
         part = {"congestion avoidance": longest, "fast recovery": stretches[min(2, len(stretches) - 1)]}.get(
             phase, stretches[0]
         )
@@ -120,7 +120,7 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
 def _holds(
     figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
 ) -> None:
-    """Two dashed lines: what the path holds, and path and queue together."""
+    """Draw two dashed lines: the capacity of the path, and that of path and queue."""
     span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
     bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
     for name, packets in (("BDP", bdp_packets), ("BDP + queue", bdp_packets + queue_packets)):
@@ -136,7 +136,7 @@ def _holds(
 def windows_figure(
     runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
 ) -> go.Figure:
-    """The windows of several congestion controls, one strip each, over the same time."""
+    """Draw the windows of several congestion controls over the same time, one strip each."""
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
     for row, (name, run) in enumerate(runs.items(), start=1):
         own = phases(run)
@@ -151,14 +151,14 @@ def windows_figure(
         )
         _holds(figure, own, rate_mbps, rtt_ms, queue_packets, row=row, col=1, showlegend=row == 1)
         figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
-    # One scale: with scales of their own the four would look equally tall.
+    # Use a common scale: with separate scales the windows would look equally large.
     figure.update_yaxes(matches="y")
     figure.update_xaxes(title_text="Time (s); vertical axes: window (segments)", row=len(runs), col=1)
     return figure.update_layout(template="netlab", title_text=title, height=116 + 130 * len(runs), margin_t=82)
 
 
 def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
-    """Goodput of the same transfer under two controls, each from its own start, by half seconds."""
+    """Draw the goodput of the same transfer with two congestion controls, each from its start, in half seconds."""
     figure = go.Figure(layout={"template": "netlab"})
     for number, (control, start_s) in enumerate(starts_s.items()):
         own = run.intervals[run.intervals["flow"].str.contains(control)]
@@ -182,11 +182,11 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Two panels by loss rate: Reno's constant with its 95 % interval beside three formulas; the goodput of Reno and of BBR."""
+    """Draw two panels by loss rate: Reno's constant with its 95 % interval and three formulas; the goodput of Reno and of BBR."""
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
     figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.12)
     rates = np.geomspace(table["loss_rate"].min() / 1.3, table["loss_rate"].max() * 1.3, 60)
-    # The round trip hardly changes, but it does: a lost segment's repair is part of it.
+    # The round-trip time changes slightly, because it includes the repair of lost segments.
     rtts_ms = np.interp(np.log(rates), np.log(table["loss_rate"]), table["rtt_ms"])
     pftk = [
         theory.pftk_mbps(theory.MSS_BYTES, float(rtt), float(rate)) for rtt, rate in zip(rtts_ms, rates, strict=True)
@@ -218,7 +218,7 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             col=panel,
         )
     ticks = table["loss_rate"].tolist()
-    # The right panel has room for every second one.
+    # The right panel has room for every second tick only.
     for panel, marked in ((1, ticks), (2, ticks[::2])):
         figure.update_xaxes(
             type="log",

@@ -1,4 +1,4 @@
-"""What the chapter "Congestion control" measures on, and the loops around its runs. No answers are here."""
+"""Networks, scenarios and runs of the chapter "Congestion control", without answers."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ NUMBERS = OwnNumbers(
         "lost_per_thousand": (5, 4, 6, 7, 8),
         "lossy_ms": (40, 30, 36, 44, 50),
     },
-    # With the queue that is given a loss must cost something.
+    # With the given queue, a loss must have a cost.
     holds=lambda own: own.room_packets < 0.8 * own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514,
 )
 
@@ -37,7 +37,7 @@ CONTROLS = ("tahoe", "reno", "cubic", "bbr")
 SETTLED_S = 5.0
 LOSS_RATES = (0.002, 0.005, 0.01, 0.03, 0.1)
 
-# The simulated senders of `ece6110` hand on one frame at a time and know no selective acknowledgements.
+# The simulated senders of `ece6110` send single frames and have no selective acknowledgements.
 _FRAME_BY_FRAME = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 _ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 _WITHOUT_SACK = {"net.ipv4.tcp_sack": 0}
@@ -47,7 +47,7 @@ _STARTS_S = {"tahoe": 0.5, "reno": 20.0}
 def path(
     rate_mbps: float = RATE_MBPS, delay_ms: float = DELAY_MS, queue_packets: int = QUEUE_PACKETS, loss_rate: float = 0.0
 ) -> Topology:
-    """h1 and its neighbour h2 send to h3 over one slow link; the way back is fast and loses nothing."""
+    """Return a network in which h1 and its neighbour h2 send to h3 over one slow link; the return path is fast and lossless."""
     reverse = {"rate_mbps": 1000, "queue_packets": 1000, "loss_rate": 0}
     slow = Link(
         "r1",
@@ -62,12 +62,12 @@ def path(
 
 
 def burst(start_s: float = 10.0) -> Udp:
-    """A neighbour who sends 200 Mbit/s for 0.3 s: nearly everything that meets it at the queue is lost."""
+    """Return a burst of 200 Mbit/s for 0.3 s, with which nearly all packets in the queue are lost."""
     return Udp("h2", "h3", rate_mbps=200, start_s=start_s, duration_s=0.3)
 
 
 def loss_times_s(run: Run) -> list[float]:
-    """When the sender began to repair a loss, in s; repairs less than 0.35 s apart count as one."""
+    """Return the moments in s at which the sender began to repair a loss; repairs less than 0.35 s apart count as one."""
     intervals = run.intervals.dropna(subset=["cwnd_segments"])
     times: list[float] = []
     last_s = -math.inf
@@ -79,7 +79,7 @@ def loss_times_s(run: Run) -> list[float]:
 
 
 def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Reno over the chapter's path with nearly no queue: what one loss costs, for each rate."""
+    """Run Reno over the chapter's path with almost no queue, and return the cost of one loss for each rate."""
     runs = sweeps.sweep(
         {
             rate: Scenario(path(rate, queue_packets=2), [Tcp("h1", "h3", congestion="reno")], 30, interval_s=0.1)
@@ -109,13 +109,13 @@ def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 class QueueTrials:
-    """A few runs of Reno over a path of one's own, to try queues with."""
+    """A limited number of runs of Reno over a path, to try queues with."""
 
     def __init__(self, rate_mbps: float, delay_ms: float, at_most: int = 4) -> None:
         self._rate_mbps, self._delay_ms, self._left = rate_mbps, delay_ms, at_most
 
     def __call__(self, queue_packets: int) -> str:
-        """Run Reno for 30 s with this queue and say how much of the link it used."""
+        """Run Reno for 30 s with this queue, and return a text on its share of the link's rate."""
         if not self._left:
             return "All trials are used up. What do they have in common with the BDP?"
         self._left -= 1
@@ -130,7 +130,7 @@ class QueueTrials:
 
 
 def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Goodput, RTT and repairs of the first flow of each run."""
+    """Return goodput, RTT and repairs of the first flow of each run."""
     rows = []
     for name, run in runs.items():
         flow = run.flows.iloc[0]
@@ -155,7 +155,7 @@ def _flow(control: str, window_bytes: int, mss_bytes: int, start_s: float, durat
 def both(
     window_bytes: int, queue_bytes: int, mss_bytes: int, interval_s: float = 0.5, *, sack: bool = False
 ) -> Scenario:
-    """`ece6110`: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment size."""
+    """Return the scenario of `ece6110`: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment size."""
     flows = [_flow(control, window_bytes, mss_bytes, start_s, 15) for control, start_s in _STARTS_S.items()]
     sysctls = {} if sack else _WITHOUT_SACK
     network = topologies.slow_middle(queue_bytes)
@@ -163,12 +163,12 @@ def both(
 
 
 def stall(*, sack: bool = False) -> Run:
-    """The setting that `ece6110` names: window and queue of 64 000 bytes, segments of 128."""
+    """Run the setting of `ece6110`: window and queue of 64 000 bytes, segments of 128 bytes."""
     return experiment.run(both(64_000, 64_000, 128, interval_s=0.1, sack=sack))
 
 
 def claims() -> pd.DataFrame:
-    """`ece6110` part II: goodput in Mbit/s of both controls where the lab says something, without SACK."""
+    """Return the goodput in Mbit/s of both congestion controls for the claims of `ece6110` part II, without SACK."""
     settings = {
         *itertools.product((64_000,), (2_000, 8_000, 32_000, 64_000), (128,)),
         (2_000, 2_000, 128),
@@ -182,15 +182,15 @@ def claims() -> pd.DataFrame:
 
 
 def random_loss(own: StudentValues) -> Scenario:
-    """One Reno flow over 100 Mbit/s that loses packets at random, at the rate and round-trip time of this copy."""
+    """Return a Reno flow over 100 Mbit/s with random losses, at the loss rate and round-trip time of this copy."""
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
     return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))
 
 
 def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
-    """Reno under random loss over 100 Mbit/s and 40 ms: eight to ten flows at once, which do not fill the link.
+    """Run Reno with random losses over 100 Mbit/s and 40 ms: eight to ten flows at once, which do not fill the link.
 
-    Each flow is a draw; the mean of them has a 95 % interval. BBR goes alone.
+    Each flow is a draw; their mean gets a 95 % interval. BBR runs alone.
     """
     scenarios = {}
     for rate in loss_rates:
@@ -223,7 +223,9 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
 
 
 def ten_flows(draws: int = 8) -> pd.DataFrame:
-    """`ece6110` part III: ten equal flows, started within 0.1 s, drawn anew each 25 s; a row for each draw and control."""
+    """Run ten equal flows of `ece6110` part III, started within 0.1 s and drawn again every 25 s; return a row for each
+    draw and control.
+    """
     rng = np.random.default_rng(1)
     starts_s = [25 * draw + rng.uniform(0, 0.1, 10) for draw in range(draws)]
     runs = sweeps.sweep(
@@ -246,7 +248,7 @@ def ten_flows(draws: int = 8) -> pd.DataFrame:
 
 
 def ten_windows(segments: Sequence[int] = (12, 13, 14, 16)) -> pd.DataFrame:
-    """Ten flows of Reno whose windows hold so many segments of 512 bytes, with delayed and with immediate acknowledgements."""
+    """Run ten Reno flows with windows of so many segments of 512 bytes, with delayed and with immediate acknowledgements."""
     step_s, send_s = lasting(30, real_s=12), lasting(25, real_s=10)
     flows = [
         _flow("reno", 512 * size, 512, step_s * place, send_s) for place, size in enumerate(segments) for _ in range(10)

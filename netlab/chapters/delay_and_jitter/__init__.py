@@ -1,4 +1,4 @@
-"""The chapter on delay and jitter: what a notebook opens."""
+"""The chapter "Delay and jitter"."""
 
 from netlab.chapters.opening import opener
 

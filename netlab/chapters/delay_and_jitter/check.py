@@ -20,7 +20,7 @@ def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
 
 
 def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
-    """Time from the first data until the window fills the path, in s."""
+    """Return the time in s from the first data until the window fills the path."""
     return rtt_s * max(0, math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS)))
 
 
@@ -85,7 +85,7 @@ def _udp(run: Run) -> dict[str, Any]:
 def _limit_packets(run: Run) -> int:
     (command,) = _commands(run)
     found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
-    # A number with a unit, or one of two, is none that says how much it holds.
+    # A limit must be a single integer without a unit.
     (limit,) = map(int, found)
     return limit
 

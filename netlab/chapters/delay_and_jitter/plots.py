@@ -1,4 +1,4 @@
-"""The chapter's own figures."""
+"""Figures of the chapter "Delay and jitter"."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,7 +9,9 @@ BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie 
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Goodput of each run of `experiments.tcp_with_jitter` against what TCP was; a marker for each seed, a symbol for each jitter."""
+    """Draw the goodput of each run of `experiments.tcp_with_jitter` by variant of TCP; a marker for each seed, a symbol
+    for each jitter.
+    """
     figure = go.Figure()
     names = list(dict.fromkeys(table.tcp))
     widths = [group.groupby("tcp").size().max() for _, group in table.groupby("jitter_ms", sort=True)]
@@ -31,5 +33,5 @@ def jitter(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def _in_lines(name: str) -> str:
-    """A name for an axis, broken after its comma and before what is in brackets."""
+    """Return a name for an axis with line breaks after its comma and before its brackets."""
     return name.replace(", ", ",<br>").replace(" (", "<br>(")

@@ -1,4 +1,4 @@
-"""The chapter on fairness: `begin` opens it."""
+"""The chapter "Fair by which measure?"."""
 
 from netlab.chapters.opening import opener
 

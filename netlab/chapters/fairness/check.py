@@ -24,7 +24,7 @@ def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 
 def _delays_ms(run: Run) -> float:
-    """The base round-trip time of the run's flows."""
+    """Return the round-trip time in ms of the run's flows on the empty path."""
     return float(run.flows["rtt_min_ms"].min())
 
 

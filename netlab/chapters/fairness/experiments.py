@@ -1,4 +1,4 @@
-"""What the chapter "Fair by which measure?" does with its runs: draws, tables and figures."""
+"""Runs, tables and figures of the chapter "Fair by which measure?"."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,11 +21,11 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
-"""Over both slow links, over the first, over the second."""
+"""Flows over both slow links, over the first, over the second."""
 
 
 def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
-    """One draw: a long TCP flow for each pair, started at a random moment of the first seconds."""
+    """Return a scenario with a long TCP flow for each pair, started at a random moment of the first seconds."""
     draw = np.random.default_rng(seed)
     traffic = [
         Tcp(src, dst, congestion=congestion, start_s=round(float(draw.uniform(0, settings.START_WITHIN_S)), 3))
@@ -35,21 +35,23 @@ def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, 
 
 
 def losses(run: Run) -> list[int]:
-    """How often each flow cut its window for a loss after the warm-up."""
+    """Return for each flow how often it reduced its window for a loss after the warm-up."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
-    # The slow-start threshold changes with each cut and with nothing else.
+    # The slow-start threshold changes at each reduction, and only then.
     thresholds = [flow["ssthresh_segments"].to_numpy() for _, flow in late.groupby("flow", sort=False)]
     return [int(np.sum(threshold[1:] != threshold[:-1])) for threshold in thresholds]
 
 
 def rtts_ms(run: Run) -> list[float]:
-    """Mean round-trip time of each flow in ms after the warm-up, queueing included."""
+    """Return the mean round-trip time of each flow in ms after the warm-up, queueing included."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
 
 
 def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame:
-    """Measure a far and a near flow on one link, a row for each seed and case: congestion control, queue, the far propagation in ms."""
+    """Measure a far and a near flow on one link; return a row for each seed and case: congestion control, queue, the
+    far propagation in ms.
+    """
     pairs = (("h1", "h3"), ("h2", "h3"))
     runs = sweeps.sweep(
         {
@@ -82,7 +84,7 @@ def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame
 
 
 def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:
-    """Measure three flows over two slow links, a row for each congestion control and seed."""
+    """Measure three flows over two slow links; return a row for each congestion control and seed."""
     network = settings.crossing(**settings.QUEUES[queue]) if network is None else network
     runs = sweeps.sweep(
         {
@@ -124,18 +126,18 @@ PUBLISHED = {
     ("cubic", 800): (1.660, 2.858),
     ("cubic", 1300): (1.606, 2.930),
 }
-"""`epfl` section 3.2, D2 and D3: goodput of h1 (far) and of h2 (near, 300 ms) in Mbit/s."""
+"""Goodput of h1 (far) and of h2 (near, 300 ms) in Mbit/s from `epfl` section 3.2, D2 and D3."""
 PUBLISHED_CROSSING = {"h1-h3": 1.740, "h1-h2": 2.920, "h2-h3": 2.970}
-"""`epfl` section 3.3, with CUBIC, in Mbit/s."""
+"""Goodputs with CUBIC in Mbit/s from `epfl` section 3.3."""
 
 
 def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent: float) -> float:
-    """The far flow's share of a full link, by `theory.rtt_shares_mbps`."""
+    """Return the far flow's share of a full link, by `theory.rtt_shares_mbps`."""
     return float(theory.rtt_shares_mbps(limit_mbps, [far_ms, near_ms], exponent)[0])
 
 
 def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
-    """The far flow's part of both goodputs in the four cases, with intervals, beside `share` at the measured RTTs."""
+    """Draw the far flow's share of both goodputs in the four cases, with intervals, and `share` at the measured RTTs."""
     means, halves, expected = [], [], []
     for congestion, queue, heard in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
@@ -154,7 +156,7 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
 
 
 def parts_table(found: pd.DataFrame) -> pd.DataFrame:
-    """The round-trip times split into propagation and queueing, the losses, and the exponent; a row for each case."""
+    """Return the round-trip times split into propagation and queueing, the losses, and the exponent; a row for each case."""
     rows = []
     for congestion, queue, _ in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
@@ -174,7 +176,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
-    """The published lab's D2 and D3 beside one draw of ours with its queue, and the exponents of both."""
+    """Return the published D2 and D3 with one draw of ours with the same queue, and the exponents of both."""
     rows = []
     for (congestion, far_ms), (far_mbps, near_mbps) in PUBLISHED.items():
         mine = found[(found["congestion"] == congestion) & (found["base_ms"] == far_ms)].iloc[0]
@@ -197,7 +199,7 @@ ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """What four notions of fairness give the three flows over two links, in Mbit/s of goodput; a row for each notion."""
+    """Return the goodputs of the three flows over two links in Mbit/s by four notions of fairness, a row for each notion."""
     limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
     links = {"first": limit_mbps, "second": limit_mbps}
     rtts = dict.fromkeys(ROUTES, float(settings.NEAR_MS)) if rtts_ms is None else rtts_ms
@@ -214,13 +216,17 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def own_ratio(found: pd.DataFrame, congestion: str) -> float:
-    """A sender's own optimum for the long flow's goodput over a short one's, at the round-trip times under load."""
+    """Return the long flow's goodput relative to a short one's in a congestion control's own optimum, at the round-trip
+    times under load.
+    """
     rtts = {pair: float(found["long_ms" if pair == "h1-h3" else "short_ms"].mean()) for pair in ROUTES}
     return float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"])
 
 
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
-    """The long flow's goodput over a short one's, with intervals, beside each sender's own optimum and two other notions."""
+    """Draw the long flow's goodput relative to a short one's, with intervals, with each congestion control's own
+    optimum and two other notions.
+    """
     by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
     means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)
     expected = [own_ratio(mine, congestion) for congestion, mine in by_control.items()]
@@ -246,7 +252,7 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Mean goodput of the three flows in Mbit/s with intervals, and what was published; a row for each."""
+    """Return the mean goodput of the three flows in Mbit/s with intervals, and the published ones; a row for each."""
     rows = []
     for congestion in ("reno", "cubic"):
         mine = found[found["congestion"] == congestion]
@@ -259,7 +265,7 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def host_and_connection(run: Run) -> str:
-    """Jain's index of one run, counted by host and by connection."""
+    """Return a text with Jain's index of one run, counted by host and by connection."""
     by_host = [float(value) for value in run.flows["goodput_mbps"]]
     by_connection = [float(value) for value in run.streams["goodput_mbps"]]
     return (
@@ -271,7 +277,7 @@ def host_and_connection(run: Run) -> str:
 
 
 def lot_figure() -> plots.Comparison:
-    """Goodput by round-trip time of flows alone on wires that lose at random, beside both senders' formulas."""
+    """Draw the goodput by round-trip time of single flows on links with random losses, with the formulas of both congestion controls."""
     loss_rate, distances_ms = 0.002, {"h1": 300, "h2": 600, "h3": 1200}
     links = [
         Link(host, "r1", delay_ms=far_ms, loss_rate=loss_rate, reverse={"delay_ms": 0, "loss_rate": 0})

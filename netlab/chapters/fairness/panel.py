@@ -13,7 +13,7 @@ from netlab.plots.theme import COLOURS
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
 
 HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
-"""Each queue, and the kind of losses that its theory assumes."""
+"""The queues, each with the kind of losses that its theory assumes."""
 FARTHEST_MS = 1500
 MOST_PACKETS = 300
 WIDEST = FARTHEST_MS / NEAR_MS
@@ -75,7 +75,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """A far and a near flow on one link: what does distance cost, and how much of that is the queue's doing?
+    """Show a far and a near flow on one link, and how distance and queue affect their shares.
 
     Each run takes the chapter's four minutes of network time; each point is one draw.
     """

@@ -1,4 +1,4 @@
-"""What the chapter "Fair by which measure?" measures on: its networks and each student's own numbers. No answers are here."""
+"""Networks and own numbers of the chapter "Fair by which measure?", without answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,12 +16,12 @@ FAR_MS = 800
 QUEUE_PACKETS = 100
 SECONDS = lasting(240, real_s=26)
 WARM_UP_S = lasting(60, real_s=10)
-"""Left out of every mean: slow start, and the first window that is too large."""
+"""Time in s that is left out of every mean, with slow start and the first window, which is too large."""
 ONE_RUN_S = lasting(240, real_s=75)
 HOSTS_RUN_S = lasting(240, real_s=60)
-"""Of the runs that stand alone on the page: four minutes, less where somebody waits for all of them."""
+"""Durations in s of single runs on the page: four minutes, less where readers would wait for all of them in real time."""
 START_WITHIN_S = 10
-"""Flows start at random moments within this time, so that each seed is another draw."""
+"""Flows start at random moments within this time in s, so that each seed is another draw."""
 
 UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
 
@@ -37,7 +37,7 @@ NUMBERS = OwnNumbers(
 
 
 def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
-    """Fields of a link with a RED that drops at random, few at a time, from a tenth to nine tenths of `room_packets` on."""
+    """Return the link fields of a RED that drops few packets at random, from a tenth to nine tenths of `room_packets` on."""
     thresholds = {"min_packets": max(1, round(0.1 * room_packets)), "max_packets": max(2, round(0.9 * room_packets))}
     return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
 
@@ -51,13 +51,13 @@ QUEUES: dict[str, dict[str, Any]] = {
         "aqm_options": {"min_packets": 20, "max_packets": 23, "probability": 1.0},
     },
 }
-"""Three queues: one that drops what finds no room, one that drops early and few at a time, and the published lab's."""
+"""Three queues: one that drops when it is full, one that drops early and few packets at a time, and the published lab's."""
 
 
 def two_distances(
     queue: str | Mapping[str, Any] = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS
 ) -> Topology:
-    """The two senders h1 (far) and h2 (near), the receiver h3, and before it the one slow link; acknowledgements are late.
+    """Return senders h1 (far) and h2 (near) and receiver h3 behind a slow link; the delays are on the return path.
 
     The queue is one of `QUEUES` or has the fields of a link.
     """
@@ -70,7 +70,7 @@ def two_distances(
 
 
 def far_and_near(own: StudentValues) -> Scenario:
-    """A far and a near Reno flow behind the gentle RED, at the distances of this copy."""
+    """Return a far and a near Reno flow behind the gentle RED, at the distances of this copy."""
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
     return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))
 
@@ -78,10 +78,10 @@ def far_and_near(own: StudentValues) -> Scenario:
 def crossing(
     rate_mbps: float = RATE_MBPS, base_rtt_ms: float = NEAR_MS, h2_delay_ms: float | None = None, **queue: Any
 ) -> Topology:
-    """Two slow links in a row, from r1 to r2 and from r2 to h3 (`epfl` figure 3).
+    """Return two slow links in a row, from r1 to r2 and from r2 to h3 (`epfl` figure 3).
 
-    Each host delays what it sends by half of `base_rtt_ms`, the round-trip time with empty queues, h2 by `h2_delay_ms` where that is
-    given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
+    Each host delays its packets by half of `base_rtt_ms`, the round-trip time with empty queues; h2 by `h2_delay_ms` if
+    that is given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
     """
     out_ms = base_rtt_ms / 2
     return of_links(

@@ -1,4 +1,4 @@
-"""The chapter on measuring: `begin` opens it."""
+"""The chapter "How sure are you?"."""
 
 from netlab.chapters.opening import opener
 

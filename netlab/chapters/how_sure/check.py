@@ -34,10 +34,10 @@ class Checks:
 
 
 class Intervals(Function):
-    """A function that returns mean and half width, each judged by itself."""
+    """A function that returns mean and half width, which are judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield what a student would pass: functions that return both."""
+        """Yield the known mistakes as functions that return both numbers."""
         for trap in self.misconceptions:
 
             def both(values: Sequence[float], trap: Misconception = trap) -> tuple[float, float]:
@@ -47,19 +47,19 @@ class Intervals(Function):
             yield both, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """The values; a copy, because a solution may well sort them."""
+        """Return the values; a copy, because a solution may sort them."""
         return {"values": list(case["values"])}
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """The values."""
+        """Return the values as text."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """The values, and which of the two numbers is looked at."""
+        """Return the values and the name of the judged number as text."""
         return f"the {case['of']} of {self.call(case)}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """The number that the trial looks at."""
+        """Return the number that the trial judges."""
         try:
             mean, half = value
         except (TypeError, ValueError):
@@ -74,7 +74,7 @@ def _of(values: Sequence[float], of: str) -> float:
 
 
 def _other_half(half: Any) -> Any:
-    """A wrong function: the right mean, and this half width."""
+    """Return a wrong function: the right mean, and this half width."""
     return lambda values, of: float(np.mean(values)) if of == _MEAN else float(half(np.asarray(values, dtype=float)))
 
 
@@ -150,25 +150,25 @@ def _runs(own: StudentValues) -> Number:
 
 @dataclass(frozen=True)
 class Decided:
-    """Which queue is best, and on what ground."""
+    """The choice of the best queue, with the measurements behind it."""
 
     tables: Mapping[str, pd.DataFrame]
-    """For each queue what `netlab.repeat` returned."""
+    """The table of `netlab.repeat` for each queue."""
     interval: tuple[float, float]
-    """Mean and half width of the next best queue's loss rate minus the best one's, seed by seed."""
+    """Mean and half width of the difference of loss rates, second best queue minus best, seed by seed."""
     choice: str
     """The best queue."""
 
     def losses(self) -> dict[str, pd.Series[float]]:
-        """The loss rate of each queue by seed."""
+        """Return the loss rate of each queue by seed."""
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
     def runs(self) -> int:
-        """How many runs were made."""
+        """Return the number of runs."""
         return sum(table["seed"].nunique() for table in self.tables.values())
 
     def differences(self) -> pd.Series[float]:
-        """The next best queue's loss rate minus that of the choice, for the seeds that both have."""
+        """Return the second best queue's loss rate minus that of the choice, for the seeds that both have."""
         losses = self.losses()
         pairs = [
             (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
@@ -176,11 +176,11 @@ class Decided:
         return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
 
     def right(self) -> Interval:
-        """The interval of these differences."""
+        """Return the interval of these differences."""
         return interval(self.differences())
 
     def without_pairs(self) -> tuple[float, float]:
-        """What comes out where seeds are not compared: the means' difference, and both half widths together."""
+        """Return the wrong interval without pairing by seeds: the difference of the means, and both half widths combined."""
         losses = self.losses()
         mean, half = interval(losses[self.choice])
         other, its_half = interval(losses[str(self.differences().name)])
@@ -188,7 +188,7 @@ class Decided:
 
 
 class Decision(Build):
-    """Three queues compared within a budget of runs: judged by the runs, the interval and the choice."""
+    """A comparison of three queues within a budget of runs, judged by the runs, the interval and the choice."""
 
     def _judge(self, answer: object) -> Result:
         found = answer if isinstance(answer, Decided) else _decided(answer)
@@ -196,7 +196,7 @@ class Decision(Build):
 
 
 def _decided(answer: object) -> Decided | str:
-    """What was handed over, or the sentence that says what is wrong with its form."""
+    """Return the parts of an answer, or a message about its form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
         return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
     tables, given, choice = answer
@@ -216,7 +216,7 @@ def _decided(answer: object) -> Decided | str:
 
 
 def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
-    """The queues whose tables are of another scenario; longer runs would get around the budget of runs."""
+    """Return the queues whose tables belong to another scenario; longer runs would circumvent the budget."""
 
     def is_its(queue: str) -> bool:
         wanted, table = candidate(own, queue), tables[queue]
@@ -231,7 +231,7 @@ def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
 
 
 def _slip(found: Decided) -> str:
-    """What a wrong interval is, where it is a usual slip."""
+    """Return the interval as text, with the message about a known mistake."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
     right_mean, right_half = found.right()

@@ -1,4 +1,4 @@
-"""What the chapter "How sure are you?" does with its runs: tables and figures."""
+"""Tables and figures of the chapter "How sure are you?"."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _MISSES = {"color": COLOURS[1], "symbol": "x"}
 
 
 def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
-    """Which intervals, each mean and half width, do not hold the true mean."""
+    """Return which intervals (mean and half width) do not contain the true mean."""
     means, halves = np.asarray(found, dtype=float).T
     return np.asarray(np.abs(means - truth) > halves)
 
 
 def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
-    """Each interval as a stroke beside the true mean; those that miss it have another colour and another symbol."""
+    """Draw each interval as a vertical bar with the true mean; intervals that miss it have another colour and symbol."""
     means, halves = np.asarray(found, dtype=float).T
     misses = missing(found, truth)
     numbers = np.arange(1, len(means) + 1)
@@ -63,7 +63,7 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
 
 
 def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
-    """Loss rates of both rooms by seed, and beneath them their difference with its interval; in per cent."""
+    """Draw the loss rates with both queue sizes by seed, and below them their difference with its interval; in per cent."""
     difference = small - large
     mean, half = interval(difference)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1)
@@ -91,7 +91,7 @@ def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
 
 
 def difference_table(small: pd.Series[float], others: pd.Series[float], large: pd.Series[float]) -> pd.DataFrame:
-    """The difference between the two rooms in per cent, by other and by the same seeds, each with its 95 % interval."""
+    """Return the difference between the two queue sizes in per cent with its 95 % interval, for different and for equal seeds."""
     apart = pd.Series(small.to_numpy() - others.to_numpy())
     together = small - large
     return pd.DataFrame(
@@ -105,7 +105,7 @@ def difference_table(small: pd.Series[float], others: pd.Series[float], large: p
 
 
 def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
-    """Mean round-trip time of pings while a queue fills, without what was sent before each cut; with 95 % intervals."""
+    """Return the mean round-trip time of pings while a queue fills, without those sent before each cut; with 95 % intervals."""
     runs = sweeps.sweep([filling(seed) for seed in range(1, seeds + 1)])
     rows = []
     for cut_s in cuts_s:
@@ -115,7 +115,9 @@ def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
 
 
 def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
-    """Loss rate of the modest host with clockwork senders, by how much later it starts; mean and half width of some seeds."""
+    """Return the loss rate of the modest host with exactly periodic senders, by the delay of its start; mean and half
+    width over some seeds.
+    """
     found = {start: interval(_first(repeat(clockwork(start), seeds=seeds))) for start in later_ms}
     return pd.DataFrame(
         [
@@ -126,14 +128,14 @@ def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
 
 
 def modest_table(seeds: int = 10) -> pd.DataFrame:
-    """Scenario A2 of `epfl`: what both hosts lose in each run, and their difference; in per cent."""
+    """Return the losses of both hosts in each run of scenario A2 of `epfl`, and their difference; in per cent."""
     table = repeat(modest_and_greedy(), seeds=seeds)
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
 
 
 def pairs_of_rooms(seeds: int = 200) -> float:
-    """How many times narrower the same seeds make the interval of the difference between the two rooms."""
+    """Return the factor by which equal seeds narrow the interval of the difference between the two queue sizes."""
 
     def losses(room: int, first: int) -> NDArray[np.float64]:
         return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
@@ -143,7 +145,7 @@ def pairs_of_rooms(seeds: int = 200) -> float:
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
-    """How many times narrower the same seeds make the interval of the difference between Reno and CUBIC, over a lossy link."""
+    """Return the factor by which equal seeds narrow the interval of the difference between Reno and CUBIC, over a lossy link."""
     slow = Link(
         "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
     )

@@ -16,7 +16,7 @@ FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """Twenty intervals of a loss rate that is known: how many miss it? Each flow of the run is a draw of its own."""
+    """Show twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
 
     def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
         return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}

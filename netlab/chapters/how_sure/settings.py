@@ -1,4 +1,4 @@
-"""What the chapter "How sure are you?" measures on: its networks and each student's own numbers. No answers are here."""
+"""Networks and own numbers of the chapter "How sure are you?", without answers."""
 
 from collections.abc import Mapping
 from itertools import permutations
@@ -14,7 +14,7 @@ from netlab.traffic import Ping, Udp
 RATE_MBPS = 5
 PAYLOAD_BYTES = 1000
 NEAR_MBPS = 4.6
-"""Offered to the two rooms: below what the link carries, so that only bursts are lost."""
+"""The rate offered to both queue sizes: below the link's rate, so that only bursts are lost."""
 SMALL_PACKETS, LARGE_PACKETS = 20, 22
 SEEDS = 8
 TRUE_LOSS_RATE = 0.1
@@ -55,13 +55,13 @@ def _one_queue(**queue: Any) -> Topology:
 
 
 def bursts(queue_packets: int, seed: int = 1) -> Scenario:
-    """Datagrams at random moments into a queue with this room, almost as many as the link carries."""
+    """Return datagrams at random moments into a queue of this size, almost as many as the link carries."""
     flow = Udp("h1", "h2", rate_mbps=NEAR_MBPS, payload_bytes=PAYLOAD_BYTES, spacing="random")
     return Scenario(_one_queue(queue_packets=queue_packets), [flow], duration_s=4, interval_s=0.1, seed=seed)
 
 
 def known_loss(flows: int = INTERVALS, datagrams: int = DATAGRAMS) -> Scenario:
-    """Flows of so many small datagrams over a link that loses each of them by itself, with a chance that is known."""
+    """Return flows of small datagrams over a link that loses each of them independently with a known probability."""
     lossy = Link("r1", "h2", loss_rate=TRUE_LOSS_RATE, reverse={"loss_rate": 0})
     network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), lossy])
     one = Udp("h1", "h2", rate_mbps=8e-4 * datagrams, payload_bytes=100, duration_s=1, spacing="even")
@@ -69,7 +69,7 @@ def known_loss(flows: int = INTERVALS, datagrams: int = DATAGRAMS) -> Scenario:
 
 
 def candidate(own: StudentValues, queue: str) -> Scenario:
-    """Datagrams at random moments into one of the three queues A, B and C; which is which differs from copy to copy."""
+    """Return datagrams at random moments into one of the queues A, B and C, whose disciplines differ from copy to copy."""
     orders = list(permutations(_DISCIPLINES))
     order = orders[own.offered_kbps // 20 % len(orders)]
     flow = Udp("h1", "h2", rate_mbps=own.offered_kbps / 1000, payload_bytes=PAYLOAD_BYTES, spacing="random")
@@ -77,7 +77,7 @@ def candidate(own: StudentValues, queue: str) -> Scenario:
 
 
 def filling(seed: int = 1) -> Scenario:
-    """A queue that is empty at first, more datagrams than the link carries, and a ping every 50 ms beside them."""
+    """Return an overload of an initially empty queue, with a ping every 50 ms."""
     traffic = [
         Udp("h1", "h2", rate_mbps=6, payload_bytes=PAYLOAD_BYTES, spacing="random"),
         Ping("h1", "h2", interval_s=0.05),
@@ -93,14 +93,14 @@ def _two_senders(h1: Udp, h2: Udp, duration_s: float, seed: int) -> Scenario:
 
 
 def clockwork(h1_later_ms: float, seed: int = 1) -> Scenario:
-    """1 and 9 Mbit/s into 5, both at equal intervals of time; h1 starts a little later than h2."""
+    """Return flows of 1 and 9 Mbit/s into 5 Mbit/s, both exactly periodic; h1 starts a little later than h2."""
     h1 = Udp("h1", "h3", rate_mbps=1, payload_bytes=PAYLOAD_BYTES, spacing="even", start_s=h1_later_ms / 1000)
     h2 = Udp("h2", "h3", rate_mbps=9, payload_bytes=PAYLOAD_BYTES, spacing="even")
     return _two_senders(h1, h2, 4, seed)
 
 
 def modest_and_greedy(seed: int = 1) -> Scenario:
-    """Scenario A2 of `epfl`: 1 and 4 Mbit/s into 5, at random moments."""
+    """Return scenario A2 of `epfl`: 1 and 4 Mbit/s into 5 Mbit/s, at random moments."""
     h1 = Udp("h1", "h3", rate_mbps=1, payload_bytes=PAYLOAD_BYTES, spacing="random")
     h2 = Udp("h2", "h3", rate_mbps=4, payload_bytes=PAYLOAD_BYTES, spacing="random")
     return _two_senders(h1, h2, 15, seed)

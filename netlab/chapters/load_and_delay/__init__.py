@@ -1,4 +1,4 @@
-"""The chapter on load and delay: `begin` opens it."""
+"""The chapter "Why is 95 % too much?"."""
 
 from netlab.chapters.opening import opener
 

@@ -28,7 +28,7 @@ def _load(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
 
 
 def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float], float]:
-    """A wrong formula: the packet in transmission lasts this share of its time, and one's own this share."""
+    """Return a wrong formula that counts this share of the packet in transmission, and this share of the packet's own time."""
 
     def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
         load, service_ms = _load(rate_mbps, payload_bytes, offered_mbps), _service_ms(rate_mbps, payload_bytes)
@@ -48,7 +48,7 @@ def _headers_of_time_only(rate_mbps: float, payload_bytes: int, offered_mbps: fl
 
 
 def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
-    """How many calls fit, as a number that is not whole, if the line carried frames of this size."""
+    """Return the number of calls that fit, before rounding down, if the link carried frames of this size."""
     service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
 
     def in_time(load: float) -> bool:
@@ -63,13 +63,13 @@ def _load_of_a_call(service_ms: float) -> float:
 
 @dataclass(kw_only=True, repr=False)
 class _Calls(Number):
-    """A whole number of calls."""
+    """A check of an integer number of calls."""
 
     exactly: float
-    """The same before it is rounded down."""
+    """The number before it is rounded down."""
 
     def tells_apart(self) -> bool:
-        """Whether a measurement decides it, and each slip gives a number of its own."""
+        """Return whether a measurement can decide the answer, and each known mistake gives a different number."""
         wrong = [answer for answer, _ in self.mistakes()]
         return super().tells_apart() and 0.3 < self.exactly % 1 < 0.7 and len(set(wrong)) == len(wrong)
 
@@ -169,12 +169,12 @@ class Checks:
 
 
 def _relative_half(values: pd.Series[float]) -> float:
-    """Half of the values' interval, as a share of their mean."""
+    """Return half the width of the values' interval relative to their mean."""
     mean, half = interval(values)
     return half / mean
 
 
 def _offered(table: pd.DataFrame) -> float:
-    """What the repeated scenario offered, in Mbit/s."""
+    """Return the offered rate of the repeated scenario in Mbit/s."""
     found: float = table.attrs["scenario"]["traffic"][0]["rate_mbps"]
     return found

@@ -1,4 +1,4 @@
-"""What the chapter "Why is 95 % too much?" does with its runs: draws, tables and figures."""
+"""Runs, tables and figures of the chapter "Why is 95 % too much?"."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,36 +22,38 @@ from netlab.runs.scenario import Scenario
 
 SEEDS = 5
 LONG_SEEDS = 8
-"""At 95 %, where chance is largest."""
+"""The number of seeds at a load of 95 %, where results scatter most."""
 WAITS_S = lasting(50, real_s=10)
 KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], Mapping[float, float], float, float]] = {
     "one size": (settings.one_size, settings.ONE_SIZE_S, settings.SERVICE_MS, 0.0),
     "mixed sizes": (settings.mixed_sizes, settings.MIXED_S, settings.MIXED_SERVICE_MS, settings.MIXED_VARIATION),
 }
-"""What makes the scenario, how long it runs at each load, the mean time on the link, and the variation of the sizes."""
+"""For each kind: a function that returns the scenario, durations in s by load, the mean time on the link in ms, and the
+variation of the sizes.
+"""
 
 
 def mean_delay_ms(run: Run) -> float:
-    """Mean delay of all datagrams of a run."""
+    """Return the mean delay in ms of all datagrams of a run."""
     received = run.flows["received_datagrams"]
     return float((run.flows["delay_ms"] * received).sum() / received.sum())
 
 
 def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Mean delay of datagrams of one size that come at random moments: the wait, and the time on the link."""
+    """Return the mean delay in ms of datagrams of one size at random moments: the wait, and the time on the link."""
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
     load = offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
     return float(theory.mean_wait_ms(load, service_ms)) + service_ms
 
 
 def theory_ms(kind: str, load: float) -> float:
-    """The mean delay by Pollaczek and Khinchine."""
+    """Return the mean delay in ms by Pollaczek and Khinchine."""
     _, _, service_ms, variation = KINDS[kind]
     return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
 
 
 def delays() -> pd.DataFrame:
-    """Mean delays at each load, a row for each kind, load and seed."""
+    """Measure mean delays; return a row for each kind, load and seed."""
     return _drawn(
         {
             (kind, load, seed, seconds): make(load, seconds)
@@ -63,7 +65,7 @@ def delays() -> pd.DataFrame:
 
 
 def shorter(found: pd.DataFrame) -> pd.DataFrame:
-    """The runs of `found` at 95 %, and shorter ones, of which there are more."""
+    """Return the runs of `found` at 95 %, and more runs that are shorter."""
     load = max(settings.ONE_SIZE_S)
     scenarios: dict[tuple[str, float, int, float], Scenario] = {
         ("one size", load, seed, seconds): settings.one_size(load, seconds)
@@ -86,7 +88,7 @@ def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.Da
 
 
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Mean delay over load with 95 % intervals: one size beside `formula`, mixed sizes beside theory."""
+    """Draw the mean delay by load with 95 % intervals: one size with `formula`, mixed sizes with theory."""
     comparison = plots.Comparison(
         "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
     )
@@ -101,7 +103,7 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
 
 
 def load_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Mean delay with its interval beside theory, and the packets that are there on average, by Little's law."""
+    """Return the mean delay with its interval and theory, and the mean number of packets by Little's law."""
     rows = []
     for (kind, load), mine in _groups(found, ["kind", "load"]):
         delay_ms = interval(mine["delay_ms"])
@@ -120,7 +122,7 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Runs at 95 %, by their length: the mean with its interval, the extremes, how far they scatter, and theory's scatter."""
+    """Return statistics of the runs at 95 % by duration: the mean with its interval, the extremes, the scatter, and its theory."""
     load = max(settings.ONE_SIZE_S)
     wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", load)
     rows = []
@@ -141,10 +143,10 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_figure(found: pd.DataFrame) -> go.Figure:
-    """Each run at 95 % over its length, and theory for a run without end."""
+    """Draw each run at 95 % by duration, and theory for an infinite run."""
     load = max(settings.ONE_SIZE_S)
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
-    # Side by side, so that each can be seen.
+    # Draw runs of the same duration side by side, so that all are visible.
     places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
     spread = found["seconds"] * 1.4**places
     figure.add_scatter(
@@ -175,7 +177,9 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def delays_ms(run: Run) -> Array:
-    """Delay of each packet from leaving h1 to its arrival at h2, of a run with `CAPTURES`: the queue is first in, first out."""
+    """Return the delay in ms of each packet from leaving h1 to its arrival at h2, from a run with `CAPTURES`; the queue
+    is first in, first out.
+    """
     packets = run.packets
     left_s = packets.loc[(packets["node"] == "h1") & packets["departs"], "t_s"].to_numpy(dtype=float)
     arrived_s = packets.loc[(packets["node"] == "h2") & ~packets["departs"], "t_s"].to_numpy(dtype=float)
@@ -184,7 +188,7 @@ def delays_ms(run: Run) -> Array:
 
 
 def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
-    """The wait of each packet, in five runs for each load."""
+    """Return the wait of each packet in five runs for each load."""
     seeds = range(1, SEEDS + 1)
     runs = sweeps.sweep(
         {
@@ -197,28 +201,28 @@ def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
 
 
 def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
-    """The share of packets that wait longer than this: mean of the runs, with its interval."""
-    # A capture counts in nanoseconds: nobody waits for less.
+    """Return the share of packets that wait longer than a time in ms: mean of the runs, with its interval."""
+    # Captures count in nanoseconds: ignore smaller differences.
     return interval([float((waits > wait_ms + 1e-6).mean()) for waits in waits_ms])
 
 
 def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 10.0) -> Interval:
-    """How much longer one must wait for a tenth of the late packets, by the shares at two waits."""
+    """Return the additional wait in ms that makes late packets ten times rarer, from the shares at two waits."""
     shares = [[float((waits > wait_ms).mean()) for wait_ms in (near_ms, far_ms)] for waits in waits_ms]
     return interval([(far_ms - near_ms) / np.log10(near / far) for near, far in shares])
 
 
 def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
-    """The share of packets that wait longer, with intervals, on a logarithmic axis beside theory's exponential tails."""
+    """Draw the share of packets that wait longer, with intervals, on a logarithmic axis with theory's exponential tails."""
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):
-        # Where fewer than ten packets of a run are left, they came together: one long queue, and no share.
+        # Stop where fewer than ten packets of a run are left: these waited together in one long queue, and give no share.
         at_ms = np.arange(0, min(longest_ms, *(np.sort(each)[-10] for each in waits)), 1.0)
         shares_and_halves = [late_share(waits, wait) for wait in at_ms]
         figure.add_scatter(
             x=at_ms.tolist(),
             y=[share.mean for share in shares_and_halves],
-            # A logarithmic axis has no 0 to which an interval could reach.
+            # An interval that reaches 0 cannot be drawn on a logarithmic axis.
             error_y={
                 "array": [share.half_width for share in shares_and_halves],
                 "arrayminus": [min(share.half_width, 0.9 * share.mean) for share in shares_and_halves],
@@ -237,7 +241,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
             **theory_line(color=COLOURS[number]),
         )
     figure.add_hline(y=0.01, line={"dash": "dot", "width": 1.5, "color": TEXT})
-    # On a logarithmic axis the place of a note is a power of ten.
+    # On a logarithmic axis, the position of an annotation is a power of ten.
     figure.add_annotation(x=1, xref="paper", y=-2, text="1 in 100", showarrow=False, xanchor="right", yanchor="bottom")
     figure.update_xaxes(title_text="Wait (ms)", range=[0, longest_ms])
     shares = [1, 0.1, 0.01, 0.001]
@@ -252,12 +256,12 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
 
 
 def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
-    """How many of 100 packets took longer than this."""
+    """Return the percentage of packets that took longer than a time in ms."""
     return float(100 * (delays_ms(run) > limit_ms).mean())
 
 
 def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
-    """Mean of the late packets in per cent, of five runs with a number of calls; `how` goes to `settings.calls`."""
+    """Return the mean percentage of late packets in five runs with a number of calls; `how` is passed to `settings.calls`."""
     return interval(
         [late_percent(experiment.run(settings.calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)]
     )

@@ -16,7 +16,7 @@ LONGEST_S = 60
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Datagrams at random moments over one link: how long do they take on average? Each point is one run."""
+    """Show the mean delay of datagrams at random moments over one link; each point is one run."""
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
         return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}

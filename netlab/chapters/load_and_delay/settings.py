@@ -1,4 +1,4 @@
-"""What the chapter "Why is 95 % too much?" measures on: one link, and each student's own numbers. No answers are here."""
+"""The link and own numbers of the chapter "Why is 95 % too much?", without answers."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ MIXED_SHARES = 0.5 ** np.arange(1, len(MIXED_FRAMES) + 1) / (1 - 0.5 ** len(MIXE
 MIXED_BYTES = float(MIXED_SHARES @ MIXED_FRAMES)
 MIXED_VARIATION = float(MIXED_SHARES @ (MIXED_FRAMES - MIXED_BYTES) ** 2) / MIXED_BYTES**2
 MIXED_SERVICE_MS = theory.transmission_delay_ms(MIXED_BYTES, MIXED_RATE_MBPS)
-"""Seven sizes of frames, each half as frequent as the one before: nearly exponentially distributed, as far as Ethernet goes."""
+"""Seven frame sizes, each half as frequent as the previous: nearly exponentially distributed, within Ethernet's limits."""
 
 ONE_SIZE_S = {
     0.5: lasting(10, real_s=4),
@@ -32,16 +32,16 @@ ONE_SIZE_S = {
     0.95: lasting(32, real_s=12),
 }
 MIXED_S = {0.5: lasting(10, real_s=4), 0.8: lasting(20, real_s=6), 0.9: lasting(40, real_s=8)}
-"""For each load how long a run lasts: the longer, the slower its queue forgets."""
+"""Duration of a run in s for each load: longer where the queue has a longer memory."""
 SHORTER_S = {2: 40, 8: 16}
-"""How many runs of which length stand beside the long ones at 95 %."""
+"""The number of runs of each shorter duration in s at 95 %."""
 LEAST_S = lasting(10, real_s=2)
 ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
-"""Half of the interval over the mean, as exercise 2 asks for it: nobody waits for ten minutes in real time."""
+"""The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
 CALLS_S = lasting(30, real_s=10)
 CALL_PACKETS_PER_S = 50
 CAPTURES = (Capture("h1", "r1"), Capture("r1", "h2"))
-"""A packet is in the router's queue between these two; a capture of the slow link alone sees it only when it leaves the queue."""
+"""A packet is in the router's queue between these two captures; a capture of the slow link alone shows it only when it leaves."""
 LATE_MS = 20.0
 LATE_SHARE = 0.01
 
@@ -63,23 +63,23 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS) -> Topology:
-    """One sender, one receiver, one router; only its link to the receiver has a rate, and its queue has room for all."""
+    """Return one sender, one receiver and one router; only the link to the receiver has a rate, and its queue never overflows."""
     return topologies.chain([None, rate_mbps], [0, 0], ROOM_PACKETS)
 
 
 def offered_mbps(load: float, rate_mbps: float = RATE_MBPS, payload_bytes: int = PAYLOAD_BYTES) -> float:
-    """The rate of data that keeps a link busy for this share of the time."""
+    """Return the rate of data in Mbit/s that keeps a link busy for this share of the time."""
     return load * theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
 
 
 def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Scenario:
-    """Datagrams of one size at random moments."""
+    """Return datagrams of one size at random moments."""
     flow = Udp("h1", "h2", rate_mbps=offered_mbps(load, rate_mbps), payload_bytes=PAYLOAD_BYTES, spacing="random")
     return Scenario(network(rate_mbps), [flow], duration_s=duration_s, interval_s=1)
 
 
 def mixed_sizes(load: float, duration_s: float) -> Scenario:
-    """Datagrams of seven sizes at random moments, over a slower link: the mean time on the link is that of `one_size`."""
+    """Return datagrams of seven sizes at random moments over a slower link, with the mean time on the link of `one_size`."""
     packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
     flows = [
         Udp(
@@ -95,16 +95,16 @@ def mixed_sizes(load: float, duration_s: float) -> Scenario:
 
 
 def busy(own: StudentValues, duration_s: float = LEAST_S) -> Scenario:
-    """The link of this copy, 90 % busy, for some seconds."""
+    """Return the link of this copy, 90 % busy, for some seconds."""
     return one_size(0.9, duration_s, own.busy_rate_mbps)
 
 
 def calls(
     own: StudentValues, number: int, seed: int = 1, spacing: str = "random", duration_s: float = CALLS_S
 ) -> Scenario:
-    """Some calls over the line of this copy, each a flow of 50 datagrams a second, with captures."""
+    """Return some calls over the link of this copy, each a flow of 50 datagrams a second, with captures."""
     rate_mbps = own.call_bytes * BITS_PER_BYTE * CALL_PACKETS_PER_S / BITS_PER_MEGABIT
-    # A call that sends by its clock begins at a moment of its own.
+    # Periodic calls start at random moments.
     starts_s = np.random.default_rng(seed).uniform(0, 1 / CALL_PACKETS_PER_S, number).round(6)
     flows = [
         Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=own.call_bytes, spacing=spacing, start_s=float(start_s))
@@ -116,5 +116,5 @@ def calls(
 
 
 def call_service_ms(own: StudentValues) -> float:
-    """Time of a call's datagram on the line of this copy."""
+    """Return the time in ms of a call's datagram on the link of this copy."""
     return theory.transmission_delay_ms(theory.udp_wire_bytes(own.call_bytes), own.line_rate_mbps)

@@ -1,4 +1,4 @@
-"""The chapter on multiplexing: its settings, its checks and its panel."""
+"""The chapter "Multiplexing"."""
 
 from netlab.chapters.opening import opener
 

@@ -17,10 +17,10 @@ EMPTY_MS, L2_MBPS = 60, 30
 
 
 class _Shares(Function):
-    """A function that returns a dict of rates by flow, judged flow by flow."""
+    """A function that returns a dict of rates by flow, which are judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield what a student would pass: functions that return all flows' rates."""
+        """Yield the known mistakes as functions that return the rates of all flows."""
         for trap in self.misconceptions:
 
             def shares(capacities_mbps: Capacities, routes: Routes, trap: Misconception = trap) -> dict[str, float]:
@@ -29,19 +29,19 @@ class _Shares(Function):
             yield shares, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """The network, not the flow that is looked at."""
+        """Return the network, without the flow that is judged."""
         return super().arguments({name: value for name, value in case.items() if name != "flow"})
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """The network, which is all that the function gets."""
+        """Return the network as text, because it is all that the function gets."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """The network, and the flow whose rate is looked at."""
+        """Return the network and the judged flow as text."""
         return f"{self.call(case)}: the rate of flow {case['flow']!r}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """The rate of the trial's flow."""
+        """Return the rate of the judged flow."""
         if not isinstance(value, Mapping):
             raise TypeError(f"it should return a dict of rates by flow, not {type(value).__name__}")
         if case["flow"] not in value:
@@ -91,7 +91,7 @@ def _never_subtracted_mbps(capacities_mbps: Capacities, routes: Routes, flow: st
 
 
 _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
-    # The exercise's worked number comes first.
+    # The worked example of the exercise comes first.
     ({"A": 12, "B": 6}, {"long": ["A", "B"], "a": ["A"], "b": ["B"], "c": ["B"]}),
     ({"L2": 30}, {"a": ["L2"], "b": ["L2"]}),
     ({"L1": 40, "L2": 30, "L3": 20}, {"a": ["L1", "L2"], "b": ["L3"]}),
@@ -99,7 +99,7 @@ _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
         {"L1": 40, "L2": 30, "L3": 20},
         {"a": ["L1", "L2", "L3"], "b": ["L1"], "c": ["L1", "L2"], "d": ["L2"], "e": ["L3"], "f": ["L3"]},
     ),
-    # The narrowest link is not the one that fills first.
+    # In this network, the narrowest link is not the one that fills first.
     ({"L1": 10, "L2": 12}, {"long": ["L1", "L2"], "b": ["L2"], "c": ["L2"]}),
 )
 
@@ -178,7 +178,7 @@ class Checks:
             name="largest queue before L2",
             expected=lambda: room_packets,
             unit="packets",
-            # One packet more would break the promise.
+            # A room that is one packet larger would break the limit.
             tolerance=0.999 / room_packets,
             tolerance_words="less than one packet",
             misconceptions=slips(

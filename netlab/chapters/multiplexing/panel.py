@@ -17,9 +17,9 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Six TCP flows whose paths cross on three links: who gets what, beside the max-min shares?
+    """Show the goodputs of six TCP flows whose paths cross on three links, with their max-min shares.
 
-    A run takes 10 s of network time, of which the first fifth is not counted.
+    A run takes 10 s of network time, of which the first fifth is ignored.
     """
 
     def rates_mbps(settings: Settings) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""What the chapter "Multiplexing" measures on, and the loops, tables and figures around its runs. No answers are here."""
+"""Networks, runs, tables and figures of the chapter "Multiplexing", without answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,9 +29,9 @@ NUMBERS = OwnNumbers(
 )
 
 LIMIT_PACKETS = (67, 100, 33)
-"""What `simpleperf` sets before L1, L2 and L3."""
+"""The queue limits of `simpleperf` before L1, L2 and L3."""
 LAB_ROOMS = (34, 50, 16)
-"""What is left of it for waiting packets, when netem counts those on the wire against its limit."""
+"""The part of the limits that is left for waiting packets, because netem also counts those on the wire."""
 
 CAPACITIES_MBPS = {"L1": 40, "L2": 30, "L3": 20}
 EXPERIMENTS = {
@@ -59,22 +59,24 @@ CROSSING = {
     "h8-h9": ["L3"],
     "h6-h9": ["L3"],
 }
-"""The six flows of the crossing, each with its links."""
+"""The six crossing flows, each with its links."""
 
 FAIR_QUEUE: dict[str, Any] = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
 EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
-"""Flows that start together start at random moments within this time."""
+"""Flows that start together start at random moments within this time in s."""
 START_S = lasting(5, real_s=3)
-"""What is left out of each transfer where slow start would be counted, in s."""
+"""The time in s at the beginning of each transfer that is ignored because of slow start."""
 CUT_INTERVAL_S = 0.2
-"""Shorter than the time between two cuts of most flows, in s: read four times as often, the counts change by less than 5 %."""
+"""Interval in s, shorter than the time between two reductions of most flows: intervals of a quarter change the counts
+by less than 5 %.
+"""
 SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
 
 
 def transfer_and_ping(room_packets: int) -> Scenario:
-    """A transfer and pings from h1 to h4, with so much room before L2; a call (UDP at random moments) crosses L2 too."""
+    """Return a transfer and pings from h1 to h4, with this room before L2; a call (UDP at random moments) also crosses L2."""
     flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
     return Scenario(
         topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=lasting(25, real_s=12)
@@ -92,7 +94,9 @@ def repeated(
     congestion: str = "cubic",
     interval_s: float = 1,
 ) -> Scenario:
-    """The pairs send again and again, with pauses; each starts `lead_s` after the one before it, and up to 0.1 s later."""
+    """Return a scenario in which the pairs send repeatedly, with pauses; each starts `lead_s` after the one before it,
+    and up to 0.1 s later.
+    """
     rng = np.random.default_rng(1)
     traffic: list[Traffic] = []
     for draw in range(draws):
@@ -106,26 +110,26 @@ def repeated(
 
 
 def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
-    """A row for each draw, a column for each pair."""
+    """Return the values of a column, a row for each draw and a column for each pair."""
     values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
     return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
 
 
 def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
-    """The lab's four experiments, each with so many draws; the fourth, where nothing is shared, with two."""
+    """Run the lab's four experiments with this number of draws; the fourth, in which nothing is shared, with two."""
     return sweeps.sweep(
         {number: repeated(network, pairs, draws if number != 4 else 2) for number, pairs in EXPERIMENTS.items()}
     )
 
 
 def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
-    """Max-min shares of these pairs, less the headers."""
+    """Return the max-min shares of these pairs in Mbit/s of data, without headers."""
     shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
     return {pair: mbps * theory.tcp_goodput_limit_mbps(1) for pair, mbps in shares.items()}
 
 
 def fair_table() -> pd.DataFrame:
-    """Fair shares of the four experiments, the data in them, and their Jain's index."""
+    """Return the fair shares of the four experiments, their goodputs, and Jain's index."""
     rows = []
     for number, pairs in EXPERIMENTS.items():
         shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
@@ -136,12 +140,12 @@ def fair_table() -> pd.DataFrame:
 
 
 def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """X and y of a figure over cases: each column's values stand above its place 0, 1, 2, ..."""
+    """Return x and y of a figure with cases: the values of each column are above its place 0, 1, 2, ..."""
     return np.repeat(np.arange(len(columns)), [len(values) for values in columns]), np.concatenate(columns)
 
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
-    """Each draw of each pair, its fair share, and what the lab published."""
+    """Draw each draw of each pair, its fair share, and the published values."""
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
     return plots.Comparison(
@@ -159,7 +163,7 @@ def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
 
 
 def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Mean of the draws with its 95 % interval, pair by pair and together."""
+    """Return the mean of the draws with its 95 % interval, for each pair and for the sum."""
     rows = []
     for number, pairs in EXPERIMENTS.items():
         table = by_draw(runs[number], pairs)
@@ -177,7 +181,7 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
 
 
 def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
-    """Round trip over the empty path and one full queue: that of the slowest link on the way."""
+    """Return the round-trip time in ms over the empty path and one full queue, that of the slowest link on the path."""
     empty_ms = 2 * sum({"L1": 10, "L2": 20, "L3": 10}[link] for link in ROUTES[pair])
     place = 2 if pair == "h8-h9" else 1  # L2 is the bottleneck of all others: h7-h9 shares it and is not alone on L3
     rate_mbps = (40, 30, 20)[place]
@@ -185,7 +189,9 @@ def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
 
 
 def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Round trips by ping: the longest beside a full queue, and the means with two sets of rooms beside the published."""
+    """Return round-trip times by ping: the longest with a full queue, and the means with two sets of queue sizes and
+    the published ones.
+    """
     rows = []
     for number, pairs in EXPERIMENTS.items():
         longest = by_draw(runs[number], pairs, "rtt_max_ms", "ping").max()
@@ -198,7 +204,7 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """What the six flows that cross get by theory, in Mbit/s of data; by Reno's square root with these round trips."""
+    """Return the theoretical goodputs of the six crossing flows in Mbit/s; those by Reno's square root depend on the round-trip times."""
     rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
     table = pd.DataFrame(
         {
@@ -210,7 +216,7 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str, Run]:
-    """The six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
+    """Run the six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
     pairs = list(CROSSING)
     words: dict[str, Any] = {"send_s": send_s, "ping": False, "interval_s": CUT_INTERVAL_S}
     return sweeps.sweep(
@@ -223,7 +229,7 @@ def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str,
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Each draw of each flow and queue, beside the square root's rates and max-min."""
+    """Draw each draw of each flow and queue, with the rates by the square root and max-min."""
     pairs = list(CROSSING)
     comparison = plots.Comparison(
         x_label="",
@@ -250,7 +256,7 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
 
 
 def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Mean goodput of each flow with its 95 % interval, for each kind of queue."""
+    """Return the mean goodput of each flow with its 95 % interval, for each kind of queue."""
     pairs = list(CROSSING)
     table = allocations()
     for name, run in runs.items():
@@ -262,13 +268,13 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def _after_start(run: Run) -> pd.DataFrame:
-    """How often each flow of each draw cut its window after its first `START_S`, and the segments it delivered in that time."""
+    """Return the number of window reductions of each flow and draw after its first `START_S`, and the segments delivered in that time."""
     flows = dict(list(run.intervals.groupby("flow", sort=False)))
     rows = []
     transfers = run.flows[run.flows["kind"] == "tcp"]
     for flow, start_s, duration_s in transfers[["flow", "start_s", "duration_s"]].itertuples(index=False):
         late = flows[flow].query(f"{start_s + START_S} < t_s <= {start_s + duration_s}")
-        # The slow-start threshold changes with each cut and with nothing else.
+        # The slow-start threshold changes at each reduction, and only then.
         cuts = int((late["ssthresh_segments"].diff().fillna(0) != 0).sum())
         megabits = late["goodput_mbps"].mean() * (late["t_s"].iloc[-1] - late["t_s"].iloc[0])
         rows.append((cuts, megabits * 1e6 / 8 / theory.MSS_BYTES))
@@ -276,13 +282,15 @@ def _after_start(run: Run) -> pd.DataFrame:
 
 
 def between_cuts_s(run: Run) -> float:
-    """Mean time between two cuts of the window after the start, over all flows of a run, in s."""
+    """Return the mean time in s between two reductions of the window after the start, over all flows of a run."""
     cuts = _after_start(run)["cuts"]
     return float((run.flows.loc[run.flows["kind"] == "tcp", "duration_s"] - START_S).sum() / cuts.sum())
 
 
 def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Cuts of the window for 1000 segments with Reno, after the start: three flows of one link each, their sum, the long flow."""
+    """Return the reductions of Reno's window per 1000 segments after the start: three flows of one link each, their
+    sum, the long flow.
+    """
     pairs = list(CROSSING)
     rows = []
     for name in ("drop-tail", "RED"):
@@ -304,7 +312,7 @@ def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def head_starts(draws: int = 5) -> pd.DataFrame:
-    """Experiments 2 and 3 with a head start of the first pair; experiment 3 where the packets of h7 come in bursts, or spaced."""
+    """Run experiments 2 and 3 with a head start of the first pair; experiment 3 also with bursts, or with spaced packets, of h7."""
     lab = topologies.portfolio(queue_packets=LAB_ROOMS)
     open_l3 = topologies.portfolio((40, 30, None))
     behind = Link("h7", "r2", rate_mbps=40, queue_packets=67)

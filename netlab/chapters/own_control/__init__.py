@@ -1,4 +1,4 @@
-"""The chapter "Your own congestion control": its settings, its checks and its panel."""
+"""The chapter "Your own congestion control"."""
 
 from netlab.chapters.opening import opener
 

@@ -1,4 +1,4 @@
-"""The checks of the chapter "Your own congestion control". They call the student's classes in runs of their own."""
+"""Checks of the chapter "Your own congestion control", which run the student's classes."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 @dataclass(kw_only=True, repr=False)
 class Control(Build):
-    """A class that chooses the window: what it does in some runs must fulfil conditions."""
+    """A congestion control class whose behaviour in some runs must fulfil conditions."""
 
     kind: type = dict
     runs: Callable[[Any], Runs]
-    """Takes the class and makes the runs."""
+    """Takes the class and returns the results of its runs."""
     methods: Sequence[str]
-    """What it must have of its own. What a class leaves out, netlab does as Linux's Reno does."""
+    """Methods that the class must define; netlab does what Linux's Reno does for missing ones."""
 
     def _judge(self, answer: object) -> Result:
         if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
@@ -74,9 +74,9 @@ class Control(Build):
 
 
 def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
-    """The same, which makes the runs of a class once: a class may be judged by each condition alone.
+    """Return a function that makes the runs of a class only once, because a class may be judged by each condition separately.
 
-    Beside the runs stands what in the class itself changed meanwhile (`shared`).
+    The results also list the attributes of the class itself that changed during the runs (`shared`).
     """
     last: list[tuple[object, Runs]] = []
 
@@ -92,7 +92,7 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
 
 
 def _class_state(answer: object) -> dict[str, tuple[object, int]]:
-    """What a class holds, and how much is in each container: enough to see that it changed."""
+    """Return the attributes of a class, with the length of each container, to detect changes."""
     held = vars(answer if isinstance(answer, type) else type(answer))
     return {
         name: (value, len(value) if isinstance(value, (list, dict, set)) else 0)
@@ -121,12 +121,12 @@ def _own_runs(control: Any) -> Runs:
 
 @cache
 def cubic(name: str) -> Run:
-    """CUBIC alone on a trace."""
+    """Run CUBIC alone on a trace."""
     return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
 
 
 def _parts_of_cubic(runs: Runs) -> dict[str, float]:
-    """The goodput on each trace, as a fraction of CUBIC's."""
+    """Return the goodput on each trace relative to CUBIC's."""
     return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in settings.TRACES}
 
 
@@ -135,13 +135,13 @@ def _goodput_mbps(run: Run) -> float:
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    """Of each seed the power of h1 and of h2."""
+    """Return the power of h1 and of h2 for each seed."""
     powers = table.assign(power=table["goodput_mbps"] / table["rtt_ms"])
     return powers.pivot_table(index="seed", columns="src", values="power")
 
 
 def _powers(table: pd.DataFrame) -> pd.Series[float]:
-    """Of each seed the power of h2 over that of h1."""
+    """Return the power of h2 relative to that of h1 for each seed."""
     wide = _wide(table)
     return wide["h2"] / wide["h1"]
 
@@ -161,7 +161,7 @@ def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _cuts(run: Run) -> list[float]:
-    """What each loss after slow start left of the window, as a fraction: a fall may take some intervals."""
+    """Return the fraction of the window that each loss after slow start left; a reduction may take several intervals."""
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     windows = late["cwnd_segments"].ffill().dropna().to_list()
     found: list[float] = []
@@ -186,19 +186,19 @@ def _cuts_in_words(run: Run) -> str:
 
 
 def _first_window(run: Run) -> float:
-    """The largest window of slow start."""
+    """Return the largest window of slow start."""
     return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
 
 
 def _growth(run: Run) -> pd.Series[float]:
-    """How many segments for each RTT the window grew, in each interval after slow start."""
+    """Return the growth of the window in segments per RTT, in each interval after slow start."""
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
     return found.dropna()
 
 
 def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
-    """The median growth while the window is below its median, and above."""
+    """Return the median growth while the window is below its median, and while it is above."""
     growth = _growth(run)
     windows = run.intervals["cwnd_segments"].ffill()[growth.index]
     middle = windows.median()
@@ -270,7 +270,8 @@ class Checks:
             ],
         )
         bdp_bytes = theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms)
-        # Between theory's peak and the measured one, which lies two segments higher: one is being sent, one waits to be acknowledged.
+        # Between theory's peak and the measured one, which is two segments higher: one segment is being sent, and one waits for
+        # its acknowledgement.
         best_segments = bdp_bytes / FRAME_BYTES + 1
         self.best = Number(
             name="the best window",
@@ -354,7 +355,7 @@ class Checks:
             methods=("on_ack",),
             conditions=[
                 Condition(
-                    # A window that never changes has power on one trace, and on others leaves the link idle.
+                    # A window that never changes can have power on one trace, but leaves the link idle on others.
                     lambda runs: (
                         experiments.power(runs[settings.TRACES[0]])
                         > LEAST_TIMES * experiments.power(cubic(settings.TRACES[0]))
@@ -413,10 +414,10 @@ class Checks:
 
 
 class _Named:
-    """Classes with the names that the exercise asks for: a scenario's words have nothing else of a class."""
+    """Classes with the names that the exercise requires, because a scenario contains only the name of a class."""
 
     class Aimd(settings.Window):
-        """Stands for the student's."""
+        """A placeholder for the student's class."""
 
     class Mine(settings.Window):
-        """Stands for the student's."""
+        """A placeholder for the student's class."""

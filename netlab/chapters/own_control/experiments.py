@@ -1,4 +1,4 @@
-"""What the chapter "Your own congestion control" does with its runs: points in the plane of rate and delay, tables, figures."""
+"""Runs, tables and figures of the chapter "Your own congestion control", with points in the plane of goodput and delay."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,17 +30,17 @@ PERCENTILE = 95
 
 
 def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """The RTT of a fixed window, by Little's law: that of an empty path, until the window fills it."""
+    """Return the RTT in ms of a fixed window by Little's law: that of the empty path, until the window fills it."""
     return max(base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps))
 
 
 def goodput_mbps(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """The goodput of a fixed window."""
+    """Return the goodput in Mbit/s of a fixed window."""
     return theory.window_limit_mbps(window_segments * MSS_BYTES, rtt_ms(window_segments, rate_mbps, base_rtt_ms))
 
 
 def point(run: Run, flow: int = 0) -> dict[str, float]:
-    """Where a flow lies: its goodput, and the 95th percentile of its RTT."""
+    """Return a flow's point in the plane: its goodput, and the 95th percentile of its RTT."""
     label = run.flows["flow"].iloc[flow]
     rtts = run.intervals.loc[run.intervals["flow"] == label, "rtt_ms"].dropna()
     high_ms = float(np.percentile(rtts, PERCENTILE)) if len(rtts) else float("nan")
@@ -48,13 +48,13 @@ def point(run: Run, flow: int = 0) -> dict[str, float]:
 
 
 def power(run: Run, flow: int = 0) -> float:
-    """Goodput over delay, in Mbit/s per second."""
+    """Return goodput over delay, in Mbit/s per second."""
     found = point(run, flow)
     return found["goodput_mbps"] / found["rtt95_ms"] * MS_PER_S
 
 
 def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
-    """Runs of fixed windows on the steady link: a row each."""
+    """Run fixed windows on the steady link; return a row for each."""
     scenarios = {size: Scenario(steady(), [Tcp("h1", "h3", congestion=Window(size))], FIXED_S) for size in windows}
     runs = sweeps.sweep(scenarios)
     return pd.DataFrame(
@@ -70,14 +70,14 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
 
 
 def longer_ms(rate_mbps: float, window: float = 10) -> float:
-    """How much longer the RTT of a small window is than that of the empty path, on the steady link at another rate."""
+    """Return the difference in ms between the RTT of a small window and that of the empty path, on the steady link at another rate."""
     flow = Tcp("h1", "h3", congestion=Window(window))
     run = experiment.run(Scenario(steady(rate_mbps), [flow], FIXED_S), progress=False)
     return float(run.intervals.query("t_s > 1")["rtt_ms"].mean()) - BASE_RTT_MS
 
 
 def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.DataFrame:
-    """Each control alone on a trace, from a moment of it on: a row each."""
+    """Run each congestion control alone on a trace, from a moment of the trace on; return a row for each."""
     flows = {label: Tcp("h1", "h3", congestion=each, start_s=start_s) for label, each in controls.items()}
     runs = sweeps.sweep({label: Scenario(traced(name), [flow], start_s + TRACE_S) for label, flow in flows.items()})
     rows = [{"control": label, **point(run), "power": power(run)} for label, run in runs.items()]
@@ -85,12 +85,12 @@ def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.D
 
 
 def landmarks() -> dict[str, Any]:
-    """Linux's own controls, by name."""
+    """Return Linux's own congestion controls, by name."""
     return {name: name for name in LANDMARKS}
 
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
-    """Fixed windows in the plane of goodput and delay, beside Little's law."""
+    """Draw fixed windows in the plane of goodput and delay, with Little's law."""
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
     figure = go.Figure()
     figure.add_scatter(
@@ -113,7 +113,7 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
-    """Controls in the plane of goodput and delay: the student's filled, Linux's open."""
+    """Draw congestion controls in the plane of goodput and delay: the student's with filled markers, Linux's with open ones."""
     figure = go.Figure()
     slowest_first = found["rtt95_ms"].rank(method="first", ascending=False).astype(int) - 1
     for place, row in enumerate(found.itertuples()):
@@ -123,12 +123,12 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
             y=[row.rtt95_ms],
             mode="markers+text",
             text=[f"\u00a0{row.control}\u00a0"],
-            # Controls that fill the queue lie close together: a name away from that of its neighbours.
+            # Congestion controls that fill the queue are close together: place the names of neighbours on different sides.
             textposition=("top left", "middle right", "middle left", "bottom left")[slowest_first.iloc[place] % 4],
             name=str(row.control),
             showlegend=False,
             marker={
-                # One that lies on another is seen inside it.
+                # A filled marker remains visible inside an open one.
                 "size": 16 if is_linux else 9,
                 "color": COLOURS[place % len(COLOURS)],
                 "symbol": SYMBOLS[place % len(SYMBOLS)].removesuffix("-open") + ("-open" if is_linux else ""),
@@ -149,7 +149,7 @@ def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
 
 
 def table(found: pd.DataFrame) -> str:
-    """The points as text, the greatest power first."""
+    """Return the points as text, the greatest power first."""
     names = {"goodput_mbps": "Mbit/s", "rtt95_ms": "RTT 95 % (ms)", "power": "power (Mbit/s per s)"}
     ordered = found.sort_values("power", ascending=False).rename(columns=names)
     return str(ordered.round(2).to_string(index=False))

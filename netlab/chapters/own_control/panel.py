@@ -1,4 +1,4 @@
-"""The panel of the chapter on one's own congestion control."""
+"""The panel of the chapter "Your own congestion control"."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ LARGEST_WINDOW = 200
 
 @panel_maker(earlier=10)
 def panel() -> PanelParts:
-    """One flow with a fixed window on a steady link: where does it lie in the plane of goodput and delay?"""
+    """Show the goodput and delay of one flow with a fixed window on a steady link."""
 
     def scenario(window: int, rate_mbps: float, base_rtt_ms: int) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""What the chapter "Your own congestion control" measures on: its networks and each student's own numbers. No answers are here."""
+"""Networks and own numbers of the chapter "Your own congestion control", without answers."""
 
 from typing import Any
 
@@ -34,42 +34,42 @@ NUMBERS = OwnNumbers(
 
 
 class Window:
-    """A window of so many segments, whatever happens."""
+    """A congestion control with a fixed window in segments."""
 
     def __init__(self, segments: float) -> None:
         self.segments = segments
 
     def on_start(self, flow: Any) -> None:
-        """Set it once."""
+        """Set the window."""
         flow.cwnd_segments = self.segments
 
     def on_ack(self, _ack: Any) -> None:
-        """Leave it."""
+        """Leave the window as it is."""
 
     def on_loss(self, _loss: Any) -> None:
-        """Leave it."""
+        """Leave the window as it is."""
 
 
 def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """A steady link: h1 and h2 send, h3 and h4 receive."""
+    """Return a link of constant rate: h1 and h2 send, h3 and h4 receive."""
     return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
 
 
 def small_queue() -> Topology:
-    """The same with room for one BDP, where a loss comes early."""
+    """Return the same network with room for one BDP in the queue, in which losses begin early."""
     room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
     return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
 
 
 def traced(name: str) -> Topology:
-    """A link whose rate follows one of `TRACES`."""
+    """Return a link whose rate follows one of `TRACES`."""
     trace: Any = Trace.named(name)
     return topologies.dumbbell(pairs=2, rate_mbps=trace, delay_ms=TRACE_RTT_MS / 2, queue_packets=TRACE_QUEUE_PACKETS)
 
 
 def side_by_side(first: object, second: object) -> Scenario:
-    """Two lossy links of the same kind beside each other: `first` has one for itself (h1), `second` the other (h2)."""
-    # The queue is in a router: in its own host TCP would leave only a few packets in a queue (TCP small queues).
+    """Return two equal lossy links: `first` controls the flow of h1 on one of them, `second` that of h2 on the other."""
+    # The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}
     links = [Link(router, dst, rate_mbps=RATE_MBPS, **slow) for router, dst in (("r1", "h3"), ("r2", "h4"))]
     return Scenario(

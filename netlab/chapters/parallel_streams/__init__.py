@@ -1,4 +1,4 @@
-"""The chapter on parallel streams: how its notebook opens it."""
+"""The chapter "Parallel streams"."""
 
 from netlab.chapters.opening import opener
 

@@ -14,7 +14,7 @@ from netlab.measure.results import Run
 
 _NEARLY, _SPARE = 0.9999, 1.1
 _FULL = 0.93
-"""Share of the limit that a window without spare room reaches: its round trip is a little longer than the delay."""
+"""The share of the limit that a window without spare room reaches: its round-trip time is a little longer than the delay."""
 
 
 def _flow(run: Run) -> dict[str, Any]:

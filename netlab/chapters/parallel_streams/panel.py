@@ -15,14 +15,14 @@ MOST_STREAMS = 32
 
 
 def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
-    """Of h1 and of the neighbour."""
+    """Return the theoretical goodputs of h1 and of the neighbour in Mbit/s."""
     neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
     # A sender waits until a whole segment fits into the window.
     whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
     one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
     if loss_rate:
         one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate, theory.MATHIS_RANDOM_C))
-    # What is lost behind the queue has taken its time on the link all the same.
+    # Packets that are lost behind the queue have used the link.
     limit = theory.tcp_goodput_limit_mbps(SLOW_MBPS) * (1 - loss_rate)
     if not settings["queue_per_host"]:
         one = min(one, limit / (streams + neighbours))
@@ -37,11 +37,12 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
+    """Show the goodput of K connections of h1 together with a neighbour's connections, and their limits.
 
-    The link has 50 Mbit/s and 20 ms of round trip. Its queue serves packets in the order of their arrival or, at choice, the hosts in turn.
+    The link has 50 Mbit/s and a round-trip time of 20 ms. Its queue serves packets in the order of arrival or,
+    optionally, the hosts in turn.
 
-    A run takes 10 s of network time, of which the first quarter is not counted.
+    A run takes 10 s of network time, of which the first quarter is ignored.
     """
 
     def scenario(

@@ -1,4 +1,4 @@
-"""The chapter on queue management: `begin` opens it."""
+"""The chapter "Queues that speak up"."""
 
 from netlab.chapters.opening import opener
 

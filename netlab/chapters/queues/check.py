@@ -21,7 +21,9 @@ def _slow_link(run: Run) -> dict[str, Any]:
 
 
 def _sender(run: Run) -> str:
-    """How the one sender controls congestion; who does not cross the queue, has a window of its own or company is not asked for."""
+    """Return the congestion control of the only sender; raise ValueError if its flow does not cross the queue, has
+    several streams or a fixed window.
+    """
     (flow,) = sent(run)
     if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
         raise ValueError
@@ -33,7 +35,7 @@ def _goodput_mbps(run: Run) -> float:
 
 
 def _added_rtt_ms(run: Run) -> float:
-    """How long packets wait on average."""
+    """Return the mean wait of packets in ms."""
     late_ms = run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean()
     return float(late_ms - run.flows["rtt_min_ms"].min()) if _sender(run) else math.inf
 

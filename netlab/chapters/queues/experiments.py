@@ -1,4 +1,4 @@
-"""What the chapter "Queues that speak up" does with its runs: tables and figures."""
+"""Runs, tables and figures of the chapter "Queues that speak up"."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ LAB_S, LAB_SETTLED_S = lasting(180, real_s=50), lasting(60, real_s=25)
 PAGE_BYTES = 100_000
 PAGES = 6
 PAGE_EVERY_S, PAGE_WITHIN_S = 2.1, 1.0
-"""A page begins at a random moment of the second of its turn."""
+"""A page begins at a random moment within the first second of its period."""
 DRAWS = 5 if engines.clock() == "virtual" else 2
-"""Of part 4: nobody waits for all of them in real time."""
+"""The number of draws of part 4: in real time, readers would have to wait for all of them."""
 SLOW_LINK = "r1-eth2"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
 PUBLISHED = {
@@ -48,22 +48,22 @@ PUBLISHED = {
     "CUBIC, RED": (2.373, 2.411, 50),
     "DCTCP, RED and ECN": (2.39, 2.39, 55),
 }
-"""`epfl` section 4: goodputs of h1 and h2 in Mbit/s, round-trip time in ms."""
+"""Measurements of `epfl` section 4: goodputs of h1 and h2 in Mbit/s, round-trip time in ms."""
 
 
 def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
-    """The wait behind a full queue, by `theory.transmission_delay_ms`."""
+    """Return the wait in ms behind a full queue, by `theory.transmission_delay_ms`."""
     return float(queue_packets * theory.transmission_delay_ms(frame_bytes, rate_mbps))
 
 
 def late(run: Run, flow: str | None = None) -> pd.DataFrame:
-    """The intervals of one flow (the first, when none is named) after the warm-up."""
+    """Return the intervals of one flow (by default the first) after the warm-up."""
     name = run.flows["flow"].iloc[0] if flow is None else flow
     return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
 
 
 def lab_runs() -> dict[str, Run]:
-    """The published lab's three settings: two flows, 5 Mbit/s, no propagation delay."""
+    """Run the published lab's three settings: two flows, 5 Mbit/s, no propagation delay."""
     red = {"aqm": "red", "aqm_options": LAB_RED}
     marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
     settings: dict[str, tuple[dict[str, Any], str]] = {
@@ -85,7 +85,7 @@ def lab_runs() -> dict[str, Run]:
 
 
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Goodputs and round-trip times of the lab's settings, here and published."""
+    """Return goodputs and round-trip times of the lab's settings, measured and published."""
     rows = []
     for name, run in runs.items():
         first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
@@ -104,7 +104,7 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """What a capture before the receiver saw: data by the two bits of ECN, and the two flags of TCP; a row for each run."""
+    """Count the packets of a capture before the receiver: data by the two bits of ECN, and the two flags of TCP; a row for each run."""
     rows = []
     for name, run in runs.items():
         packets = run.packets
@@ -126,7 +126,7 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:
-    """DCTCP behind a step of marks: goodput and mean wait, a row for each threshold."""
+    """Run DCTCP behind a marking threshold; return goodput and mean wait, a row for each threshold."""
     runs = sweeps.sweep(
         {
             value: Scenario(
@@ -151,7 +151,7 @@ def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> p
 
 
 def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
-    """Goodput beside the link's limit, and the mean wait, behind each threshold; a seventh of the BDP as a line."""
+    """Draw the goodput with the link's limit, and the mean wait, by threshold; a line marks a seventh of the BDP."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
     for panel, (column, label) in enumerate(
         (("goodput_mbps", "Goodput (Mbit/s)"), ("wait_ms", "Mean wait (ms)")), start=1
@@ -197,13 +197,15 @@ def _beside_pages(case: Case, seed: int) -> Scenario:
 
 
 def page_times_s(run: Run) -> list[float]:
-    """How long each page took, from the start of its connection to its last byte, in s."""
+    """Return the time in s of each page, from the start of its connection to its last byte."""
     pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
 def compared(draws: int = DRAWS) -> pd.DataFrame:
-    """How full the link is, the bulk's own wait, a neighbour's wait and page times, a row for each queue of `CASES` and draw."""
+    """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; a row for each queue of
+    `CASES` and draw.
+    """
     runs = sweeps.sweep(
         {(name, seed): _beside_pages(case, seed) for name, case in CASES.items() for seed in range(1, draws + 1)}
     )
@@ -231,7 +233,7 @@ def compared(draws: int = DRAWS) -> pd.DataFrame:
 
 
 def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    """Of each queue the mean of each column over its draws with an interval, and the slowest of all pages."""
+    """Return for each queue the mean of each column over its draws with its interval, and the slowest of all pages."""
     columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
     return {
         str(name): pd.Series(
@@ -253,11 +255,11 @@ _NAMED_AT = {
     "CAKE": "bottom center",
     "DualPI2, DCTCP": "bottom right",
 }
-"""Where a point has its name, such that no two names meet."""
+"""Positions of the points' names, such that no two names overlap."""
 
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """How full the link is over how long a neighbour's page takes, with its slowest page; the top left corner is the goal."""
+    """Draw the link's utilization by the page time of a neighbour, with its slowest page; the best queue is at the top left."""
     figure = go.Figure()
     means = pd.DataFrame(
         [{"queue": name, **row.map(lambda each: getattr(each, "mean", each))} for name, row in seen(found).items()]
@@ -300,7 +302,7 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Page times and waits behind each queue, rounded; with intervals where a comparison is near."""
+    """Return page times and waits behind each queue, rounded; with intervals where results are close."""
     return spaced(
         pd.DataFrame(
             [
@@ -319,7 +321,9 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(seeds: Iterable[int]) -> pd.DataFrame:
-    """A DCTCP and a CUBIC flow behind a step of marks (the latter without and with ECN) and DualPI2: goodputs and waits."""
+    """Run a DCTCP and a CUBIC flow behind a marking threshold (the latter without and with ECN) and DualPI2; return
+    goodputs and waits.
+    """
     coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
     queues: dict[str, tuple[Topology, Mapping[str, Any]]] = {
         "one queue, step of 10": (marking(10), {}),

@@ -1,4 +1,4 @@
-"""The panel of the chapter on queue management."""
+"""The panel of the chapter "Queues that speak up"."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ EARLIER = 12
 
 
 def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
-    """Fields of the slow link: drop-tail has room for so many milliseconds of full frames, the others have them as target."""
+    """Return fields of the slow link: drop-tail has room for so many ms of full frames, the others have them as target."""
     if discipline == "drop-tail":
         frame_ms = theory.transmission_delay_ms(FRAME_BYTES, RATE_MBPS)
         return {"queue_packets": max(1, round(allowed_ms / float(frame_ms)))}
@@ -76,7 +76,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
         title_text=f"{discipline}, {word} {settings['allowed_ms']:.3g} ms: link {in_use:.1f} % in use, {page}",
         height=430,
     )
-    # Axes that stand still: a slider must not move the scale by which the eye compares.
+    # Fix the axes: a slider must not change the scale.
     figure.update_xaxes(
         title_text="Mean wait (ms)",
         type="log",
@@ -88,7 +88,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """A download, and beside it pages and pings of a neighbour: how full is the link, and who waits how long?"""
+    """Show a download, with pages and pings of a neighbour: the link's utilization, and the waits of both."""
     controls = {
         "allowed_ms": log_slider("Room, or target", 100, SHORTEST_MS, LONGEST_MS, 6, "ms"),
         "base_rtt_ms": slider("Round trip", BASE_RTT_MS, 5, 50, 5, "ms"),

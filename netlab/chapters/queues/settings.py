@@ -1,4 +1,4 @@
-"""What the chapter "Queues that speak up" measures on: its networks and each student's own numbers. No answers are here."""
+"""Networks and own numbers of the chapter "Queues that speak up", without answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ BASE_RTT_MS = 20
 LONG_QUEUE_PACKETS = 1000
 LAB_RATE_MBPS = 5
 LAB_RED: Mapping[str, Any] = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-"""What Mininet's enable_red sets; the published lab used it."""
+"""The options of Mininet's enable_red, which the published lab used."""
 ASK_FOR_ECN: Mapping[str, Any] = {"net.ipv4.tcp_ecn": 1}
 UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
 
 
 def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
-    """The bandwidth-delay product in full frames."""
+    """Return the bandwidth-delay product in full frames."""
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
@@ -46,7 +46,7 @@ NUMBERS = OwnNumbers(
 
 
 def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
-    """Senders h1 and h2, the receiver h3, and one slow link before it; the way back has all of the delay, `base_rtt_ms`.
+    """Return senders h1 and h2 and receiver h3 behind one slow link; the whole delay, `base_rtt_ms`, is on the return path.
 
     `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
     """
@@ -59,21 +59,21 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
 
 
 def call_beside_download(own: StudentValues) -> Scenario:
-    """A download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
+    """Return a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
     network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
     call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
     return Scenario(network, [Tcp("h1", "h3"), call], duration_s=30)
 
 
 def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """`one_link` with a step: below `threshold_packets` nothing is marked, above it everything that may be."""
+    """Return `one_link` with a marking threshold: all packets that allow it are marked above `threshold_packets`, none below."""
     step = {"min_packets": threshold_packets, "max_packets": threshold_packets + 1, "probability": 1.0, "ecn": True}
     return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A queue and the senders that it meets."""
+    """A queue, and the senders that use it."""
 
     queue: Mapping[str, Any]
     congestion: str = "cubic"
@@ -92,4 +92,4 @@ CASES: dict[str, Case] = {
     "CAKE": Case({"aqm": "cake"}),
     "DualPI2, DCTCP": Case({"aqm": "dualpi2", "aqm_options": {"any_ecn": True, "step_ms": 3}}, "dctcp"),
 }
-"""What part 4 compares, at 20 Mbit/s and 20 ms. DualPI2's step is 3 ms, five frames at this rate, instead of 1 ms."""
+"""The queues of part 4, at 20 Mbit/s and 20 ms. DualPI2's step is 3 ms, five frames at this rate, instead of 1 ms."""

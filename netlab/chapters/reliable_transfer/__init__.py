@@ -1,4 +1,4 @@
-"""The chapter on reliable transfer: `begin` opens it."""
+"""The chapter "Build a reliable transfer"."""
 
 from netlab.chapters.opening import opener
 

@@ -1,7 +1,7 @@
-"""A path in Python that loses, doubles and delays what a schedule says: two programs run over it as in a network, without a kernel.
+"""A path in Python that loses, duplicates and delays datagrams by a schedule; two programs run over it as in a network, without a kernel.
 
-It needs a millisecond or two and gives the same each time, so that a check can say which loss a program does not survive. In the
-grader it runs where the student's code runs.
+A trial takes a millisecond or two and is deterministic, so that a check can name the loss that a program does not
+survive. In the grader it runs in the process of the student's code.
 """
 
 import heapq
@@ -31,19 +31,19 @@ LATEST_S = 300.0
 TOLD_NUMBERS = 6
 SENDER, RECEIVER = 0, 1
 NAMES = ("data", "ack")
-"""What a schedule calls that which the sender and the receiver send; "ack 2" is the second datagram that the receiver sends."""
+"""The names of the datagrams of sender and receiver in a schedule; "ack 2" is the second datagram that the receiver sends."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Two programs as one answer. Called with a schedule, it runs them over it."""
+    """Two programs as one answer; calling it with a schedule runs them."""
 
     sender: Any
     receiver: Any
-    """As `netlab.Program` takes them; what takes a window gets it when an object is made."""
+    """Classes as for `netlab.Program`; the window is passed to a class that has such a parameter."""
 
     def ends(self, window: int | None = None) -> tuple[Any, Any]:
-        """A sender and a receiver, with a window where they take one."""
+        """Return a sender and a receiver, with a window if they take one."""
         return _made(self.sender, window), _made(self.receiver, window)
 
     def __call__(
@@ -55,9 +55,9 @@ class Protocol:
         late_s: Mapping[str, float] | None = None,
         until_s: float | None = None,
     ) -> dict[str, Any]:
-        """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1".
+        """Send some pieces over a path with 50 ms each way; `lost`, `twice` and `late_s` name datagrams, such as "data 3" or "ack 1".
 
-        Raises NetlabError when a name is another.
+        Raises NetlabError when a name has another form.
         """
         for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
             if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
@@ -73,14 +73,14 @@ def transfer(
     late_s: Mapping[str, float] | None = None,
     until_s: float | None = None,
 ) -> dict[str, Any]:
-    """Send some pieces between a sender and a receiver; what was delivered, and what it took."""
+    """Send some pieces between a sender and a receiver; return the deliveries and the effort."""
     return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
-    """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it.
+    """Return a sender's and a receiver's class as one answer; `...` while a method of one is still the stub.
 
-    Raises NetlabError when one is no class, or has a method that nothing calls.
+    Raises NetlabError when one is not a class, or has a method that nothing calls.
     """
     given = [each for each in (sender, receiver) if each is not ...]
     for each in given:
@@ -95,7 +95,7 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
         f"{own_name(end)}.{name}": getattr(end, name) for end in given for name in PROGRAM_METHODS if hasattr(end, name)
     }
     still = [name for name, method in methods.items() if is_stub(method)]
-    # on_start the notebook has begun, and one end may be netlab's.
+    # The notebook contains the beginning of on_start, and one end may be netlab's.
     given_too = [
         name for name, method in methods.items() if method.__module__.startswith("netlab.") or "on_start" in name
     ]
@@ -105,13 +105,13 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
 
 
 def _made(program: Any, window: int | None) -> Any:
-    # A receiver that drops what is early needs no window.
+    # A receiver that drops early pieces needs no window.
     takes_one = window is not None and "window" in inspect.signature(program).parameters
     return program(window=window) if takes_one else program()
 
 
 class _Pieces(Account):
-    """The pieces that the sender reads, and the number of each that the receiver delivers; -1 is none of them."""
+    """The pieces that the sender reads, and the number of each delivered piece; -1 for unknown data."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number * PIECE_BYTES)
@@ -124,15 +124,15 @@ class _Pieces(Account):
             self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         piece, self._waiting = self._waiting[:num_bytes], self._waiting[num_bytes:]
         return piece
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
-        """Nothing: the channel counts."""
+        """Do nothing: the channel counts."""
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Note which piece this is."""
+        """Record which piece this is."""
         if piece:
             number = self.numbers.get(piece, -1)
             self.last_s = self.last_s if number in self.delivered else now_s
@@ -140,7 +140,7 @@ class _Pieces(Account):
 
 
 class _Channel:
-    """Both programs, what is on its way between them, and the clock."""
+    """Both programs, the datagrams on their way, and the clock."""
 
     def __init__(
         self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
@@ -160,7 +160,7 @@ class _Channel:
         self._coming: list[tuple[int, int, int, bytes]] = []
 
     def run(self, until_s: float) -> dict[str, Any]:
-        """Run until nothing more can happen, or a moment; what was delivered, and what it took."""
+        """Run until nothing more can happen or until a moment; return the deliveries and the effort."""
         for end in (RECEIVER, SENDER):
             self._call(end, "on_start", 0, self._programs[end])
         events = 0
@@ -179,7 +179,7 @@ class _Channel:
                 end = self._timers_ns.index(timer_ns)
                 self._call(end, "on_timer", now_ns, now_ns / NS_PER_S)
         return {
-            # One more than there are tells of a piece too many.
+            # Keep one piece more than there are, which shows that too many were delivered.
             "delivered": self._pieces.delivered[: len(self._pieces.numbers) + 1],
             "last_s": self._pieces.last_s,
             "sent": self._sent[SENDER],

@@ -1,4 +1,4 @@
-"""The checks of the chapter "Build a reliable transfer". The formulas are below."""
+"""Checks of the chapter "Build a reliable transfer", with their formulas."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ HEADER_BYTES = 42
 
 @dataclass(kw_only=True, repr=False)
 class Transfer(Function):
-    """Two programs that must deliver everything once and in order, whatever a schedule loses, doubles and delays.
+    """Two programs that must deliver everything once and in order, whatever a schedule loses, duplicates and delays.
 
-    The answer is what `channel.protocol` makes; `cases` are schedules.
+    The answer comes from `channel.protocol`; `cases` are schedules.
     """
 
     reference: Callable[..., float] = lambda **_case: 0.0
@@ -33,11 +33,11 @@ class Transfer(Function):
     tolerance: float = 0.0
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """What of a schedule the trial gets."""
+        """Return the part of a schedule that is passed to the trial."""
         return {name: case[name] for name in schedules.GIVEN}
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
-        """The schedule over the path, between these ends."""
+        """Run the schedule between these ends."""
         return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
     def _judge(self, answer: object) -> Result:
@@ -61,14 +61,14 @@ class Transfer(Function):
         )
 
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
-        """What is wrong, and what to look at."""
+        """Return the fault and the advice, the result if the trial failed, or None."""
         try:
             found = call_within(LONGEST_CALL_S, trial, **self.arguments(case))
         except TimeIsUpError:
             return f"the transfer took more than {LONGEST_CALL_S:g} s of computing.", "Does each loop end?"
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
             said = str(error) if isinstance(error, NetlabError) else raised(error)
-            # What does not fit into a byte is a number that did not wrap.
+            # A number that does not fit into a byte did not wrap.
             more = [case["says"]] if "range(0, 256)" in said else []
             return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {said.strip()}", *more)
         if found is None or isinstance(found, EllipsisType):
@@ -81,12 +81,12 @@ class Transfer(Function):
 
 
 def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Goodput of a window over a path that loses nothing."""
+    """Return the goodput in Mbit/s of a window over a lossless path."""
     return theory.selective_repeat_mbps(window, rate_mbps, rtt_ms, payload_bytes=payload_bytes)
 
 
 def _parts(rate_mbps: float, payload_bytes: int) -> tuple[float, float]:
-    """Data bits of a datagram in kbit, and its time on the link in ms."""
+    """Return the data of a datagram in kbit, and its time on the link in ms."""
     return payload_bytes * 8 / 1000, (payload_bytes + HEADER_BYTES) * 8 / rate_mbps / 1000
 
 
@@ -203,6 +203,6 @@ class Checks:
 
 
 def _selective_mbps(own: StudentValues, _table: pd.DataFrame) -> float:
-    """Goodput of selective repeat with a window that fills the path of `settings.beside`."""
+    """Return the goodput in Mbit/s of selective repeat with a window that fills the path of `settings.beside`."""
     limit: float = theory.udp_goodput_limit_mbps(own.rate_mbps, 1000) * (1 - own.loss_percent / 100)
     return limit

@@ -1,4 +1,4 @@
-"""What the chapter "Build a reliable transfer" does with its runs: draws, tables and figures."""
+"""Runs, tables and figures of the chapter "Build a reliable transfer"."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,9 +32,9 @@ WIDE_SPAN = 127
 STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
 GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
 SELECTIVE_REPEAT = Protocol(SelectiveSender, SelectiveReceiver)
-"""What stands in for an open exercise."""
+"""Replacements of exercises that are still open."""
 
-# A piece goes with its number, one byte more than the data.
+# A datagram has one byte more than the data, for the piece's number.
 _DATA_SHARE = PIECE_BYTES / (PIECE_BYTES + 1)
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     "go-back-N": theory.go_back_n_mbps,
@@ -43,12 +43,12 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
 
 
 def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
-    """The textbook's goodput of a scheme over the chapter's path."""
+    """Return the theoretical goodput in Mbit/s of a scheme over the chapter's path."""
     return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
 
 
 def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.DataFrame:
-    """Goodput over the chapter's path, a row for each protocol, window and seed."""
+    """Measure the goodput over the chapter's path; a row for each protocol, window and seed."""
     return _drawn(
         {
             (name, window, seed): transfer(*protocol.ends(window), duration_s=TRANSFER_S, seed=seed)
@@ -60,7 +60,7 @@ def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.Da
 
 
 def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
-    """Selective repeat whose window counts what is in flight alone, and a receiver with room for 127 early pieces."""
+    """Measure selective repeat whose window counts only data in flight, with a receiver that stores 127 early pieces."""
     return _drawn(
         {
             ("wide span", window, seed): transfer(
@@ -85,13 +85,13 @@ def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
 
 
 def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
-    """Mean and half width of the goodput, for each protocol and window."""
+    """Return mean and half width of the goodput, for each protocol and window."""
     groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
     return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Goodput over the window with 95 % intervals, beside the textbook's formulas."""
+    """Draw the goodput by window with 95 % intervals, with the theoretical formulas."""
     comparison = plots.Comparison(
         "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
     )
@@ -107,7 +107,7 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
-    """Selective repeat with both kinds of window, beside the formula."""
+    """Return the goodput of selective repeat with both kinds of window, with the formula."""
     near, far = intervals(found), intervals(wide)
     return spaced(
         pd.DataFrame(
@@ -125,7 +125,7 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
-    """Linux's TCP alone, beside a second TCP and beside a transfer, on a path that loses nothing by itself; a row for each run."""
+    """Run Linux's TCP alone, with a second TCP and with a transfer, on a path without random losses; return a row for each run."""
     cases: dict[str, list[Traffic]] = {
         "nobody": [],
         "a second TCP": [Tcp("h1", "h2", congestion="cubic")],
@@ -135,7 +135,7 @@ def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
         {
             (case, seed): Scenario(
                 network(loss_rate=0.0),
-                # Nothing else differs from seed to seed: this path loses nothing at random.
+                # Only the start differs from seed to seed, because this path has no random losses.
                 [Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed), *others],
                 duration_s=TOGETHER_S,
                 interval_s=1,
@@ -158,7 +158,7 @@ def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
 
 
 def together_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Means of `together`, with intervals for the goodputs."""
+    """Return the means of `together`, with intervals of the goodputs."""
     rows = []
     for case, runs in found.groupby("beside", sort=False):
         is_alone = runs["other_mbps"].isna().all()

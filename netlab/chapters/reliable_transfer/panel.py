@@ -1,4 +1,4 @@
-"""The panel of the chapter on reliable transfer."""
+"""The panel of the chapter "Build a reliable transfer"."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SECONDS = 5
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Netlab's own transfers over the chapter's path: what does a larger window bring? Each point is one run of 5 s."""
+    """Show the goodput of netlab's own transfers over the chapter's path by window; each point is one run of 5 s."""
 
     def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
         path = network(loss_rate=loss_percent / 100)

@@ -1,6 +1,6 @@
-"""Reliable transfers as `netlab.Program` takes them: what stands in where an exercise is open, and the other ends of the exercises.
+"""Reliable transfers for `netlab.Program`: replacements of exercises that are still open, and the other ends of the exercises.
 
-A datagram of data is one byte, the piece's number modulo 256, and the piece. An ACK is one byte.
+A datagram of data is one byte, the piece's number modulo 256, followed by the piece. An ACK is one byte.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ NUMBERS = 256
 
 
 def ahead(number: int, of: int) -> int:
-    """How far a number is ahead of another one, where 0 comes after 255.
+    """Return the distance from a number `of` to a later one, where 0 follows 255.
 
     >>> ahead(2, 254), ahead(254, 2)
     (4, 252)
@@ -20,14 +20,14 @@ def ahead(number: int, of: int) -> int:
 
 
 class InOrderReceiver:
-    """Delivers the piece that it waits for, drops every other, and answers each datagram with the number that it waits for next."""
+    """Delivers the next piece, drops every other, and answers each datagram with the number of the next piece."""
 
     def on_start(self, program: Any) -> None:
         """Wait for piece 0."""
         self.program, self.waits_for = program, 0
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Deliver or drop, and answer."""
+        """Deliver or drop the piece, and answer."""
         if data[0] == self.waits_for:
             self.program.deliver(data[1:])
             self.waits_for = (self.waits_for + 1) % NUMBERS
@@ -58,16 +58,16 @@ class GoBackNSender:
         self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Move the window to what the receiver waits for."""
+        """Move the window to the number that the receiver expects."""
         acknowledged = ahead(data[0], self.oldest)
-        # An old ACK asks for a number behind the window, which counts as far ahead of it.
+        # An old ACK has a number before the window, which counts as far ahead of it.
         if 1 <= acknowledged <= len(self.in_flight):
             del self.in_flight[:acknowledged]
             self.oldest = (self.oldest + acknowledged) % NUMBERS
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send all that is in flight again."""
+        """Send all pieces in flight again."""
         for datagram in self.in_flight:
             self.program.send(datagram)
         self.program.set_timer(now_s + TIMEOUT_S)
@@ -81,9 +81,9 @@ class StopAndWaitSender(GoBackNSender):
 
 
 class SelectiveSender:
-    """Has up to `window` pieces in flight, each with a timer of its own; an ACK has the number of the one piece that came.
+    """Has up to `window` pieces in flight, each with its own timeout; an ACK has the number of the single piece that arrived.
 
-    It sends no piece `span` or more ahead of the oldest in flight: as many as the receiver keeps, by default `window`.
+    It sends no piece that is `span` or more ahead of the oldest in flight; `span` is the room of the receiver, by default `window`.
     """
 
     def __init__(self, window: int = 1, span: int | None = None) -> None:
@@ -107,24 +107,24 @@ class SelectiveSender:
         self.wake_for_the_first(now_s)
 
     def send(self, number: int, datagram: bytes, now_s: float) -> None:
-        """Send a piece and note when it is late."""
+        """Send a piece and record its timeout."""
         self.in_flight[number] = (now_s + TIMEOUT_S, datagram)
         self.program.send(datagram)
 
     def wake_for_the_first(self, now_s: float) -> None:
-        """Set the one timer to the piece that is late first."""
+        """Set the program's timer to the earliest timeout."""
         due_s = min((due_s for due_s, _ in self.in_flight.values()), default=None)
-        # An ACK may come at the very moment of the timer, and a timer is for a later one.
+        # An ACK may arrive at the very moment of the timer, and a timer must be later.
         self.program.set_timer(None if due_s is None else max(due_s, now_s + 1e-6))
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Take the piece out of what is in flight."""
+        """Remove the piece from the pieces in flight."""
         for number in [number for number in self.in_flight if number % NUMBERS == data[0]]:
             del self.in_flight[number]
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send again what is late."""
+        """Send late pieces again."""
         for number, (due_s, datagram) in list(self.in_flight.items()):
             if due_s <= now_s + 1e-9:
                 self.send(number, datagram, now_s)
@@ -132,7 +132,7 @@ class SelectiveSender:
 
 
 class SelectiveReceiver:
-    """Keeps what comes early, delivers in order, and answers each datagram with its own number."""
+    """Keeps early pieces, delivers in order, and answers each datagram with its own number."""
 
     def __init__(self, window: int = 1) -> None:
         self.window = window
@@ -143,7 +143,7 @@ class SelectiveReceiver:
         self.early: dict[int, bytes] = {}
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Keep what lies in the window, deliver what has no gap before it, and answer."""
+        """Keep pieces in the window, deliver those without a gap before them, and answer."""
         if ahead(data[0], self.waits_for) < self.window:
             self.early[data[0]] = data[1:]
         while self.waits_for in self.early:

@@ -1,6 +1,6 @@
-"""Schedules of loss, each of which a usual fault does not survive, and what is said of a transfer that went wrong.
+"""Schedules of losses, each of which reveals a common fault, and the messages about a faulty transfer.
 
-"data 3" is the third datagram that the sender sends, "ack 2" the second that the receiver sends. Pieces count from 1 here.
+"data 3" is the third datagram that the sender sends, "ack 2" the second that the receiver sends. Here, pieces are numbered from 1.
 """
 
 from collections.abc import Mapping
@@ -9,26 +9,26 @@ from typing import Any
 from netlab.chapters.reliable_transfer.programs import NUMBERS
 
 GIVEN = ("pieces", "window", "lost", "twice", "late_s", "until_s")
-"""What of a schedule a trial gets; the rest is for the check."""
+"""The parts of a schedule that a trial gets; the others are for the check."""
 SHOWN = 6
 SLOW = 10
-"""So many times later than it may come, a piece has waited for a timer in other units."""
+"""A piece that takes this many times longer than allowed has probably waited for a timer in wrong units."""
 WRAPS = 600
-"""Pieces of a long transfer: the numbers begin again twice."""
+"""Pieces of a long transfer, in which the numbers wrap twice."""
 
 
 def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> dict[str, Any]:
-    """One schedule, and what to look at when a program does not survive it.
+    """Return a schedule with the advice for a program that does not survive it.
 
-    Of `more` there are `lost` and `twice`: names of datagrams; `late_s`: names, and how much later they come; `until_s`: when the
-    transfer is broken off; `most_sent`, `latest_s`: what it may need at most.
+    `more` may have `lost` and `twice`: names of datagrams; `late_s`: delays in s by name; `until_s`: the moment at
+    which the transfer is interrupted; `most_sent`, `latest_s`: the limits of effort and time.
     """
     made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}, "until_s": None}
     return {**made, "most_sent": None, "latest_s": None, **more}
 
 
 def in_words(case: Mapping[str, Any]) -> str:
-    """A schedule as a sentence begins with it."""
+    """Return a schedule as the beginning of a sentence."""
     parts = []
     for key, what in (("lost", "lost"), ("twice", "arriving twice"), ("late_s", "late")):
         names = list(case[key])
@@ -42,7 +42,7 @@ def in_words(case: Mapping[str, Any]) -> str:
 
 
 def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """What went wrong in a trial; nothing where all is well."""
+    """Return the fault in a trial as text; "" if there is none."""
     delivered, pieces = found["delivered"], case["pieces"]
     wrong = next((place for place, number in enumerate(delivered) if number != place), None)
     if wrong is not None:
@@ -65,7 +65,7 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """What to look at after a fault: what can be told from the datagrams, else what the schedule is for."""
+    """Return advice on a fault: from the datagrams if they show the reason, else that of the schedule."""
     if case["says"] == _KEPT:
         return _KEPT
     if found["shapeless"]:
@@ -122,8 +122,8 @@ _KEPT = (
 
 
 def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
-    """A transfer that is broken off, and then one without losses: what a program keeps in its class spoils it."""
-    # One piece more: then its pieces are other ones.
+    """Return an interrupted transfer followed by one without losses, which fails if a program keeps state in its class."""
+    # Another number of pieces gives pieces of different contents.
     return [
         schedule(
             "A piece may be delivered only after all that come before it.",
@@ -137,12 +137,12 @@ def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
 
 
 def every(first: int, step: int, last: int, name: str) -> list[str]:
-    """The names of each datagram in some distance: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack 25."""
+    """Return names of datagrams at a fixed distance: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack 25."""
     return [f"{name} {number}" for number in range(first, last + 1, step)]
 
 
 def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
-    """A schedule of twelve pieces and a window of four."""
+    """Return a schedule of twelve pieces and a window of four."""
     return schedule(says, 12, 4, latest_s=latest_s, **more)
 
 

@@ -1,4 +1,4 @@
-"""What the chapter "Build a reliable transfer" measures on: one path that loses, and each student's own numbers. No answers are here."""
+"""The lossy path and own numbers of the chapter "Build a reliable transfer", without answers."""
 
 from typing import Any
 
@@ -33,9 +33,9 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: float = LOSS_RATE) -> Topology:
-    """Two hosts and a link between them that loses data at random, and no ACK.
+    """Return two hosts and a link between them that randomly loses data, but no ACKs.
 
-    Its queue is in a router: in its own host TCP would leave only a few packets in a queue (TCP small queues).
+    The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     """
     link = Link(
         "r1",
@@ -52,7 +52,7 @@ def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: flo
 def transfer(
     sender: Any, receiver: Any, duration_s: float = 10.0, topology: Topology | None = None, seed: int = 1
 ) -> Scenario:
-    """Two programs over the path."""
+    """Return a scenario with two programs over the path."""
     program = Program("h1", "h2", sender=sender, receiver=receiver)
     return Scenario(
         network() if topology is None else topology, [program], duration_s=duration_s, interval_s=1, seed=seed
@@ -60,6 +60,6 @@ def transfer(
 
 
 def beside(own: StudentValues) -> Scenario:
-    """Linux's TCP (CUBIC) over the path, with the rate and the losses of this copy."""
+    """Return a scenario with Linux's TCP (CUBIC) over the path, with the rate and the losses of this copy."""
     path = network(own.rate_mbps, RTT_MS, own.loss_percent / 100)
     return Scenario(path, [Tcp("h1", "h2", congestion="cubic")], duration_s=lasting(20, real_s=10), interval_s=1)

@@ -1,4 +1,4 @@
-"""The chapter on short transfers: `begin` opens it."""
+"""The chapter on short transfers."""
 
 from netlab.chapters.opening import opener
 

@@ -1,4 +1,4 @@
-"""Checks of the chapter on short flows. The formulas are below."""
+"""Checks of the chapter on short flows, with their formulas."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from netlab.measure.results import Run
 FEWEST_SIZES = 6
 FEWEST_STAIRS = 4
 LATE_S = 0.9
-"""The first timer alone takes 1 s. Of 9000 pages that lost 2 to 4 %, two took longer than this with no other loss than of data."""
+"""The first timer alone takes 1 s. Of 9000 pages with 2 to 4 % loss, two took longer than this time in s with losses of data only."""
 ROUNDS = 2
-"""As many as fit into the deadline of exercise 2."""
+"""The number of rounds that fit into the deadline of exercise 2."""
 
 
 def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
-    """Time of a short transfer over a fast link: a handshake, then rounds, the last of which ends half-way."""
+    """Return the time in ms of a short transfer over a fast link: a handshake, then rounds, the last of which ends half-way."""
     return rtt_ms * (theory.slow_start_rounds(size_bytes, initial_window_segments) + 0.5)
 
 
 def smallest_window(size_bytes: float, rounds: int) -> int:
-    """The smallest initial window, in segments, with which so many rounds are enough."""
+    """Return the smallest initial window in segments with which this number of rounds suffices."""
     return math.ceil(size_bytes / MSS_BYTES / ((1 << rounds) - 1))
 
 
@@ -125,7 +125,7 @@ def _window(own: StudentValues) -> Number:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
-    """The transfers in the order of their starts, with what was measured of each."""
+    """Return the transfers in the order of their starts, with their measurements."""
     rows: list[dict[str, Any]] = [
         {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
     ]
@@ -142,21 +142,21 @@ def _apart(run: Run) -> bool:
 
 
 def _stairs_seen(run: Run) -> set[int]:
-    """How many round trips, and a half, each transfer took."""
+    """Return the round trips of all transfers: n for a time of n and a half."""
     rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
     taken_s = run.flows["completion_s"].dropna()
     return {math.floor(MS_PER_S * completion_s / rtt_ms - 0.4) for completion_s in taken_s}
 
 
 def _sent_in_words(run: Run) -> str:
-    """From where to where the transfers go, and how large they are."""
+    """Return the endpoints and sizes of the transfers as text."""
     ways = sorted({f"{item['src']} to {item['dst']}" for item in sent(run)})
     sizes = sorted({int(item.get("num_bytes") or 0) for item in sent(run)})
     return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
 
 
 def _taken_in_words(run: Run) -> str:
-    """How long each transfer took."""
+    """Return the duration of each transfer as text."""
     times_ms = [MS_PER_S * row["completion_s"] for row in _flows(run)]
     return ", ".join("not over" if math.isnan(ms) else f"{ms:.0f} ms" for ms in times_ms)
 
@@ -225,7 +225,7 @@ def _staircase(own: StudentValues) -> Measurement:
 
 
 def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float]:
-    """Per cent of the pages that took longer, for each seed."""
+    """Return the percentage of the pages that took longer, for each seed."""
     return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
 
 

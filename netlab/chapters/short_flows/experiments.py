@@ -1,4 +1,4 @@
-"""What the chapter on short flows does with its runs: tables and figures."""
+"""Runs, tables and figures of the chapter on short flows."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ _LINE_BYTES = np.geomspace(800, 1.2e6, 500)
 
 
 def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None,)) -> pd.DataFrame:
-    """Measure transfers of all sizes, one after the other, a row for each rate, initial window and size."""
+    """Measure transfers of all sizes, one after the other; return a row for each rate, initial window and size."""
     runs = sweeps.sweep(
         {
             (rate_mbps, window): Scenario(
@@ -60,7 +60,7 @@ def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None
 
 
 def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """One page of 100 kB at each rate: how long it took, and in which part of that time the link was busy."""
+    """Measure a page of 100 kB at each rate: its time, and the part of that time in which the link was busy."""
     rows = []
     for rate_mbps in rates_mbps:
         run = experiment.run(path(rate_mbps), [Tcp("h1", "h2", num_bytes=PAGE_BYTES)], duration_s=GAP_S, progress=False)
@@ -73,13 +73,13 @@ def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def captured_page(rate_mbps: float = 100) -> Run:
-    """One page of 100 kB, with what the sender's link saw of it."""
+    """Run a page of 100 kB, with a capture on the sender's link."""
     page = Tcp("h1", "h2", num_bytes=PAGE_BYTES)
     return experiment.run(path(rate_mbps), [page], duration_s=GAP_S, captures=[Capture("h1", "r1")], progress=False)
 
 
 def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title: str) -> plots.Comparison:
-    """Completion time over size, a series for each value of a column, beside theory."""
+    """Draw the completion time by size, a series for each value of a column, with theory."""
     comparison = plots.Comparison("Size (kB)", "Completion time (ms)", title, log_x=True, log_y=True)
     for value, rows in found.groupby(by):
         rate_mbps, window = float(rows["rate_mbps"].iloc[0]), int(rows["initial_window"].iloc[0])
@@ -101,7 +101,7 @@ def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title
 def window_table(
     size_bytes: float, rtt_ms: float, windows: Sequence[int], queues: Mapping[str, int], rate_mbps: float = 10
 ) -> pd.DataFrame:
-    """A page with several initial windows in front of several queues: completion in ms, and segments sent again."""
+    """Measure a page with several initial windows and queues: completion in ms, and retransmitted segments."""
     runs = sweeps.sweep(
         {
             (window, name): Scenario(
@@ -125,7 +125,7 @@ def window_table(
 
 
 def crowd_run(seed: int = 1) -> Run:
-    """Sixty pages of 20 kB, one after the other, over a link that loses one packet in a hundred each way."""
+    """Run sixty pages of 20 kB, one after the other, over a link that loses one packet in a hundred in each direction."""
     pages = crowd()
     return experiment.run(
         path(loss_rate=CROWD_LOSS_RATE),
@@ -138,7 +138,7 @@ def crowd_run(seed: int = 1) -> Run:
 
 
 def crowd_figure(run: Run) -> go.Figure:
-    """Completion times of all pages from the quickest to the slowest, by what was sent again."""
+    """Draw the completion times of all pages from the fastest to the slowest, by their retransmissions."""
     flows = run.flows.sort_values("completion_s").reset_index(drop=True)
     kinds = {
         "nothing sent again": flows["retransmits"] == 0,
@@ -160,7 +160,7 @@ def crowd_figure(run: Run) -> go.Figure:
 
 
 def page_packets(run: Run, place: int) -> pd.DataFrame:
-    """What the sender's link saw of one page, a row for each packet, in ms after its first one."""
+    """Return the captured packets of one page, a row for each packet, with times in ms after the first one."""
     seen = run.packets
     first_port = int(seen.loc[seen["dst"] == "h2", "dst_port"].min())
     port = first_port + place
@@ -185,7 +185,7 @@ def page_packets(run: Run, place: int) -> pd.DataFrame:
 
 
 def lost_table() -> pd.DataFrame:
-    """A small page of which one packet is lost, chosen on purpose: what each loss costs."""
+    """Measure a small page that loses one chosen packet, and return the cost of each loss."""
     rows = []
     for what, changes in LOST.items():
         page = Tcp("h1", "h2", num_bytes=SMALL_PAGE_BYTES, start_s=1)

@@ -17,7 +17,7 @@ SIZES_BYTES = np.geomspace(500, 2e6, 300)
 
 @panel_maker()
 def panel() -> PanelParts:
-    """One transfer: how long does it take, by its size, the link's rate, the round trip, the initial window and the queue?"""
+    """Show the time of one transfer by its size, the link's rate, the round-trip time, the initial window and the queue."""
 
     def scenario(size_kb: float, rate_mbps: float, rtt_ms: int, window: int, queue_packets: int) -> dict[str, Any]:
         page = Tcp("h1", "h2", num_bytes=round(1000 * size_kb), initial_window_segments=window)

@@ -1,4 +1,4 @@
-"""The first pages: what one can do here, and how the other chapters work."""
+"""The first pages: an introduction to the notebooks and to netlab."""
 
 from netlab.chapters.opening import opener
 

@@ -16,7 +16,7 @@ SECONDS = 5.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Pings over one link: what does the way cost, and what do others on it cost?"""
+    """Show pings over one link, with the effects of its delay and of other traffic."""
 
     def network(settings: Settings) -> Topology:
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]])

@@ -1,4 +1,4 @@
-"""What "Start here" measures on. No answers are here."""
+"""The network of "Start here", without answers."""
 
 from netlab.network.link import Link
 from netlab.network.topology import Topology, of_links
@@ -9,7 +9,7 @@ QUEUE_PACKETS = 100
 
 
 def three_hosts() -> Topology:
-    """Three hosts around a router, each at its own distance; the way to h3 is slow."""
+    """Return three hosts around a router, each with its own delay; the link to h3 is slow."""
     return of_links(
         Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
         Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),

@@ -1,4 +1,4 @@
-"""The chapter on TCP beside UDP: how its notebook opens it."""
+"""The chapter "TCP beside UDP"."""
 
 from netlab.chapters.opening import opener
 

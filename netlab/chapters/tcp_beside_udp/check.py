@@ -17,7 +17,7 @@ _SAFE_SENSOR_MBPS = 0.93
 
 
 def _video_with(own: StudentValues, goodput_mbps: float) -> float:
-    """The video's rate, had the update to have this goodput."""
+    """Return the video's rate in Mbit/s if the update must have this goodput."""
     return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
 

@@ -22,7 +22,7 @@ _TCP_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
 
 
 def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
-    """Goodput of TCP and of UDP by theory: what is left, or behind a queue for each flow the max-min shares."""
+    """Return the theoretical goodputs of TCP and of UDP in Mbit/s: TCP gets the rest, or with a queue for each flow its max-min share."""
     if queue == "drop-tail":
         return left_mbps(udp_mbps, RATE_MBPS, PAYLOAD_BYTES), min(udp_mbps, RATE_MBPS * _UDP_SHARE)
     wanted = {"TCP": float(RATE_MBPS), "UDP": udp_mbps / _UDP_SHARE}
@@ -32,15 +32,15 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """A TCP connection beside UDP of some rate on 5 Mbit/s: what happens to the flow that slows down, and does the queue matter?
+    """Show a TCP connection with UDP of some rate on 5 Mbit/s, and the effect of the queue.
 
-    A run takes 20 s of network time, of which the first 10 s are not counted.
+    A run takes 20 s of network time, of which the first 10 s are ignored.
     """
 
     def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
         return {
             "topology": topologies.three_pcs(RATE_MBPS, round(room_packets), aqm=DISCIPLINES[queue]),
-            # The only UDP flow of a run keeps an even beat unless told otherwise, and no draw would differ from another.
+            # The only UDP flow of a run is exactly periodic by default, and all draws would be equal.
             "traffic": [Udp("h1", "h3", rate_mbps=udp_mbps, spacing="random"), Tcp("h2", "h3", start_s=1)],
             "duration_s": SECONDS,
             "interval_s": 1,
@@ -53,7 +53,7 @@ def panel() -> PanelParts:
     def show(result: Any, settings: Settings) -> go.Figure:
         udp_mbps, queue = settings["udp_mbps"], settings["queue"]
         tcp = result.flows.iloc[1]
-        # A connection that never opened has no intervals: it got nothing.
+        # A connection that never opened has no intervals; its goodput is 0.
         got = result.goodput_mbps(after_s=SETTLED_S).reindex(result.flows["flow"], fill_value=0.0)
         udp_got, tcp_got = got
         detail = (

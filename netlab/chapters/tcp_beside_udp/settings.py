@@ -1,4 +1,4 @@
-"""What the chapter "TCP beside UDP" measures on, and the plumbing of its experiments."""
+"""Networks, runs, tables and figures of the chapter "TCP beside UDP", without answers."""
 
 import itertools
 import math
@@ -29,34 +29,34 @@ QUEUE_PACKETS = 100
 SENSOR_MBPS = 1
 PAYLOAD_BYTES = 1000
 SETTLED_S = 10
-"""What comes before is not counted."""
+"""The time in s at the beginning of a run that is ignored."""
 RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-"""What Mininet's `enable_red` sets: from 30 to 35 kB."""
+"""The options of Mininet's `enable_red`: from 30 to 35 kB."""
 
 CABLE_MBPS = 100
 IPERF_PAYLOAD_BYTES = 1470
 SEND_BUFFER_BYTES = 212_992
-"""Of a UDP socket where nobody has asked for more (`net.core.wmem_default`)."""
+"""Linux's default send buffer of a UDP socket in bytes (`net.core.wmem_default`)."""
 TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
-"""What a connection and a socket with that buffer keep in their own host's queue, as measured."""
+"""The measured numbers of packets that a TCP connection, and a UDP socket with that buffer, keep in their own host's queue."""
 
 
 def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
-    """Goodput of a TCP connection that gets what UDP leaves of a link, in Mbit/s."""
+    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link with UDP."""
     wire_mbps = udp_mbps * theory.udp_wire_bytes(payload_bytes) / payload_bytes
     left = rate_mbps - wire_mbps
     return float(theory.tcp_goodput_limit_mbps(left)) if left > 0 else 0.0
 
 
 def video_mbps(update_mb: float, update_minutes: float) -> float:
-    """The fastest video beside which an update of so many megabytes is through in time."""
+    """Return the highest rate of the video in Mbit/s with which an update of this size arrives in time."""
     goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
     taken = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
     return (RATE_MBPS - taken) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
 
 
 def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
-    """Mean time that a segment waits for retransmission timers that double without an end, in ms."""
+    """Return the mean time in ms that a segment waits for retransmission timers that double without a limit."""
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
@@ -69,15 +69,15 @@ NUMBERS = OwnNumbers(
         "wait_loss_rate": (0.3, 0.25, 0.35, 0.4),
         "my_video_mbps": (9, 6, 7, 8, 10, 11),
     },
-    # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
-    # two slips give the same number.
+    # With less than 1.2 left, TCP's own probing displaces the video, and a run would differ from the formula; at 2.333
+    # two mistakes give the same number.
     holds=lambda own: 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3,
     derive=lambda own: {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)},
 )
 
 
 def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
-    """The sensor and the video, both UDP, and the update, TCP."""
+    """Return the sensor and the video, both UDP, and the update, TCP."""
     return [
         Udp("h1", "h3", rate_mbps=SENSOR_MBPS),
         Udp("h2", "h3", rate_mbps=video_mbps),
@@ -88,7 +88,7 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
 def videos(
     network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
 ) -> dict[tuple[float, int], Scenario]:
-    """A scenario for each rate of the video and each of its seeds."""
+    """Return a scenario for each rate of the video and each of its seeds."""
     return {
         (video_mbps, seed): Scenario(
             network, flows(video_mbps), duration_s=lasting(40, real_s=25), interval_s=1, seed=seed
@@ -101,14 +101,14 @@ def videos(
 def beside(
     video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
 ) -> Scenario:
-    """One run of the first part; `queue` describes the queue before the slow link."""
+    """Return a scenario of the first part; `queue` has fields of the slow link."""
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
 
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
-    """Goodput of sensor, video and update in Mbit/s, a row for each run, without the start."""
-    # A connection that never opened has no intervals: it got nothing.
+    """Return the goodput of sensor, video and update in Mbit/s, a row for each run, without the start."""
+    # A connection that never opened has no intervals; its goodput is 0.
     rows = [run.goodput_mbps(SETTLED_S).reindex(run.flows["flow"], fill_value=0.0) for run in runs.values()]
     return pd.DataFrame(
         [row.to_numpy() for row in rows], index=pd.Index(list(runs)), columns=["sensor", "video", "TCP"]
@@ -116,8 +116,8 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
-    """What each flow of a run got in Mbit/s, beside its max-min fair share."""
-    # All in bits on the link, headers included: 1000 bytes of UDP data take 1042 of it, 1448 of TCP's take 1514.
+    """Return the goodput of each flow of a run in Mbit/s, with its max-min fair share."""
+    # The shares are in bits on the link, headers included: 1000 bytes of UDP data take 1042 bytes, 1448 of TCP's take 1514.
     udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
     data_share = {"sensor": udp_share, "video": udp_share, "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes()}
     wanted = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
@@ -137,7 +137,7 @@ def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
-    """The congestion window of the only TCP flow of each run over time."""
+    """Draw the congestion window of the only TCP flow of each run over time."""
     figure = go.Figure()
     for number, (name, run) in enumerate(runs.items()):
         rows = run.intervals[run.intervals["cwnd_segments"].notna()]
@@ -154,12 +154,12 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
 LOSSY_MS = 60
 LOSSY_STREAMS = 8
 FIRST_TIMER_MS = LOSSY_MS + 200
-"""Linux adds what a round trip varied by, and at least 200 ms."""
+"""The first timer in ms: Linux adds the variation of the round-trip time, but at least 200 ms."""
 LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
 
 
 def lossy(loss_rate: float, duration_s: float) -> Scenario:
-    """Eight connections over a path that loses at random and never fills: eight draws of one connection."""
+    """Return eight connections over a path with random losses that never fills: eight draws of one connection."""
     network = topologies.dumbbell(
         1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
     )
@@ -168,7 +168,7 @@ def lossy(loss_rate: float, duration_s: float) -> Scenario:
 
 
 def loss_table() -> pd.DataFrame:
-    """Goodput in kbit/s of one connection by loss rate: measured with interval, three formulas, timeouts for each loss."""
+    """Return the goodput in kbit/s of one connection by loss rate: measured with its interval, three formulas, and timeouts per loss."""
     runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
@@ -185,7 +185,9 @@ def loss_table() -> pd.DataFrame:
 
 
 def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
-    """What TCP and the video lost in the runs of one case; the last four in kbit/s, by TCP's own losses and round trip."""
+    """Return the losses of TCP and of the video in the runs of one case; the last four values are in kbit/s, from TCP's
+    own losses and round-trip time.
+    """
     tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
     loss_rate, loss_half = interval(tcp["loss_rate"].dropna())
     measured, half = interval(1000 * goodputs(dict(enumerate(runs)))["TCP"])
@@ -203,7 +205,7 @@ def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
-    """The table of losses as the page prints it, with the mean wait in s by `wait`, where it has an end."""
+    """Return the table of losses as printed, with the mean wait in s by `wait` if it is finite."""
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
     return spaced(
         pd.DataFrame(
@@ -220,7 +222,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """The table of losses: measured points, and the three formulas as lines."""
+    """Draw the table of losses: measured points, and the three formulas as lines."""
     rates = np.geomspace(0.004, 0.65, 80)
     comparison = plots.Comparison(
         x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
@@ -251,7 +253,7 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def cable(behind_router: bool = False) -> Topology:
-    """A cable of 100 Mbit/s, counted as a real one counts: from h1's own interface, or from a router behind it."""
+    """Return a cable of 100 Mbit/s with a real wire's framing: from h1's own interface, or from a router behind it."""
     there: dict[str, Any] = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
     if behind_router:
         return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **there)])
@@ -259,7 +261,7 @@ def cable(behind_router: bool = False) -> Topology:
 
 
 def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) -> Udp:
-    """A UDP flow as iperf sends it: datagrams of 1470 bytes at 100 Mbit/s, as far as the socket has room for them."""
+    """Return a UDP flow like iperf's: datagrams of 1470 bytes at 100 Mbit/s, limited by the room of the socket."""
     return Udp(
         "h1",
         "h2",
@@ -272,7 +274,7 @@ def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) ->
 
 
 def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
-    """Goodput of TCP and of each UDP flow in Mbit/s, where each gets what it holds of the queue."""
+    """Return the theoretical goodput of TCP and of each UDP flow in Mbit/s, in proportion to their packets in the queue."""
     shares = theory.held_shares_mbps(
         [TCP_HELD_PACKETS, *[UDP_HELD_PACKETS] * udp_flows],
         [theory.MSS_BYTES, *[IPERF_PAYLOAD_BYTES] * udp_flows],
@@ -286,7 +288,7 @@ def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
 
 
 def crowd_table() -> pd.DataFrame:
-    """TCP beside 1 to 4 waiting UDP flows, and beside one with another send buffer; a row for each run."""
+    """Run TCP with 1 to 4 waiting UDP flows, and with one that has another send buffer; return a row for each run."""
     flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
     flows["half", 1] = [iperf_udp(SEND_BUFFER_BYTES // 2)]
     flows["twice", 1] = [iperf_udp(2 * SEND_BUFFER_BYTES)]
@@ -299,7 +301,7 @@ def crowd_table() -> pd.DataFrame:
 
 
 def crowd_row(run: Run) -> dict[str, float]:
-    """TCP, one UDP flow (the mean), the total in Mbit/s, and what the queue dropped."""
+    """Return the goodputs of TCP, of one UDP flow (the mean) and of all in Mbit/s, and the drops of the queue."""
     goodput = run.goodput_mbps(after_s=1)
     is_tcp = goodput.index.str.contains("cubic")
     return {
@@ -311,7 +313,7 @@ def crowd_row(run: Run) -> dict[str, float]:
 
 
 def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """TCP beside each of so many UDP flows."""
+    """Draw the goodputs of TCP and of each UDP flow by the number of UDP flows."""
     counts = np.arange(1, table.index.max() + 1)
     comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
     for place, name in enumerate(("TCP", "each UDP")):
@@ -320,7 +322,7 @@ def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
-    """TCP over time while UDP flows beside it end one by one, with theory's steps."""
+    """Draw TCP's goodput over time while UDP flows end one after the other, with theory's steps."""
     figure = go.Figure()
     rows = run.intervals.assign(kind=np.where(run.intervals["flow"].str.contains("cubic"), "TCP", "all UDP flows"))
     sums = rows.pivot_table(index="t_s", columns="kind", values="goodput_mbps", aggfunc="sum").fillna(0)

@@ -1,4 +1,4 @@
-"""The chapter on UDP loss."""
+"""The chapter "UDP loss"."""
 
 from netlab.chapters.opening import opener
 

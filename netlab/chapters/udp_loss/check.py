@@ -18,12 +18,12 @@ _LONG_ENOUGH_S = 5
 
 
 def goodput_limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int) -> float:
-    """The most application data that gets through a link, in Mbit/s."""
+    """Return the largest goodput over a link, in Mbit/s."""
     return rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
 
 
 class PaperProbe:
-    """A probe that answers by formula: what a real one measures on a path with a bottleneck of this rate."""
+    """A probe whose results come from formulas: those of a real probe of a path with a bottleneck of this rate."""
 
     def __init__(self, rate_mbps: float) -> None:
         self.rate_mbps = rate_mbps
@@ -31,7 +31,7 @@ class PaperProbe:
         self._lost = 0.0
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
-        """Return the goodput in Mbit/s at an offered rate in Mbit/s that is kept up for some seconds."""
+        """Return the goodput in Mbit/s at an offered rate in Mbit/s that lasts for some seconds."""
         if duration_s < _SHORTEST_S:
             raise ValueError(f"a probe lasts {_SHORTEST_S} s or more, got {duration_s}")
         self._used += 1

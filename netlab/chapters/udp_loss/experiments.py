@@ -1,4 +1,4 @@
-"""What the chapter "UDP loss" does with its runs: loops, tables and figures, so that its pages show the experiments."""
+"""Runs, tables and figures of the chapter "UDP loss"."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Udp
 
 RIVAL_MBPS = settings.RIVAL_TOO_FAST * settings.RATE_MBPS
-"""A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
+"""The rate of a link that is too fast by the share of a wire's framing at 1000 bytes."""
 
 PUBLISHED_RATES = ([5, 10, 20], [4.798, 4.798, 4.798], [0.0403, 0.5203, 0.7643])
-"""`epfl` section 1.2: offered (Mbit/s), goodput (Mbit/s), loss rate."""
+"""Measurements of `epfl` section 1.2: offered rates (Mbit/s), goodputs (Mbit/s), loss rates."""
 
 PUBLISHED_SHARES = {
     "A1": ((1, 0.5), (1, 0.5), None),
     "A2": ((1, 4), (0.964, 3.83), (0.0358, 0.0411)),
     "A3": ((1, 9), (0.487, 4.314), (0.5126, 0.5206)),
 }
-"""`epfl` section 1.3: what h1 and h2 offer (Mbit/s), their goodputs, their losses."""
+"""Measurements of `epfl` section 1.3: offered rates of h1 and h2 (Mbit/s), their goodputs, their loss rates."""
 
 
 def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Loss rate of each flow, one after the other, in the second half of its sending time."""
+    """Return the loss rate of each flow in the second half of its sending time; the flows send one after the other."""
     losses = []
     for flow, start_s, duration_s, sent_bytes in zip(
         *(run.flows[column] for column in ("flow", "start_s", "duration_s", "sent_bytes")), strict=True
@@ -50,7 +50,7 @@ def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
 def framing_figure(
     payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
 ) -> plots.Comparison:
-    """Goodput of an overloaded link by payload, counted in two ways, beside `limit` and beside the rival."""
+    """Draw the goodput of an overloaded link by payload with two framings, with `limit` and with the rival explanation."""
     sizes = np.geomspace(60, 1500, 400)
     comparison = plots.Comparison(
         x_label="Payload (bytes)",
@@ -79,7 +79,7 @@ def framing_figure(
 
 
 def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
-    """The staircase's goodput and loss at the published rates and at the one that explains a gap."""
+    """Return the goodput and loss of the staircase at the published rates, and at the rate that explains a difference."""
     late = second_half_loss(climb)
     rows = []
     for rate, goodput, loss in (*zip(*PUBLISHED_RATES, strict=True), (20.36, None, None)):
@@ -101,7 +101,9 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """How long a packet waits that comes so long after an overload began: the queue fills evenly, and then it is full."""
+    """Return the wait in ms of a packet at a time in s after the beginning of an overload: the queue fills linearly,
+    and then it is full.
+    """
     excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / settings.PAYLOAD_BYTES
     full_ms = theory.queueing_delay_ms(
         settings.QUEUE_PACKETS * theory.udp_wire_bytes(settings.PAYLOAD_BYTES), settings.RATE_MBPS
@@ -110,7 +112,7 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """The round trips of a ping beside UDP that overloads the link from the start."""
+    """Draw the round-trip times of a ping with UDP that overloads the link from the start."""
     echoes = run.pings.dropna()
     return plots.Comparison(
         "Time (s)", "RTT (ms)", f"A ping beside {offered_mbps:g} Mbit/s of UDP", residual="absolute"
@@ -124,20 +126,22 @@ def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Compa
 
 
 def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Series[float]:
-    """How much longer each of those round trips is than theory has it, in ms."""
+    """Return the excess in ms of those round-trip times over theory."""
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
 
 
 def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
-    """Loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s, by kind: mean and half width of some seeds."""
+    """Return the loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s, by kind: mean and half
+    width over some seeds.
+    """
     traffic = [Udp("h1", "h3", rate_mbps=5.2, spacing="random"), Ping("h1", "h3", interval_s=0.217)]
     found = repeat(Scenario(network, traffic, duration_s=30), seeds=seeds)
     return {str(kind): interval(rows["loss_rate"]) for kind, rows in found.groupby("kind")}
 
 
 def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
-    """Goodput and loss rate of h1 and h2 in `epfl`'s three scenarios, a row for each flow and seed."""
+    """Measure goodput and loss rate of h1 and h2 in `epfl`'s three scenarios; a row for each flow and seed."""
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds)
         for step, (offered, _, _) in enumerate(PUBLISHED_SHARES.values())
@@ -155,7 +159,7 @@ def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Theory, mean and 95 % interval over the seeds; a row for each flow."""
+    """Return theory, mean and 95 % interval over the seeds; a row for each flow."""
     rows = []
     for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
         expected = theory.udp_shares_mbps(offered, settings.RATE_MBPS)
@@ -176,7 +180,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
-    """The means over the seeds beside what `epfl` published; a row for each flow."""
+    """Return the means over the seeds with the values that `epfl` published; a row for each flow."""
     rows = []
     for scenario, (_, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
         for index, src in enumerate(("h1", "h2")):
@@ -195,7 +199,7 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Each host's goodput over what h2 offers, beside the proportional share."""
+    """Draw each host's goodput by the offered rate of h2, with the proportional share."""
     neighbour_mbps = np.linspace(0.1, 10, 200)
     comparison = plots.Comparison(
         x_label="Rate that h2 offers (Mbit/s)",
@@ -217,7 +221,9 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = lasting(10, real_s=5)) -> pd.DataFrame:
-    """Goodput of h1, which sends 1 Mbit/s on an exact beat beside h2 on another; theory of phases, and of equal chances."""
+    """Return the goodput of h1, which sends 1 Mbit/s exactly periodically together with h2; with the theory of phases,
+    and of equal chances.
+    """
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
         for step, offered in enumerate(others_mbps)
@@ -240,7 +246,7 @@ def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 
 
 
 class Prober:
-    """A real probe of the hidden path: each call is an experiment of its own."""
+    """A real probe of the hidden path; each call is an experiment."""
 
     def __init__(self, own: StudentValues) -> None:
         self._path = settings.hidden_path(own)
@@ -263,7 +269,7 @@ class Prober:
         return float(row["goodput_mbps"])
 
     def report(self, found_mbps: float) -> str:
-        """What was probed, what it cost, and what was found."""
+        """Return a text with all probes, their losses, and the result."""
         table = pd.DataFrame(self._log)
         lost = int(table["lost datagrams"].sum())
         return (
@@ -273,7 +279,7 @@ class Prober:
 
 
 def on_the_hidden_path(search: Callable[[Prober], float] | None, own: StudentValues) -> str:
-    """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
+    """Run a search on the real hidden path and return its report; a sentence if there is no search that passes its check."""
     if search is None:
         return "Solve exercise 5 first; then run this cell again."
     probe = Prober(own)

@@ -18,7 +18,7 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice."""
+    """Show the goodput, loss and delay of one UDP flow of some rate into 5 Mbit/s."""
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
         framing = "ethernet" if ethernet_framing else "tc"

@@ -1,4 +1,4 @@
-"""What the chapter "UDP loss" measures on: its networks, its traffic and each student's own numbers. No answers are here."""
+"""Networks, traffic and own numbers of the chapter "UDP loss", without answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,14 +15,14 @@ RATE_MBPS = 5
 QUEUE_PACKETS = 100
 PAYLOAD_BYTES = 1000
 SEND_S, PAUSE_S = lasting(10, real_s=4), 1
-"""Of each step of a staircase, and between two; long enough for a full queue to drain."""
+"""Duration in s of each step of a staircase, and of the pause between two, in which a full queue can drain."""
 
 PROBES = 8
 LOST_DATAGRAMS = 50
 HIDDEN_QUEUE_PACKETS = 100
 
 RIVAL_TOO_FAST = 1.023
-"""How much a link that counts a wire's framing would have to be too fast, to carry as much at 1000 bytes."""
+"""The factor by which a link with a wire's framing would have to be too fast to carry as much at 1000 bytes."""
 
 
 def _derived(own: StudentValues) -> Mapping[str, Any]:
@@ -42,23 +42,23 @@ NUMBERS = OwnNumbers(
 
 
 def three_pcs(framing: theory.Framing) -> Topology:
-    """The network of the chapter (`epfl` section 1), its slow link counting as `framing` says."""
+    """Return the network of the chapter (`epfl` section 1), with this framing of its slow link."""
     return topologies.three_pcs(rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, framing=framing)
 
 
 def cable(framing: theory.Framing) -> Topology:
-    """Two hosts and a cable of 100 Mbit/s (`siit`)."""
+    """Return two hosts and a cable of 100 Mbit/s (`siit`)."""
     link = Link("h1", "h2", rate_mbps=100, queue_packets=QUEUE_PACKETS, framing=framing)
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def hidden_path(own: StudentValues) -> Topology:
-    """A path from h1 to h2 over four links, the slowest of which the student is to find by probing."""
+    """Return a path from h1 to h2 over four links, the slowest of which the student must find by probing."""
     return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)
 
 
 def staircase(rates_mbps: Iterable[float]) -> list[Udp]:
-    """One UDP flow from h1 to h3 for each rate, one after the other, each with datagrams at even distances."""
+    """Return one UDP flow from h1 to h3 for each rate, one after the other, each exactly periodic."""
     return [
         Udp("h1", "h3", rate_mbps=float(rate), spacing="even", start_s=step * (SEND_S + PAUSE_S), duration_s=SEND_S)
         for step, rate in enumerate(rates_mbps)
@@ -66,12 +66,12 @@ def staircase(rates_mbps: Iterable[float]) -> list[Udp]:
 
 
 def length_s(steps: Sequence[Udp]) -> float:
-    """How long a run of a staircase takes, the pause after its last step included, in s."""
+    """Return the duration in s of a run of a staircase, with the pause after its last step."""
     return steps[-1].start_s + SEND_S + PAUSE_S
 
 
 def overload(payloads_bytes: Iterable[int]) -> list[Udp]:
-    """One second of 6 Mbit/s from h1 to h3 for each payload, one after the other."""
+    """Return one second of 6 Mbit/s from h1 to h3 for each payload, one after the other."""
     return [
         Udp("h1", "h3", rate_mbps=6, payload_bytes=int(size), spacing="even", start_s=2 * step, duration_s=1)
         for step, size in enumerate(payloads_bytes)

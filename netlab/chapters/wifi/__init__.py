@@ -1,4 +1,4 @@
-"""The chapter on Wi-Fi: what a notebook opens."""
+"""The chapter "Wi-Fi"."""
 
 from netlab.chapters.opening import opener
 

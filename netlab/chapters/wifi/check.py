@@ -11,7 +11,7 @@ from netlab.course.repetition import Repetition
 
 
 def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
-    """The most that one UDP sender gets through 802.11g, in Mbit/s."""
+    """Return the largest goodput of one UDP sender over 802.11g, in Mbit/s."""
     return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
 
 
@@ -27,7 +27,7 @@ def _wrong_mbps(
     *,
     whole: bool = True,
 ) -> Callable[[int, int], float]:
-    """The ceiling as a wrong sum has it: one of these is not what it is by default."""
+    """Return a function that computes the ceiling wrongly, by the given numbers."""
 
     def mbps(payload_bytes: int, rate_mbps: int) -> float:
         symbols = (byte_bits * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
@@ -99,7 +99,7 @@ class Checks:
             name="smallest payload",
             expected=smallest_bytes,
             unit="bytes",
-            # One byte less does not get enough.
+            # A payload of one byte less has too little goodput.
             tolerance=0.4 / smallest_bytes,
             whole=True,
             misconceptions=slips(

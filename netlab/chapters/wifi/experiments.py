@@ -1,4 +1,4 @@
-"""The chapter's experiments that take several runs: what a student reads is their outcome."""
+"""Experiments of several runs for the chapter "Wi-Fi"; students see their results."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -30,18 +30,18 @@ LAB_SETTINGS: dict[str, dict[str, Any]] = {
         "protect_above_bytes": 250,
     },
 }
-"""By name: options of the medium that the lab may have had."""
+"""Options of the medium that the lab may have had, by name."""
 
 
 def segments_per_ack(run: Run, after_s: float = 0.5) -> float:
-    """How many data frames h1 sent for each frame of h2, after the start."""
+    """Return the number of data frames of h1 for each frame of h2, after the start."""
     sent = run.queues.pivot_table(index="t_s", columns="interface", values="sent_packets")
     late = sent.iloc[-1] - sent[sent.index >= after_s].iloc[0]
     return float(late["h1-eth0"] / late["h2-eth0"])
 
 
 def tcp_over_air() -> pd.DataFrame:
-    """TCP over 802.11g at 54 Mbit/s, a row for each setting that the lab may have had."""
+    """Run TCP over 802.11g at 54 Mbit/s; return a row for each setting that the lab may have had."""
     rows = []
     for name, medium in LAB_SETTINGS.items():
         run = experiment.run(air(**medium), [Tcp("h1", "h2")], 2, progress=False)
@@ -57,7 +57,7 @@ def tcp_over_air() -> pd.DataFrame:
 
 
 def udp_over_air(payloads_bytes: Iterable[int], rate_mbps: int = 54) -> list[float]:
-    """Goodput in Mbit/s of UDP that always has a datagram waiting, one payload after the other."""
+    """Return the goodput in Mbit/s of UDP that always has a datagram waiting, for one payload after the other."""
     flows = [
         Udp(
             "h1",

@@ -16,7 +16,7 @@ PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
 
 def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
-    """The medium's options: its rate, and whether RTS and CTS at 11 Mbit/s go before each frame."""
+    """Return the medium's options: its rate, and whether RTS and CTS at 11 Mbit/s precede each frame."""
     protection = {"protection": "rts", "protection_rate_mbps": 11} if rts else {}
     return {"rate_mbps": rate_mbps, **protection}
 
@@ -26,7 +26,7 @@ SECONDS = 0.5
 
 @panel_maker()
 def panel() -> PanelParts:
-    """UDP over 802.11g: what do payload, rate, protection and a second sender do to the goodput?"""
+    """Show the goodput of UDP over 802.11g by payload, rate, protection and a second sender."""
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
         ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
