@@ -28,15 +28,15 @@ UDP_SHARE = 1000 / 1042
 PING_BYTES = 98
 MARK = "NETLAB-AGREEMENT "
 SHAPED = "shaped"
-# Where two flows take turns to lose, who begins and when decides much: a few starts of the second one, in s.
+# Start times of the second flow in s: if two flows lose packets in turn, the result depends much on which starts when.
 STARTS_S = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity of a scenario: what it is, how it is read from a run, what theory says, how far native may be off.
+    """A quantity of a scenario: its name, the function that reads it from a run, its theory and the native engine's tolerance.
 
-    `tolerance` is relative; `theory` is None where no closed formula holds (then native is held against pocket).
+    `tolerance` is relative; `theory` is None if there is no closed formula (then native is compared with pocket).
     """
 
     what: str
@@ -104,7 +104,7 @@ def cases() -> list[Case]:
         most = min(offered_mbps, rate_mbps * UDP_SHARE)
         quantities = [Quantity("goodput (Mbit/s)", goodput(), most, 0.01)]
         if offered_mbps > most:
-            # What the queue still holds when the sender stops arrives too.
+            # Packets that are in the queue when the sender stops arrive too.
             sent = offered_mbps * 5
             quantities.append(Quantity("loss rate", loss, 1 - (most * 5 + 100 * 0.008) / sent, 0.02))
         name = f"UDP, {offered_mbps:g} into {rate_mbps:g} Mbit/s"

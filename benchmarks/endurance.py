@@ -1,4 +1,4 @@
-"""What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor.
+"""Tests of the library kernel that take too long for the test suite: hours, ten thousands of runs, another processor.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
     python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, replication, aarch64
@@ -165,7 +165,7 @@ def deaths() -> tuple[bool, str]:
                         partial(work, number), how, chance.uniform(0, most_s), name
                     )
                     wrong["damaged"] += any(kept.load(path) is None for path in place.glob("marks/results/*.json"))
-            # What a killed program could not clear away, the next run does.
+            # The next run removes what killed programs left.
             nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine="pocket", progress=False)
             rest = {path.name for path in place.iterdir()} - {"in", "marks", "cache"}
             rest |= {path.name for path in place.rglob("run-*")}
@@ -218,7 +218,7 @@ def _dies_alone(work: Callable[[], object], how: signal.Signals, wait_s: float, 
 
 
 def _within(limit_s: float, holds: Callable[[], bool]) -> bool:
-    """Whether something holds within a time."""
+    """Return whether a condition becomes true within a time."""
     end_s = time.monotonic() + limit_s
     while not (held := holds()) and time.monotonic() < end_s:
         time.sleep(0.01)
@@ -239,12 +239,12 @@ def _with_mark(marks: Iterable[bytes]) -> list[int]:
 
 
 def all_measured() -> dict[str, str]:
-    """What each scenario gives."""
+    """Return the result of each scenario by its name."""
     return {name: measured(run(scenario)) for name, scenario in scenarios().items()}
 
 
 def compared(alone: Mapping[str, str], there: Mapping[str, str]) -> tuple[bool, str]:
-    """Whether all that was measured elsewhere is the same, in words too."""
+    """Return whether all results from elsewhere are the same, and a sentence about it."""
     different = [name for name in alone if there.get(name) != alone[name]]
     said = f"{len(alone) - len(different)} of {len(alone)} scenarios equal"
     return not different, said + "".join(f"; {name} differs" for name in different)

@@ -1,4 +1,4 @@
-"""How long experiments take: a run that finds a guest waiting, a capture, whole runs, calls of a user's class, answers of panels.
+"""Measure how long experiments take: runs in a preloaded guest, captures, whole runs, calls of a user's class, panels.
 
     python benchmarks/experiments.py                        # waiting and captures, on an idle machine
     python benchmarks/experiments.py --quick                # 2 s of network time instead of 10, and one repetition
@@ -43,7 +43,7 @@ DELAY_MS = 10
 
 
 def waiting(given: argparse.Namespace) -> None:
-    """What a run costs that finds a guest waiting; traffic's part is told by a run that lasts twice as long."""
+    """Measure a run in a guest that was booted before; a second run of twice the length shows the traffic's part."""
     os.environ["NETLAB_WARM"] = "1"
 
     def timed(network: nl.Topology, flow: nl.Tcp, seconds: float) -> Cost:
@@ -64,7 +64,7 @@ def waiting(given: argparse.Namespace) -> None:
 
 
 def captures(given: argparse.Namespace) -> None:
-    """What a packet costs that crosses a captured link: other programs only add, so the least of several runs counts."""
+    """Measure the cost of a captured packet: the least of several runs counts, because other programs can only add to it."""
     # A guest that waits for the next run would be counted with the wrong one.
     os.environ["NETLAB_WARM"] = "0"
     kept: list[nl.Run] = []

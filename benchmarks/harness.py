@@ -1,4 +1,4 @@
-"""What the benchmarks share: processor time, contestants in turns, a table of medians, a busy machine."""
+"""Functions that all benchmarks use: processor time, contestants in turns, a table of medians, a busy machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def used_s() -> float:
 
 
 def cost(work: Callable[[], object]) -> Cost:
-    """What some work takes."""
+    """Return the wall-clock and processor time that a function takes."""
     began_s, before_s = time.monotonic(), used_s()
     work()
     return Cost(time.monotonic() - began_s, used_s() - before_s)

@@ -1,4 +1,4 @@
-"""How often a live panel draws in JupyterLab in a real browser: 8 flows over 10 Mbit/s at ten times real time.
+"""Measure how often a live panel draws in JupyterLab in a real browser: 8 flows over 10 Mbit/s at ten times real time.
 
     python benchmarks/live_panel.py [--busy PROCESSES] [--seconds 20]
 

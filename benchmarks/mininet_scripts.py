@@ -118,7 +118,7 @@ def scripts() -> dict[str, Path]:
 
 
 def replies(said: str) -> str:
-    """What came back, by what the script printed."""
+    """Return a summary of a script's results from its output."""
     found = []
     for line in said.splitlines():
         for pattern, words in RESULTS:
@@ -134,7 +134,7 @@ def replies(said: str) -> str:
 
 def run(name: str, path: Path) -> list[str]:
     """Run a script and look at what it printed; returns its row of the table."""
-    # Where an example opens the prompt, something is asked there.
+    # Enter commands if an example opens Mininet's prompt.
     lab, keys, expected = LABS.get(name, (None, "pingall\n", EXAMPLES_SAY.get(name, "")))
     text = lab.to_mininet() if lab else path.read_text(errors="replace")
     if theory := re.search(r"Theory: (.*)\"\"\"", text):

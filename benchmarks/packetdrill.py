@@ -28,7 +28,7 @@ from netlab.kernel import building, cache
 
 TARGET = Path(__file__).parent.parent / "docs" / "evidence" / "conformance.md"
 FOLDER = "tools/testing/selftests/net/packetdrill"
-# As the kernel's own ksft_runner.sh has them for IPv4.
+# The options of the kernel's own ksft_runner.sh for IPv4.
 WORDS = (
     "--ip_version=ipv4 --local_ip=192.168.0.1 --gateway_ip=192.168.0.1 --netmask_ip=255.255.0.0 --remote_ip=192.0.2.1 "
     "-D TFO_COOKIE=3021b9d889017eeb -D TFO_COOKIE_ZERO=b7c12350a90dc8f5 -D CMSG_LEVEL_IP=SOL_IP -D CMSG_TYPE_RECVERR=IP_RECVERR"

@@ -67,7 +67,7 @@ def pinger(wire: Wire, **changes: Any) -> Pinger:
 
 
 def reply(request: bytes, kind: int = echo.ECHO_REPLY, header: bytes = IP_HEADER) -> bytes:
-    """What the other end answers to a request."""
+    """Return the other end's answer to a request."""
     return header + bytes([kind]) + request[1:]
 
 

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.root
 
 
 def in_a_namespace(code: str) -> str:
-    """What a program prints that starts in a network namespace of its own."""
+    """Run a program in a new network namespace and return its output."""
     done = subprocess.run(
         ["unshare", "--net", sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )

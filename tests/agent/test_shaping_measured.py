@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
 
 def tc(run: nl.Run, what: str = "qdisc") -> list[dict[str, object]]:
-    """What `tc -j` printed in a command of the run."""
+    """Return the output of a command with `tc -j` in a run."""
     (text,) = [row.stdout for row in run.commands.itertuples() if what in row.command]
     found: list[dict[str, object]] = json.loads(text)
     return found
@@ -177,7 +177,7 @@ def test_each_direction_has_its_own_rate() -> None:
 
 @pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "cake"])
 def test_active_queues_keep_the_delay_down(aqm: str) -> None:
-    """Beside a full FIFO of 300 packets, every discipline at least halves the queue and keeps the link 85 % busy."""
+    """Every discipline halves the queue of a full FIFO of 300 packets, or better, and keeps the link 85 % busy."""
     delay_ms = {}
     for discipline in ("fifo", aqm):
         topology = nl.topologies.dumbbell(pairs=1, rate_mbps=10, delay_ms=10, queue_packets=300, aqm=discipline)
@@ -229,7 +229,7 @@ def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
 
 
 def test_a_queue_counts_each_small_segment() -> None:
-    """What the queue sent is as many packets as the segments that TCP put on the way, whatever their size."""
+    """The queue sends as many packets as TCP sends segments, whatever their size."""
     topology = nl.topologies.dumbbell(pairs=1, rate_mbps=2, delay_ms=10, queue_packets=20)
     run = nl.run(topology, [nl.Tcp("h1", "h2", mss_bytes=300)], duration_s=10)
     sent = run.queues[run.queues["interface"] == "r1-eth1"].iloc[-1]

@@ -98,7 +98,7 @@ def test_both_kernels_capture_the_same_packets() -> None:
             packets.loc[rows, "seq"] = (packets.seq[rows] - seq) % 2**32
             packets.loc[rows, "ack"] = (packets.ack[rows] - ack) % 2**32
         packets.loc[client, "src_port"] = packets.loc[server, "dst_port"] = 0
-        # What happens within a microsecond at two places may come in either order.
+        # Events within the same microsecond at two places may be in either order.
         tables.append(packets.sort_values(["capture", "node", "departs", "t_s"], kind="stable").reset_index(drop=True))
     pocket, library = tables
     assert len(pocket) > 20_000

@@ -76,7 +76,7 @@ CLASS = {
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One short network, one landmark."""
+    """Reduce the contest to a short network."""
     drawn = networks.draw(DEFAULT_SEED)
     monkeypatch.setattr(networks, "DURATION_S", 2.0)
     monkeypatch.setattr(networks, "draw", lambda _seed: [each for each in drawn if each.key == "walk"])
@@ -174,7 +174,7 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page
     names = {row["student"]: row["pseudonym"] for row in csv.DictReader(table.splitlines())}
     assert names["annika"] in page and names["benedikt"] in page and "AnnikasOwn (line 2)" in table
-    # As when netlab is updated below a contest: the page asks for what is not there.
+    # As after an update of netlab during a contest: the page asks for values that are missing.
     (tmp_path / "out" / board.SCORES).unlink()
     monkeypatch.setattr(board, "_words", lambda *_held, **_how: {})
     with pytest.raises(NetlabError, match="Was netlab changed while the contest ran"):
@@ -247,7 +247,7 @@ def test_ctrl_c_in_a_race_leaves_what_raced_and_nothing_else(tmp_path: Path) -> 
     assert "Traceback" not in complaint
     with pytest.raises(ProcessLookupError):
         os.killpg(stopped.pid, 0)
-    # What stays is the directory of this user's scratch, with its lock.
+    # Only the user's scratch directory stays, with its lock.
     assert {path.name for path in (tmp_path / "tmp").rglob("*")} <= {f"netlab-{os.getuid()}", "lock"}
     found = {path: path.read_text()[:400] for path in (tmp_path / "out" / "results").iterdir()}
     assert len(found) == 1, found

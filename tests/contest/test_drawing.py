@@ -1,4 +1,4 @@
-"""Where things stand in the board's pictures."""
+"""The positions of labels and dots in the board's pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_plane_puts_good_right_and_below() -> None:
 
 
 def test_a_label_stands_on_no_dot_and_on_no_other_label() -> None:
-    """As on a board of a class: names among dots that are close to each other, some of them at the right edge."""
+    """Labels of dots that are close to each other, some of them at the right edge, as on the board of a class."""
     draw = random.Random(1)  # noqa: S311 (no secret)
     spots = [(draw.gauss(760, 25), draw.gauss(300, 50)) for _ in range(45)]
     dots = [

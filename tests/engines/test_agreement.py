@@ -47,7 +47,7 @@ def hold(case: Any, quantities: list[float]) -> None:
 
 @pytest.fixture(scope="module")
 def in_guest() -> Any:
-    """What the native engine measures as root of the pocket kernel, with the `tc` lines of a real clock, in virtual time."""
+    """Return the native engine's results as root in the pocket kernel: `tc` lines for a real clock, in virtual time."""
     return told_by(PROGRAM, within_s=(WITHIN_S,), numbers=list(SHORT))
 
 

@@ -1,4 +1,4 @@
-"""What the library kernel's program says becomes rows, without the program."""
+"""The conversion of answers of the library kernel's program to rows, without the program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_an_echo_that_came_back_has_its_time_and_one_that_did_not_has_none() -> 
 
 
 def test_a_connections_counters_stand_by_their_names() -> None:
-    # As they come: two times three numbers, then the reading.
+    # The order in the message: two times three numbers, then the reading.
     reading = [5000, 6000, 125_000, 10, 7, 20_000, 19_000, 1, 11, 4, 0, 2, 0]
     row = answers._tcp_row((0, 3, 1, NS, 2 * NS, 4 * NS, *reading))
     assert {name: row[name] for name in ("stream", "connect_s", "first_s", "last_s", "received_bytes", "rtt_ms")} == {

@@ -245,7 +245,7 @@ START, DATAGRAM, TIMER = range(3)
 
 
 def asked(both: ends.Ends, now_s: float, event: int, end: int, data: bytes = b"") -> tuple[float | None, list[bytes]]:
-    """What a program wants when the kernel asks (protocol.h: the time, a port, what happened, which end): its timer, its datagrams."""
+    """Return a program's timer and datagrams after a call of the kernel (protocol.h: time, port, event, end)."""
     told = both.answer(struct.pack("<QIIII", round(now_s * 1e9), 5001, event, end, 0) + data)
     (timer,), at, sent = struct.unpack_from("<Q", told), 8, []
     while at < len(told):
@@ -383,7 +383,7 @@ def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
             call()
     for data in (b"x", bytearray(1472), memoryview(b"x")):
         receiver.send(data)
-    # What a receiver sends is no part of the account. Each of the sender's took four bytes more for its length.
+    # The account does not include what a receiver sends. Each datagram of the sender takes four more bytes for its length.
     assert account.sent_datagrams == 1_000_000 // 1476
     assert len(receiver.take()) == 8 + 3 * 4 + 1474
     receiver.set_timer(2.5)

@@ -1,4 +1,4 @@
-"""What this machine's own kernel has: nothing is taken for there that was not asked for, and what helps is true of the place."""
+"""The tests of this machine's own kernel: no part counts as present without a test, and the remedies fit the machine."""
 
 from __future__ import annotations
 

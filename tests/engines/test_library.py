@@ -55,7 +55,7 @@ def run(topology: nl.Topology, traffic: list[Any], **words: Any) -> nl.Run:
 
 
 def told(requests: bytes, **words: Any) -> tuple[int, list[tuple[int, bytes]]]:
-    """What the program answers to these requests, and its exit status."""
+    """Return the program's exit status and its answers to these requests."""
     done = subprocess.run(
         [str(library.find().path), str(os.getpid())],
         input=requests,
@@ -450,7 +450,7 @@ def test_without_its_parent_it_does_not_begin() -> None:
 
 
 def test_it_confines_itself_to_its_pipes(tmp_path: Path) -> None:
-    """Where the machine has Landlock and seccomp, the program has taken both upon itself before it reads a plan."""
+    """If the machine has Landlock and seccomp, the program confines itself with both before it reads a plan."""
     status, frames = told(begin() + frame(NODE) + frame(GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
     _now, _jumps, confined = struct.unpack_from("<QQQ", frames[-1][1])
     assert status == 0

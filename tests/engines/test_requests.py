@@ -1,4 +1,4 @@
-"""What the library kernel's program gets of a plan, field by field, without the program."""
+"""The requests to the library kernel's program that a plan becomes, field by field, without the program."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypat
     assert {node: list(itertools.chain(*batches)) for node, batches in small.batches.items()} == lines
     assert sum(map(len, small.batches.values())) > sum(map(len, whole.batches.values()))
     told = [[data for kind, data in frames(each.take()) if kind == asked.NETLINK] for each in (whole, small)]
-    # One that is larger goes alone.
+    # A message that is larger than a batch is sent alone.
     assert all(len(data) <= 300 or len(list(messages(data))) == 1 for data in told[1])
     sizes = [[size for data in each for size in messages(data)] for each in told]
     assert sizes[0] == sizes[1] and len(sizes[0]) == sum(map(len, lines.values()))

@@ -124,7 +124,7 @@ def test_guests_die_with_the_program_that_started_them(number: signal.Signals) -
     process.send_signal(number)
     process.wait(20)
     assert wait_for(lambda: not guests()), f"still there after {number.name}: {guests()}"
-    # What a killed program could not clear away, the next run does.
+    # The next run removes what the killed program left.
     nl.run(TWO_HOSTS, [nl.Ping("h1", "h2")], duration_s=1)
     assert not run_directories()
 

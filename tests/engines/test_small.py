@@ -49,7 +49,7 @@ def test_what_becomes_able_to_hold_much_gets_the_whole_memory(link: dict[str, An
 
 @pytest.mark.parametrize("payload_bytes", [1448, 200])
 def test_a_packet_of_the_traffics_own_size_counts(payload_bytes: int) -> None:
-    """Of 1448 bytes few fit into a queue of bytes, of 200 many."""
+    """Few packets of 1448 bytes fit into a queue with a limit in bytes, and many of 200 bytes."""
     link = nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, queue_bytes=500_000)
     traffic = [nl.Udp("h1", "h2", rate_mbps=1, payload_bytes=payload_bytes)]
     scenario = nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[link]), traffic, duration_s=1)

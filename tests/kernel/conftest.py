@@ -1,4 +1,4 @@
-"""What the tests of the kernel's room share."""
+"""Fixtures for the tests of kernel builds."""
 
 import pytest
 

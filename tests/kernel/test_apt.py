@@ -1,4 +1,4 @@
-"""What apt says, and which source follows from it. The texts are apt's own, mirror names replaced."""
+"""The choice of a kernel source from apt's output. The texts are apt's own, except for the names of mirrors."""
 
 from pathlib import Path
 

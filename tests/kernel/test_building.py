@@ -108,7 +108,7 @@ def source(tmp_path: Path, places: dict[str, str]) -> Path:
 
 
 def left_behind(root: Path) -> list[str]:
-    """What is in the cache apart from whole kernels and the lock."""
+    """Return the files in the cache other than complete kernels and the lock."""
     return sorted(
         str(path.relative_to(root))
         for path in root.rglob("*")

@@ -1,4 +1,4 @@
-"""Where built kernels live."""
+"""The directories of built kernels."""
 
 import sys
 from pathlib import Path

@@ -38,7 +38,7 @@ def compile_one(tree, name, *flags):
 
 def test_headers_are_read_once_and_each_file_keeps_its_own_name(tree):
     assert b"first!" in compile_one(tree, "first", "-O2")
-    # What is precompiled is not read again: this would stop the compiler.
+    # The compiler does not read a precompiled header again: this text would stop it.
     (tree / "own" / "kernel.h").write_text("#ifndef NAME\n#error read again\n#endif\n")
     second = compile_one(tree, "second", "-O2")
     assert b"second!" in second and b"first!" not in second

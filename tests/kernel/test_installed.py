@@ -127,7 +127,7 @@ def test_info_says_version_size_time_and_what_it_lacks() -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 def test_a_cache_of_somebody_else_is_told_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in another user's home: not "there is no kernel", because there may be one."""
+    """The error for another user's cache does not claim that there is no kernel, because there may be one."""
     (tmp_path / "kernels").mkdir()
     tmp_path.chmod(0)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))

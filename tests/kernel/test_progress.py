@@ -1,4 +1,4 @@
-"""How far a build is."""
+"""The progress of a build."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from netlab.kernel.progress import BuildProgress, Meter, ProgressLine
 
 
 class Tty:
-    """As much of a text stream as a printer asks for."""
+    """The part of a text stream that `ProgressLine` uses."""
 
     def __init__(self, tty: bool) -> None:
         self.text, self._tty = "", tty

@@ -94,7 +94,7 @@ def test_a_link_follows_a_trace_from_its_change_on():
         lab.advance(2)
         seconds = flow.intervals.groupby(flow.intervals.t_s.add(-1e-6) // 1).goodput_mbps.mean()
     limits = [theory.udp_goodput_limit_mbps(rate, 1000) for rate in (8, 2, 8, 2, 8, 2, 4, 6)]
-    # What is in flight, for 6 ms and a few frames, carries some of a second's rate into the next.
+    # Packets in flight, for 6 ms and a few frames, carry some of a second's rate into the next.
     assert seconds.to_list() == pytest.approx(limits, abs=0.12)
 
 

@@ -1,4 +1,4 @@
-"""What a notebook's `%host` says and offers to complete. No guest is needed."""
+"""The output and the completions of a notebook's `%host`. No guest is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from netlab.lab import magics
 
 
 class Lab(dict):
-    """As much of a live network as the magics look at."""
+    """The part of a live network that the magics use."""
 
     closed = False
 

@@ -27,7 +27,7 @@ TWO_HOSTS = """
 
 
 def output_of(tmp_path: Path, script: str, keys: str = "") -> str:
-    """What a script with two hosts prints: 10 Mbit/s of Ethernet frames, a round trip of 2 ms."""
+    """Return the output of a script with two hosts: 10 Mbit/s of Ethernet frames, a round trip of 2 ms."""
     path = tmp_path / "script.py"
     path.write_text(textwrap.dedent(TWO_HOSTS) + textwrap.dedent(script))
     parts: list[str] = []
@@ -176,7 +176,7 @@ def test_intervals_rates_and_reports_are_those_of_iperf_itself(tmp_path: Path) -
     report = re.search(r"Server Report:\s+.*\s+.* ([\d.]+) Mbits/sec +([\d.]+) ms +(\d+)/(\d+) \((\d+)%\)", udp)
     assert report is not None, udp
     received_mbps, jitter_ms, lost, total, lost_percent = (float(part) for part in report.groups())
-    # Of 20 Mbit/s of data 9.72 pass (1470 of 1512 bytes). Of 5102 datagrams 2480 pass in 3 s, and 1000 wait in netem's queue.
+    # The link passes 9.72 of 20 Mbit/s of data (1470 of 1512 bytes): 2480 of 5102 datagrams in 3 s, and 1000 wait in netem's queue.
     assert 9.5 < received_mbps < 9.9 and 5095 < total < 5110 and 0.3 < lost / total < 0.335
     assert lost_percent == pytest.approx(100 * lost / total, abs=1)
     assert jitter_ms > 0

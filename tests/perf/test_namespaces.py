@@ -100,7 +100,7 @@ def test_sender_receiver_kernel_and_queue_agree_to_the_packet(slow_link: None) -
     assert match is not None
     # Datagrams that the sender's own queue drops count as SndbufErrors.
     dropped = near["SndbufErrors"] - near_before["SndbufErrors"]
-    # One greeting datagram (or a few, had the first been late) opened the way before.
+    # A greeting datagram (or a few, if the first was late) was sent before.
     greetings = near["OutDatagrams"] - near_before["OutDatagrams"] + dropped - total["datagrams"]
     assert 1 <= greetings <= 3
     assert far["InDatagrams"] - far_before["InDatagrams"] - total["received_datagrams"] == greetings

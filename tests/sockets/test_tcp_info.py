@@ -1,4 +1,4 @@
-"""What the kernel tells of a connection, whatever its age."""
+"""The kernel's data about a connection, in the layout of any kernel version."""
 
 from __future__ import annotations
 
