@@ -17,7 +17,7 @@ WORKERS := -n logical --maxprocesses 8 --dist loadfile
 ARGS ?=
 
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
-	$(BIN)/python -m netlab.course.authoring --check
+	$(BIN)/python -m netlab_course.authoring --check
 	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
 
 quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; side by side
@@ -34,7 +34,7 @@ lint: setup
 	$(BIN)/python tools/wording.py
 
 notebooks: setup  ## both notebooks of every chapter from solutions/*.py; CHAPTERS="01_udp_loss" makes those of some only
-	$(BIN)/python -m netlab.course.authoring $(CHAPTERS)
+	$(BIN)/python -m netlab_course.authoring $(CHAPTERS)
 
 site: setup  ## the book as two sites in build/site, for students and for instructors, with the page of `make lite`; CHAPTERS="01_udp_loss" makes some only
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock

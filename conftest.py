@@ -15,7 +15,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
-from netlab.kernel import cache
+from netlab_kernel import cache
 from tests import outputs
 
 # How fast a busy machine draws examples says nothing about netlab.
@@ -28,7 +28,7 @@ settings.load_profile("netlab")
 _BOOTS = re.compile(r"^pytestmark = .*pytest\.mark\.(pocket|library|slow)\b", re.MULTILINE)
 
 # Only Pyodide can import it.
-collect_ignore = ["netlab/engines/library/browser.py"]
+collect_ignore = ["netlab_engines/library/browser.py"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import netlab as nl
-from netlab.engines.library import LibraryEngine
-from netlab.engines.library.session import LibrarySession
+from netlab_engines.library import LibraryEngine
+from netlab_engines.library.session import LibrarySession
 
 Value = Callable[[nl.Run], float]
 TCP_SHARE = 1448 / 1514

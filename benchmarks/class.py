@@ -31,13 +31,13 @@ from harness import busy, used_s
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from netlab.contest import board, contest, race  # noqa: E402
-from netlab.contest.opponents import OPPONENTS  # noqa: E402
-from netlab.course import authoring  # noqa: E402
-from netlab.grading import grade, master, merged, reports  # noqa: E402
-from netlab.grading.grade import Graded  # noqa: E402
-from netlab.grading.roster import Entry  # noqa: E402
-from netlab.kernel import cache  # noqa: E402
+from netlab.base import cache  # noqa: E402
+from netlab_classroom.contest import board, contest, race  # noqa: E402
+from netlab_classroom.contest.opponents import OPPONENTS  # noqa: E402
+from netlab_classroom.grading import grade, master, merged, reports  # noqa: E402
+from netlab_classroom.grading.grade import Graded  # noqa: E402
+from netlab_classroom.grading.roster import Entry  # noqa: E402
+from netlab_course import authoring  # noqa: E402
 from tests.grading import classroom  # noqa: E402
 
 CACHE = cache.root()

@@ -38,7 +38,7 @@ sudo --preserve-env=PIP_CERT -u student -H sh -c '
     git clone -q netlab.bundle netlab && cd netlab
     began=\$(date +%s)
     sh tools/setup.sh --system
-    python3 -m netlab.kernel.command unpack ../netlab-kernel-*.tar.xz
+    python3 -m netlab_kernel.command unpack ../netlab-kernel-*.tar.xz
     make setup
     echo "TABLE \$(. /etc/os-release; echo "\$PRETTY_NAME") | \$(.venv/bin/python -V) | \$((\$(date +%s) - began)) s"
     .venv/bin/netlab doctor

@@ -36,11 +36,12 @@ sys.path.insert(0, str(REPOSITORY))
 import harness  # noqa: E402
 
 import netlab as nl  # noqa: E402
+from netlab.base import cache  # noqa: E402
 from netlab.base.errors import EngineError, NetlabError  # noqa: E402
 from netlab.commands import cli  # noqa: E402
-from netlab.grading import grade, kept  # noqa: E402
-from netlab.kernel import cache, library  # noqa: E402
-from netlab.replication.rows import published  # noqa: E402
+from netlab_classroom.grading import grade, kept  # noqa: E402
+from netlab_kernel import library  # noqa: E402
+from netlab_replication.rows import published  # noqa: E402
 from tests.engines import webassembly  # noqa: E402
 from tests.engines.parity import differences  # noqa: E402
 from tests.grading import classroom  # noqa: E402

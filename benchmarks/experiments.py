@@ -30,7 +30,7 @@ from unittest import mock
 from harness import Cost, cost, in_turns, table
 
 import netlab as nl
-from netlab.kernel import cache
+from netlab_kernel import cache
 
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["NETLAB_PROGRESS"] = "0"
@@ -176,7 +176,7 @@ def ends(control: Any) -> Iterator[Any]:
 
 def answers(topic: str) -> Iterator[tuple[str, float]]:
     """Yield for each move of a chapter's panel what was moved and the time in s until its figure."""
-    panel = importlib.import_module(f"netlab.chapters.{topic}").begin().panel()
+    panel = importlib.import_module(f"netlab_course.chapters.{topic}").begin().panel()
     panel.refresh()
 
     def move(control: Any, value: Any) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 import mininet
 
 from netlab.base.errors import NetlabError
-from netlab.lab.script import run_script
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.replication.labs import epfl
+from netlab_engines.lab.script import run_script
+from netlab_replication.labs import epfl
 
 HERE = Path(__file__).parent
 EXAMPLES = Path(mininet.__file__ or "").parent / "examples"

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import netlab as nl
-from netlab import kernel
-from netlab.kernel import building, cache
+import netlab_kernel as kernel
+from netlab_kernel import building, cache
 
 TARGET = Path(__file__).parent.parent / "docs" / "evidence" / "conformance.md"
 FOLDER = "tools/testing/selftests/net/packetdrill"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from harness import Cost, cost, in_turns, table
 
-from netlab.kernel import installed
-from netlab.lab.script import run_script
+from netlab_engines.lab.script import run_script
+from netlab_kernel import installed
 
 SCRIPT = Path(__file__).parent / "mininet" / "many_programs.py"
 

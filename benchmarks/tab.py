@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 import firefox  # noqa: E402 (beside this file)
 
-from netlab.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
+from netlab_course.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
 from tests import outputs  # noqa: E402
 
 OpenPage = Callable[[str], AbstractContextManager[Callable[[str], Any]]]

@@ -22,16 +22,16 @@ import tab
 from endurance import published_scenarios
 
 from netlab.base.errors import EngineError
-from netlab.engines.library.engine import LibraryEngine
-from netlab.kernel import library
 from netlab.runs.scenario import Scenario
+from netlab_engines.library.engine import LibraryEngine
+from netlab_kernel import library
 from tests.engines import webassembly
 
 NAME = "01_udp_loss"
 CELL = """from __future__ import annotations
 import hashlib, json, time
-from netlab.engines.library import engine
-from netlab.kernel import library
+from netlab_engines.library import engine
+from netlab_kernel import library
 from netlab.runs.scenario import Scenario
 
 {answers}

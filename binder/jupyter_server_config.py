@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
-from netlab.course import catalogue, copies
+from netlab_course import catalogue, copies
 
 folder = copies.folder()
 try:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from netlab import plots, theory, widgets
     from netlab.base.version import VERSION as __version__
     from netlab.captures import Capture
-    from netlab.course import checks
     from netlab.engines import lasting, preflight
-    from netlab.lab.live import live
     from netlab.measure.results import Run
     from netlab.network import topologies
     from netlab.network.change import Change
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from netlab.runs.scenario import Scenario
     from netlab.runs.sweeps import sweep
     from netlab.traffic import Command, Ping, Program, Tcp, Udp
+    from netlab_course import checks
+    from netlab_engines.lab.live import live
 
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
@@ -46,15 +46,15 @@ _HOMES = {
     "Udp": "netlab.traffic",
     "interval": "netlab.runs.replications",
     "lasting": "netlab.engines",
-    "live": "netlab.lab.live",
+    "live": "netlab_engines.lab.live",
     "preflight": "netlab.engines",
-    "progress": "netlab.course.catalogue",
+    "progress": "netlab_course.catalogue",
     "repeat": "netlab.runs.replications",
     "run": "netlab.runs.experiment",
     "sweep": "netlab.runs.sweeps",
 }
 _MODULES = {
-    "checks": "netlab.course.checks",
+    "checks": "netlab_course.checks",
     "plots": "netlab.plots",
     "theory": "netlab.theory",
     "topologies": "netlab.network.topologies",
@@ -72,9 +72,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("netlab.base.version").VERSION
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+        return _load(_MODULES[name])
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return getattr(_load(_HOMES[name]), name)
     if name[:1].isupper():
         # Kinds of traffic that were added to the table.
         for kind in importlib.import_module("netlab.traffic").KINDS.values():
@@ -85,6 +85,10 @@ def __getattr__(name: str) -> Any:
         kinds = ", ".join(kind.__name__ for kind in importlib.import_module("netlab.traffic").KINDS.values())
         raise AttributeError(f"module 'netlab' has no attribute {name!r}; the kinds of traffic are {kinds}")
     raise errors.unknown_name("netlab", name, __all__)
+
+
+def _load(module: str) -> Any:
+    return importlib.import_module("netlab.base.packages").load(module)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import start_here
+from netlab_course.chapters import start_here
 
 chapter = start_here.begin()
 nl.preflight()

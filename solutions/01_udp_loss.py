@@ -17,8 +17,8 @@
 import numpy as np
 
 import netlab as nl
-from netlab.chapters import udp_loss
-from netlab.chapters.udp_loss import experiments
+from netlab_course.chapters import udp_loss
+from netlab_course.chapters.udp_loss import experiments
 
 chapter = udp_loss.begin()
 own = chapter.own

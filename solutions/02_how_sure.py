@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.chapters import how_sure
-from netlab.chapters.how_sure import experiments
+from netlab_course.chapters import how_sure
+from netlab_course.chapters.how_sure import experiments
 
 chapter = how_sure.begin()
 own = chapter.own

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.chapters import congestion_collapse
+from netlab_course.chapters import congestion_collapse
 
 chapter = congestion_collapse.begin()
 own = chapter.own

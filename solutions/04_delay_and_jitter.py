@@ -18,8 +18,8 @@
 import math
 
 import netlab as nl
-from netlab.chapters import delay_and_jitter
-from netlab.chapters.delay_and_jitter import experiments, plots
+from netlab_course.chapters import delay_and_jitter
+from netlab_course.chapters.delay_and_jitter import experiments, plots
 
 chapter = delay_and_jitter.begin()
 own = chapter.own

@@ -14,8 +14,8 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import bdp
-from netlab.chapters.bdp import experiments
+from netlab_course.chapters import bdp
+from netlab_course.chapters.bdp import experiments
 
 chapter = bdp.begin()
 own = chapter.own

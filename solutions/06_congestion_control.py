@@ -16,8 +16,8 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import congestion_control
-from netlab.chapters.congestion_control import plots
+from netlab_course.chapters import congestion_control
+from netlab_course.chapters.congestion_control import plots
 
 chapter = congestion_control.begin()
 own = chapter.own

@@ -17,8 +17,8 @@
 import math
 
 import netlab as nl
-from netlab.chapters import short_flows
-from netlab.chapters.short_flows import experiments
+from netlab_course.chapters import short_flows
+from netlab_course.chapters.short_flows import experiments
 
 chapter = short_flows.begin()
 own = chapter.own

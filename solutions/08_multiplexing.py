@@ -16,7 +16,7 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import multiplexing
+from netlab_course.chapters import multiplexing
 
 chapter = multiplexing.begin()
 own = chapter.own

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.chapters import parallel_streams
+from netlab_course.chapters import parallel_streams
 
 chapter = parallel_streams.begin()
 own = chapter.own

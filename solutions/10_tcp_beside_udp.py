@@ -19,7 +19,7 @@
 import numpy as np
 
 import netlab as nl
-from netlab.chapters import tcp_beside_udp
+from netlab_course.chapters import tcp_beside_udp
 
 chapter = tcp_beside_udp.begin()
 own = chapter.own

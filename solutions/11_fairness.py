@@ -14,8 +14,8 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import fairness
-from netlab.chapters.fairness import experiments
+from netlab_course.chapters import fairness
+from netlab_course.chapters.fairness import experiments
 
 chapter = fairness.begin()
 own = chapter.own

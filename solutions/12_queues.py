@@ -16,8 +16,8 @@
 import math
 
 import netlab as nl
-from netlab.chapters import queues
-from netlab.chapters.queues import experiments
+from netlab_course.chapters import queues
+from netlab_course.chapters.queues import experiments
 
 chapter = queues.begin()
 own = chapter.own

@@ -16,8 +16,8 @@
 import numpy as np
 
 import netlab as nl
-from netlab.chapters import load_and_delay
-from netlab.chapters.load_and_delay import experiments
+from netlab_course.chapters import load_and_delay
+from netlab_course.chapters.load_and_delay import experiments
 
 chapter = load_and_delay.begin()
 own = chapter.own

@@ -14,9 +14,9 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import reliable_transfer
-from netlab.chapters.reliable_transfer import experiments, programs
-from netlab.chapters.reliable_transfer.channel import protocol
+from netlab_course.chapters import reliable_transfer
+from netlab_course.chapters.reliable_transfer import experiments, programs
+from netlab_course.chapters.reliable_transfer.channel import protocol
 
 chapter = reliable_transfer.begin()
 own = chapter.own

@@ -17,8 +17,8 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import own_control
-from netlab.chapters.own_control import experiments
+from netlab_course.chapters import own_control
+from netlab_course.chapters.own_control import experiments
 
 chapter = own_control.begin()
 own = chapter.own

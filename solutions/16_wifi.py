@@ -19,8 +19,8 @@
 import math
 
 import netlab as nl
-from netlab.chapters import wifi
-from netlab.chapters.wifi import experiments
+from netlab_course.chapters import wifi
+from netlab_course.chapters.wifi import experiments
 
 chapter = wifi.begin()
 own = chapter.own

@@ -14,7 +14,7 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
-from netlab.chapters import elsewhere
+from netlab_course.chapters import elsewhere
 
 elsewhere.go_on()  # where something is missing, a cell says so and the page goes on
 print(nl.preflight())

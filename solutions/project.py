@@ -31,7 +31,7 @@
 import pandas as pd
 
 import netlab as nl
-from netlab.chapters import elsewhere
+from netlab_course.chapters import elsewhere
 
 elsewhere.go_on()  # where something is missing, a cell says so and the page goes on
 print(nl.preflight())

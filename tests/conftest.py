@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from netlab import kernel
+import netlab_kernel as kernel
 from netlab.base.errors import KernelError
-from netlab.kernel import library
+from netlab_kernel import library
 
 
 @pytest.hookimpl(tryfirst=True)

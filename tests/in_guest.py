@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import netlab as nl
-from netlab.engines.paths import python_path
-from netlab.kernel import cache
+from netlab.base import cache
+from netlab_engines.paths import python_path
 
 
 def told_by(

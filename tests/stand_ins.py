@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from netlab.engines import host_kernel
-from netlab.engines.base import OnProgress, Requirement, cancelled, require
+from netlab.engines import OnProgress, Requirement, cancelled, require
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
+from netlab_engines import host_kernel
 
 
 class Fake:
@@ -28,6 +28,12 @@ class Fake:
 
     def requirements(self) -> list[Requirement]:
         return [Requirement("tc", True, "/sbin/tc"), *self.missing]
+
+    def differences(self) -> list[str]:
+        return []
+
+    def fingerprint(self) -> str:
+        return self.name
 
     def execute(
         self, plan: dict[str, Any], *, on_progress: OnProgress, cancel: threading.Event | None = None

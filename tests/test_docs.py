@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
+from netlab.base.location import PACKAGES
 from netlab.commands import cli
 from netlab.network.link import LinkShape
 
@@ -95,17 +96,18 @@ def test_the_documentation_is_short() -> None:
 
 
 def test_the_architecture_names_every_package_once() -> None:
-    table = (
+    tables = (
         (DOCS / "contributing" / "architecture.md").read_text().partition("## Packages")[2].partition("## Folders")[0]
     )
-    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    rows = [row.split("|")[1] for row in tables.splitlines() if row.startswith("| `")]
     named = [package for row in rows for package in re.findall(r"`(\w+)`", row)]
-    assert sorted(named) == sorted(path.parent.name for path in (ROOT / "netlab").glob("*/__init__.py"))
+    parts = [path.parent.name for package in PACKAGES for path in (ROOT / package).glob("*/__init__.py")]
+    assert sorted(named) == sorted([*PACKAGES, *parts])
 
 
 def test_the_reference_names_every_command_and_every_target_of_make() -> None:
     page = (DOCS / "reference" / "cli.md").read_text()
-    missing = [command for command in cli.COMMANDS if f"netlab {command}" not in page]
+    missing = [command for command in cli.commands() if f"netlab {command}" not in page]
     targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert not missing + [target for target in targets if f"make {target}" not in page]
 

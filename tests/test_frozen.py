@@ -12,9 +12,9 @@ BEING_MADE = {"Laboratory", "Marked", "Matched"}
 """What is filled in as work goes on."""
 
 
-@pytest.mark.parametrize("package", ["network", "measure", "grading", "runs"])
+@pytest.mark.parametrize("package", ["netlab.network", "netlab.measure", "netlab_classroom.grading", "netlab.runs"])
 def test_a_description_is_frozen(package: str) -> None:
-    home = importlib.import_module(f"netlab.{package}")
+    home = importlib.import_module(package)
     modules = [
         importlib.import_module(found.name) for found in pkgutil.walk_packages(home.__path__, f"{home.__name__}.")
     ]

@@ -24,7 +24,7 @@ import pandas as pd
 import netlab as nl
 import plotly.graph_objects as go
 from netlab.base.errors import RunError
-from netlab.engines.library import own
+from netlab.traffic import own_calls as own
 assert go.Sankey(node={"label": ["a"]}).node.label == ("a",)  # which no chapter imports
 assert "delay_ms" in nl.Link.__doc__ and "by" in pd.DataFrame.groupby.__doc__  # help() has its text
 topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)

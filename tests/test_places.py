@@ -15,9 +15,9 @@ from types import ModuleType
 import pytest
 
 from netlab import engines
-from netlab.commands import cli, doctor
-from netlab.engines import host_kernel, launcher, pocket
-from netlab.kernel import building, prerequisites
+from netlab.commands import cli
+from netlab_engines import doctor_report, host_kernel, launcher, pocket
+from netlab_kernel import building, prerequisites
 from tests.in_guest import told_by
 from tests.stand_ins import kernel_says
 from tests.waiting import free_port, wait_for
@@ -50,7 +50,7 @@ def wsl2(monkeypatch):
 def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypatch, capsys):
     assert building.kinds_here() == ("pocket", "library")
     monkeypatch.setattr(engines, "preflight", lambda: "Ready: as anywhere.")
-    monkeypatch.setattr(doctor, "pocket", pocket.machine_requirements)
+    monkeypatch.setattr(doctor_report, "pocket", pocket.machine_requirements)
     assert cli.main(["doctor"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Landlock no this host has none" in said

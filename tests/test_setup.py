@@ -97,8 +97,8 @@ def test_without_apt_the_commands_for_the_kernels_need_no_package_of_pythons(set
     assert named, said
     source, commands = named[2], re.findall(rf"^  {re.escape(sys.executable)} (-m netlab\S+ .*)$", said, re.MULTILINE)
     answers = {
-        f"-m netlab.kernel.command build --source {source}": f"no kernel source at {ROOT / source}",
-        "-m netlab.kernel.command unpack FILE": "no file FILE",
+        f"-m netlab_kernel.command build --source {source}": f"no kernel source at {ROOT / source}",
+        "-m netlab_kernel.command unpack FILE": "no file FILE",
     }
     assert set(commands) == set(answers)
     for command, answer in answers.items():

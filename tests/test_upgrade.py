@@ -23,11 +23,12 @@ import pytest
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import KernelError
+from netlab.base.location import package_directories
 from netlab.commands import cli
-from netlab.course import catalogue, progress_store
-from netlab.kernel import installed, library
-from netlab.kernel.edits import recipe_hash
 from netlab.measure.results import Run
+from netlab_course import catalogue, progress_store
+from netlab_kernel import installed, library
+from netlab_kernel.edits import recipe_hash
 from tests.programs import ROOT, load
 
 PROGRAMS = {"kernels": ("linux", "mnexec"), "libraries": (library.PROGRAM, library.MNEXEC)}
@@ -171,7 +172,8 @@ def test_a_kept_run_is_found_as_long_as_nothing_that_decides_it_changed(here: di
     assert sweep(old.scenario)[1]
 
     updated = home / "updated" / "netlab"
-    shutil.copytree(Path(nl.__file__).parent, updated, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in package_directories():
+        shutil.copytree(package, updated.parent / package.name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def after_a_change(name: str) -> str:
         with (updated / name).open("a") as file:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import netlab
-from netlab.kernel import archive
+from netlab_kernel import archive
 from tests.engines import webassembly
 
 ROOT = Path(netlab.__file__).parents[1]
@@ -64,7 +64,7 @@ def test_the_first_experiment_runs_in_a_home_with_spaces_and_accents(installed: 
 
 
 def test_all_chapters_are_in_it_and_are_copied_to_the_home(installed: Path, tmp_path: Path) -> None:
-    program = "from netlab.course import copies; print(*copies.update(copies.folder()), sep='\\n')"
+    program = "from netlab_course import copies; print(*copies.update(copies.folder()), sep='\\n')"
     run(installed, tmp_path, "-c", program)
     copied = {path.name for path in (tmp_path / "netlab-chapters").glob("[!.]*")}
     assert copied == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")} | {"glossary.md"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import netlab
-from netlab.kernel import library
+from netlab_kernel import library
 from tests.engines import webassembly
 
 ROOT = Path(netlab.__file__).parents[1]
@@ -38,7 +38,7 @@ for ask in (lambda: engines.choose('pocket'), lambda: engines.choose('native')):
     except NetlabError as error: print(error)
 for name in nl.__all__:
     getattr(nl, name)
-import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab.course.lab_command
+import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab_course.lab_command
 print('all that a chapter names')
 """
 

@@ -21,8 +21,8 @@ make setup
 .venv/bin/netlab lab --update-only
 .venv/bin/python - <<'STUDENT'
 import netlab as nl
-from netlab.course import passed
-from netlab.course import catalogue
+from netlab_course import passed
+from netlab_course import catalogue
 
 for chapter in catalogue.chapters():
     for exercise in chapter.exercises:

@@ -30,7 +30,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from netlab.kernel import apt  # noqa: E402 (the kernel's room needs the standard library only)
+from netlab.base.location import PACKAGES  # noqa: E402
+from netlab_kernel import apt  # noqa: E402 (the kernel's room needs the standard library only)
 
 RELEASE = "trixie"
 BASE = "localhost/netlab-base"
@@ -402,7 +403,7 @@ def look_at_files(rootfs: Path) -> None:
         "pyproject.toml",
         "requirements.lock",
         "requirements-hub.lock",
-        "netlab",
+        *PACKAGES,
         "notebooks",
     }
     require(there <= wanted | {".venv", "netlab.egg-info"}, f"Too much is in /opt/netlab: {sorted(there - wanted)}.")

@@ -25,8 +25,8 @@ import bytecode  # noqa: E402 (beside this file)
 import packs  # noqa: E402
 import wheel  # noqa: E402
 
-from netlab.course import catalogue  # noqa: E402 (also of a clone that is not installed)
-from netlab.course.copies import PAGES  # noqa: E402
+from netlab_course import catalogue  # noqa: E402 (also of a clone that is not installed)
+from netlab_course.copies import PAGES  # noqa: E402
 
 # Not "lite-...": JupyterLite takes no settings from a folder whose path begins with the output's.
 WORK = ROOT / "build" / "parts"
@@ -72,14 +72,14 @@ SETTINGS = {
         },
     },
 }
-EXTENSIONS = ROOT / "netlab" / "course" / "labextensions"
+EXTENSIONS = ROOT / "netlab_course" / "labextensions"
 """netlab's own extension of JupyterLab."""
 PAGE = ROOT / "tools" / "page"
 """What each page has beside JupyterLite's: its script, what it does ahead, settings and the text for students."""
 COMPILED = """
 import pkgutil
-import netlab.chapters
-for found in pkgutil.walk_packages(netlab.chapters.__path__, "netlab.chapters."):
+import netlab_course.chapters
+for found in pkgutil.walk_packages(netlab_course.chapters.__path__, "netlab_course.chapters."):
     __import__(found.name)
 import piplite.piplite, pyodide_kernel
 """

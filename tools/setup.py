@@ -28,9 +28,9 @@ sys.path.insert(0, str(ROOT))
 
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
-from netlab.kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
-from netlab.kernel.edits import recipe_hash  # noqa: E402
-from netlab.kernel.progress import ProgressLine  # noqa: E402
+from netlab_kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
+from netlab_kernel.edits import recipe_hash  # noqa: E402
+from netlab_kernel.progress import ProgressLine  # noqa: E402
 
 VENV = ROOT / ".venv"
 STAMP = VENV / "netlab-setup"
@@ -92,7 +92,7 @@ CLONE_ON_PATH = (
 EXTENSIONS = "share/jupyter/labextensions"
 SECONDS_PER_PACKAGE = 0.4
 SYSTEM_ONLY, LAB = "--system", "--lab"
-UNPACK = f"{sys.executable} -m netlab.kernel.command unpack FILE"
+UNPACK = f"{sys.executable} -m netlab_kernel.command unpack FILE"
 AGAIN = "Then run make again."
 
 
@@ -293,7 +293,7 @@ class Environment:
                 f"'{VENV}/bin/python' -c '{CLONE_ON_PATH}' '{ROOT}'",
                 # setuptools puts no data files into an editable installation.
                 f"mkdir -p '{VENV}/{EXTENSIONS}'",
-                f"ln -sfn '{ROOT}/netlab/course/labextensions/netlab' '{VENV}/{EXTENSIONS}/netlab'",
+                f"ln -sfn '{ROOT}/netlab_course/labextensions/netlab' '{VENV}/{EXTENSIONS}/netlab'",
                 f"{python} check",
             ]
         )
@@ -470,7 +470,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             say(
                 "The pocket kernel, for commands in hosts, is being built behind; `.venv/bin/netlab doctor` says how far it is."
             )
-            subprocess.run([VENV / "bin/python", "-c", "from netlab.kernel import behind; behind.start()"], check=True)
+            subprocess.run([VENV / "bin/python", "-c", "from netlab_kernel import behind; behind.start()"], check=True)
     except (SetupError, NetlabError) as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1

@@ -23,8 +23,8 @@ from nbformat import NotebookNode
 from plotly.offline import get_plotlyjs
 
 import netlab
-from netlab.course.authoring import Chapter, chapters, execute, student_notebook
-from netlab.course.catalogue import Entry
+from netlab_course.authoring import Chapter, chapters, execute, student_notebook
+from netlab_course.catalogue import Entry
 
 ROOT = Path(__file__).resolve().parent.parent
 LITE = ROOT / "build" / "lite"

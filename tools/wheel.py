@@ -15,10 +15,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from netlab.base.location import PACKAGES  # noqa: E402
 from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is not installed)
 from netlab.commands import cli  # noqa: E402
-from netlab.course.copies import PAGES  # noqa: E402
-from netlab.kernel import archive, library  # noqa: E402
+from netlab_course.copies import PAGES  # noqa: E402
+from netlab_kernel import archive, library  # noqa: E402
 
 NAME = f"netlab-{VERSION}-py3-none-any.whl"
 
@@ -26,7 +27,8 @@ NAME = f"netlab-{VERSION}-py3-none-any.whl"
 def stage(place: Path, kernel: library.LibraryKernel) -> None:
     """Lay out what goes into the wheel."""
     ignored = shutil.ignore_patterns("__pycache__", "carried")
-    shutil.copytree(ROOT / "netlab", place / "netlab", ignore=ignored)
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, place / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, place / name)
     carried = place / "netlab" / "carried"

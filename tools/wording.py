@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-MAX_HEADLESS = {("netlab",): 6, ("tests", "tools", "benchmarks"): 177}
+PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom", "netlab_kernel", "netlab_replication")
+MAX_HEADLESS = {PACKAGES: 6, ("tests", "tools", "benchmarks"): 177}
 """The largest number of such sentences in each group of folders."""
 
 # A relative clause, a pronoun or a participle in the place of the subject.

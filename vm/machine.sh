@@ -28,7 +28,7 @@ as_netlab() { sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H sh -c "cd $home
 [ -d "$home/netlab/.git" ] || sudo -u netlab -H git -c advice.detachedHead=false clone -q "$source" "$home/netlab"
 
 # Kernels first: with them no compiler is asked for.
-[ -z "$kernels" ] || as_netlab "python3 -m netlab.kernel.command unpack '$kernels'"
+[ -z "$kernels" ] || as_netlab "python3 -m netlab_kernel.command unpack '$kernels'"
 NETLAB_CACHE=$home/.cache/netlab sh "$home/netlab/tools/setup.sh" --system
 as_netlab 'make setup'
 

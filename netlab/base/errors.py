@@ -32,13 +32,13 @@ class _Short(BaseException):
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows instead of a traceback: the student's own line and the message."""
         import traceback
-        from pathlib import Path
 
-        package = Path(__file__).parent.parent
+        from netlab.base.location import is_own_file
+
         own = [
             frame
             for frame in traceback.extract_tb(self.__traceback__)
-            if frame.line and not Path(frame.filename).is_relative_to(package) and "site-packages" not in frame.filename
+            if frame.line and not is_own_file(frame.filename) and "site-packages" not in frame.filename
         ]
         where = [f"In line {own[-1].lineno}: {own[-1].line}", ""] if own else []
         return [*where, f"{type(self).__name__}: {self}"]

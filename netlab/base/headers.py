@@ -35,3 +35,7 @@ def udp_ip_bytes(new_bytes: int, datagrams: int, duplicates: int, payload_bytes:
     """
     headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
     return new_bytes + headers_bytes + duplicates * payload_bytes
+
+
+OFFLOAD_ABOVE_MBPS = 1000
+"""The rate in Mbit/s above which a link leaves segmentation offload in force, unless it says otherwise."""

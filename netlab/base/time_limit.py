@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from netlab.base.location import PACKAGE
+from netlab.base.location import is_own_file
 
 _T = TypeVar("_T")
-_NETLAB = f"{PACKAGE}{os.sep}"
 AGAIN_S = 0.5
 LOOK_S = 0.1
 LOOPS = 4
@@ -138,8 +137,8 @@ def _look(code: CodeType, *_place: object) -> object:
     """Raise TimeIsUpError when this thread's limit is exceeded; `sys.monitoring` calls this function at each backward jump."""
     if _calls and _is_over(_calls.get(threading.get_ident())):
         raise TimeIsUpError
-    if sys.version_info >= (3, 12) and code.co_filename.startswith(_NETLAB):
-        # Netlab's own loops are finite.
+    if sys.version_info >= (3, 12) and is_own_file(code.co_filename):
+        # Netlab's own loops come to an end.
         return sys.monitoring.DISABLE
     return None
 

@@ -1,9 +1,10 @@
-"""The console command `netlab`: a table of commands, each with its own module.
+"""The console command `netlab`: each command is a module of its own, named in the `command_table` of its package.
 
 Only the chosen command is imported, so that `netlab perf` starts quickly.
 """
 
 import argparse
+import functools
 import importlib
 import os
 import signal
@@ -13,42 +14,24 @@ from collections.abc import Sequence
 from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import NetlabError, ScenarioError, one_of
 from netlab.base.version import VERSION
+from netlab.commands import contributions
 
 EXIT_FAILED = 1
 EXIT_MISTAKE = 2
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "lab": ("open your copies of the chapters in JupyterLab", "netlab.course.lab_command"),
-    "progress": ("say what there is to learn and what you have passed", "netlab.course.progress_command"),
-    "reset": ("put a fresh copy of a chapter in place and keep yours beside it", "netlab.course.reset_command"),
-    "pdf": ("write a notebook with its figures as pages for paper", "netlab.course.pdf_command"),
-    "run": ("run a scenario and print what its flows measured", "netlab.commands.run_command"),
-    "live": ("build a network and open Mininet's prompt over it", "netlab.lab.live_command"),
-    "attach": ("join a terminal that a notebook offers", "netlab.lab.attach_command"),
-    "mininet": ("run a Mininet script without root", "netlab.lab.mininet_command"),
-    "mn": ("run Mininet's own mn without root", "netlab.lab.mn_command"),
-    "demo": ("run a first experiment and print theory beside measurement", "netlab.commands.demo"),
-    "doctor": ("say what is there, what is missing and what to do", "netlab.commands.doctor"),
-    "kernel": ("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),
-    "perf": ("measure throughput between two machines", "netlab.perf.command"),
-    "replicate": ("measure published numbers again and report both beside theory", "netlab.replication.command"),
-    "assign": (
-        "write a chapter's notebooks for a class, with numbers of each student's own",
-        "netlab.grading.assign_command",
-    ),
-    "grade": ("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
-    "contest": (
-        "let a class's congestion controls compete on networks that they have not seen",
-        "netlab.contest.command",
-    ),
-    "new-chapter": ("write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"),
-}
-"""Each command with its text in the help, and the module that has `main(options)`, which runs it and returns the exit
-status, and optionally
-`add_arguments(parser)`, which adds its options.
-"""
+@functools.cache
+def commands() -> dict[str, tuple[str, str]]:
+    """Return all commands of netlab's installed packages.
+
+    Returns
+    -------
+    dict
+        By name the command's line in the help, and the module where `main(options)` runs it and returns the exit status, and
+        `add_arguments(parser)` adds its options, if it has any.
+    """
+    return {name: row for module in contributions.modules("command_table") for name, row in module.COMMANDS.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser(given).parse_args(given)
         with ending_signals_raise():
-            status: int = importlib.import_module(COMMANDS[options.command][1]).main(options)
+            status: int = importlib.import_module(commands()[options.command][1]).main(options)
         sys.stdout.flush()
     except NetlabError as error:
         print(f"netlab: {error}", file=sys.stderr)
@@ -88,14 +71,15 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of the command line, with the options of the chosen command."""
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
-    commands = parser.add_subparsers(dest="command", metavar="|".join(COMMANDS), required=True)
-    for name, (summary, home) in COMMANDS.items():
-        own = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    table = commands()
+    parsers = parser.add_subparsers(dest="command", metavar="|".join(table), required=True)
+    for name, (summary, home) in table.items():
+        own = parsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name in given[:1] and hasattr(module := importlib.import_module(home), "add_arguments"):
             module.add_arguments(own)
     for word in given[:1]:
-        if word not in COMMANDS and not word.startswith("-"):
-            parser.error(f"unknown command: {one_of(word, list(COMMANDS))}")
+        if word not in table and not word.startswith("-"):
+            parser.error(f"unknown command: {one_of(word, list(table))}")
     return parser
 
 

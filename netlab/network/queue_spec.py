@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
-from netlab.base.units import ms_to_us
-from netlab.netlink import wire
-from netlab.netlink.qdiscs import Option, number
 
 
 @dataclass(frozen=True)
@@ -33,15 +30,3 @@ class QueueSpec:
     def bytes(self) -> int:
         """The room in bytes, a full frame for each packet."""
         return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes
-
-    def time(self, word: str, kind: int, option: str) -> Option | None:
-        """Return netlink option `word` of attribute `kind` in us from the link's option in ms; None if that is not set."""
-        return number(word, kind, ms_to_us(self.options[option]), "us") if option in self.options else None
-
-    def count(self, word: str, kind: int, option: str) -> Option | None:
-        """Return netlink option `word` of attribute `kind` from the link's option, a whole number; None if that is not set."""
-        return number(word, kind, self.options[option]) if option in self.options else None
-
-    def ecn(self, kind: int) -> Option | None:
-        """Return the ECN option of attribute `kind` if the link asks for marks."""
-        return Option("ecn", wire.u32(kind, 1)) if self.options.get("ecn") else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Contrast 4.54 on white. On JupyterLab's dark page it is 4.2, so its style sheet has another one there (`netlab.course.page_style`).
+# Contrast 4.54 on white. On JupyterLab's dark page it is 4.2, so its style sheet has another one there (`netlab_course.page_style`).
 TEXT = "#767676"
 TEXT_ON_DARK = "#969696"  # contrast 6.4 there
 GRID = "rgba(128,128,128,0.25)"

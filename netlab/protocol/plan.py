@@ -4,7 +4,10 @@ Both sides take their types from here, so that mypy sees when one of them change
 start, unless a name says otherwise.
 """
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
+
+Clock = Literal["virtual", "real"]
+"""The clock of a run."""
 
 # The plan ---------------------------------------------------------------------------------------------------
 

@@ -4,12 +4,12 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from netlab.protocol.messages import Message
+from netlab.protocol.plan import Clock
 from netlab.protocol.requests import AllRequests, names
 
-Clock = Literal["virtual", "real"]
 OnMessage = Callable[[Message], None]
 OnWait = Callable[[], None]
 

@@ -9,9 +9,7 @@ database or pickles would save nothing here, and these files can be read by eye,
 update of pandas; loading one executes no code.
 """
 
-import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -20,22 +18,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from netlab.base import cache, source_hash
 from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.base.version import VERSION
-from netlab.engines.base import Engine
-from netlab.kernel import cache
+from netlab.engines import Engine
 from netlab.measure.artifacts import SUFFIX
 from netlab.measure.results import Run
 from netlab.runs.scenario import Scenario
 
 LIMIT_BYTES = 1 << 30
-CODE = (
-    "agent", "base", "captures", "engines", "measure", "netlink", "network/__init__.py", "network/congestion.py",
-    "network/media.py", "network/queue_names.py", "network/queue_spec.py", "network/queues.py", "protocol", "sockets", "traffic",
-)  # fmt: skip
-"""The code that determines results: all modules that the agent, the engines and `measure` import. Not included: the
-kernel's recipe, whose product has its own hash, and the version, which is part of the key."""
+WITHOUT = ("commands", "plots", "runs", "theory", "widgets")
+"""Subpackages of netlab that decide no number once the plan is made. All others count, and each engine adds its own code."""
 
 
 class RunCache:
@@ -112,37 +106,21 @@ class RunCache:
 
 def conditions(engine: Engine) -> str:
     """Return everything except the scenario that determines a run's numbers in an engine on this machine, as text."""
-    kernel = getattr(engine, "kernel", None)
     return json.dumps(
         {
             "engine": engine.name,
             "clock": engine.clock,
-            "kernel": platform.release() if kernel is None else _digest([kernel.path]),
+            "fingerprint": engine.fingerprint(),
             "code": code_hash(),
             "netlab": VERSION,
             "python": platform.python_version(),
-            "mininet": _mininet_version(),
         }
     )
 
 
-def _mininet_version() -> str:
-    try:
-        return importlib.metadata.version("mininet")
-    except importlib.metadata.PackageNotFoundError:
-        # Mininet exists on Linux only, and the library engine does not need it.
-        return ""
-
-
 def code_hash(package: Path = PACKAGE) -> str:
-    """Return a hash of netlab's sources that determine the numbers of a given plan."""
-    return _digest(
-        sorted(
-            path
-            for name in CODE
-            for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
-        )
-    )
+    """Return the hash of the sources of netlab that decide a number once the plan is made; the engine's are in its fingerprint."""
+    return source_hash.of_package(package, WITHOUT)
 
 
 def key(scenario: Scenario, here: str) -> str | None:
@@ -155,17 +133,3 @@ def key(scenario: Scenario, here: str) -> str | None:
         return None
     text = json.dumps({"scenario": scenario.to_dict(), "plan": plan}, sort_keys=True)
     return hashlib.sha256(f"{here}\0{text}".encode()).hexdigest()[:32]
-
-
-def _digest(paths: list[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        found = path.stat()
-        digest.update(path.name.encode() + b"\0" + _contents(path, found.st_mtime_ns, found.st_size))
-    return digest.hexdigest()
-
-
-@functools.lru_cache(maxsize=1024)
-def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
-    """Return the hash of a file; cached, because a sweep needs it before each of its runs."""
-    return hashlib.sha256(path.read_bytes()).digest()

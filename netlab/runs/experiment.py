@@ -14,7 +14,7 @@ from netlab.base.errors import Interrupted
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.captures import Capture
-from netlab.engines.base import Engine
+from netlab.engines import Engine
 from netlab.measure.artifacts import Artifacts
 from netlab.measure.program import equal_deliveries
 from netlab.measure.results import Run

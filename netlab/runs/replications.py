@@ -24,7 +24,7 @@ from netlab.theory import student_t
 from netlab.traffic import Traffic
 
 if TYPE_CHECKING:
-    from netlab.engines.base import Engine
+    from netlab.engines import Engine
 
 DEFAULT_SEEDS = 10
 

@@ -14,10 +14,9 @@ from typing import Any, cast
 
 from netlab import captures as capture_files
 from netlab import traffic
-from netlab.agent.shaping import OFFLOAD_ABOVE_MBPS
 from netlab.base.arguments import explain_bad_construction, got, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
-from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
+from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS, OFFLOAD_ABOVE_MBPS
 from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.captures import Capture

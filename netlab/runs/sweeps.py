@@ -8,19 +8,21 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent import futures
 from contextlib import ExitStack, closing
-from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import Interrupted, NetlabError, ScenarioError
 from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
-from netlab.engines.base import Engine
+from netlab.engines import Engine
 from netlab.measure.results import Run
-from netlab.runs import cache as run_cache
 from netlab.runs import experiment
-from netlab.runs.cache import RunCache
 from netlab.runs.scenario import Scenario
+
+if TYPE_CHECKING:
+    # A run that is no part of a sweep needs no cache.
+    from netlab.runs.cache import RunCache
 
 Label = TypeVar("Label", bound=Hashable)
 P = ParamSpec("P")
@@ -154,6 +156,8 @@ def sweep(
     >>> runs = nl.sweep(scenarios)  # doctest: +SKIP
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
+    from netlab.runs import cache as run_cache
+
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
     kept: dict[Any, str | None] = {}
     keys: dict[Any, str] = {}
@@ -170,7 +174,7 @@ def sweep(
         keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
         distinct = {key: tasks[label] for label, key in keys.items()}
         with ExitStack() as ending:
-            cache = RunCache()
+            cache = run_cache.RunCache()
             ending.callback(cache.prune)
             if not fresh:
                 found |= {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
@@ -234,6 +238,8 @@ class _Task(NamedTuple):
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
     """Choose an engine for each scenario; raise an error if an engine does not support its scenario."""
+    from netlab.runs import cache as run_cache
+
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
     here: dict[str | int, str] = {}
     runners: dict[str | int, Engine] = {}
@@ -307,12 +313,14 @@ def _side_by_side(tasks: Iterable[_Task]) -> int:
 
 
 def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
+    from netlab.runs import cache as run_cache
+
     runner = engines.choose(task.engine)
     run = experiment.run(task.scenario, engine=runner, progress=False, cancel=cancel)
     return run_cache.conditions(runner), run
 
 
-def _keep(cache: RunCache, key: str, run: Run) -> None:
+def _keep(cache: "RunCache", key: str, run: Run) -> None:
     try:
         cache.store(key, run)
     except NetlabError as error:

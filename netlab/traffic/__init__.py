@@ -1,6 +1,6 @@
 """Description of traffic: TCP and UDP flows, pings, programs and commands.
 
-A kind of traffic is a module here (its fields), one in `netlab.agent.flows` (what the guest does) and one in
+A kind of traffic is a module here (its fields), one in `netlab_engines.agent.flows` (what the guest does) and one in
 `netlab.measure` (what its counters mean), each with a row in its package's table.
 """
 

@@ -105,7 +105,7 @@ class Tcp(Flow):
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the congestion control; that of a user's own class is checked in `netlab.engines.base.refuse_own`."""
+        """Return the congestion control; that of a user's own class is checked in `netlab_engines.base.refuse_own`."""
         return set() if "own" in item else {cast("TcpItem", item)["congestion"]}
 
     def to_dict(self) -> dict[str, Any]:

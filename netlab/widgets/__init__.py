@@ -1,14 +1,15 @@
-"""Interactive widgets: panels that run an experiment again, and live networks that change while they run."""
+"""Panels whose sliders run an experiment again, and the sliders of live networks."""
 
+from typing import Any
+
+from netlab.base import packages
 from netlab.widgets.controls import choice, in_columns, log_slider, slider, toggle
-from netlab.widgets.live_panel import LivePanel, live
 from netlab.widgets.panel import Panel, PanelParts, Settings, panel_maker
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 __all__ = [
     "WIDGET_VIEW",
-    "LivePanel",
     "Panel",
     "PanelParts",
     "Settings",
@@ -20,3 +21,9 @@ __all__ = [
     "slider",
     "toggle",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "live":
+        return packages.load("netlab_engines.lab.live_panel").live
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from netlab.chapters.bdp.check import PaperTransfer
-from netlab.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_course.chapters.bdp.check import PaperTransfer
 
 
 def _path(draw: Draw) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How the chapter "Delay and jitter" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "fill": Exercise(

@@ -1,6 +1,6 @@
 """How the chapter "Your own congestion control" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "best": Exercise(points=2),

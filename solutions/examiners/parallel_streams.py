@@ -1,6 +1,6 @@
 """How the chapter "Parallel streams" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     # The path; the flow; one connection; enough window; not too much; full.

@@ -1,6 +1,6 @@
 """How a project is marked: a person reads all of it. For the instructor alone."""
 
-from netlab.grading.examiner import Words
+from netlab_classroom.grading.examiner import Words
 
 EXERCISES = {
     "question-words": Words(points=2),

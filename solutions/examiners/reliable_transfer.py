@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from netlab.chapters.reliable_transfer.schedules import GO_BACK_N, SELECTIVE_REPEAT, STOP_AND_WAIT, schedule
-from netlab.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, Words
+from netlab_course.chapters.reliable_transfer.schedules import GO_BACK_N, SELECTIVE_REPEAT, STOP_AND_WAIT, schedule
 
 
 def _names(draw: Draw, name: str, number: int, last: int) -> list[str]:

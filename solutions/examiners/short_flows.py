@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netlab.grading.examiner import Draw, Exercise, Words
+from netlab_classroom.grading.examiner import Draw, Exercise, Words
 
 
 def _page(draw: Draw) -> dict[str, Any]:

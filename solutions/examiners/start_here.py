@@ -1,5 +1,5 @@
 """How "Start here" is marked. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise
+from netlab_classroom.grading.examiner import Exercise
 
 EXERCISES = {"rtt": Exercise(points=1)}

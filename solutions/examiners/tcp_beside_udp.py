@@ -1,6 +1,6 @@
 """How the chapter "TCP beside UDP" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.

@@ -1,7 +1,7 @@
 """How the chapter "UDP loss" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.chapters.udp_loss.check import PaperProbe
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_course.chapters.udp_loss.check import PaperProbe
 
 EXERCISES = {
     "limit": Exercise(

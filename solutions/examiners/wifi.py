@@ -1,6 +1,6 @@
 """How the chapter "Wi-Fi" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from netlab_classroom.grading.examiner import Exercise, Words
 
 # All that theory has of a frame on the air comes from the last, also what `wifi_saturation` says of one sender.
 _SAME = ["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us", "media.Wifi.exchange_us"]

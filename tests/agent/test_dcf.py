@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from netlab import theory
-from netlab.agent.dcf import Dcf
 from netlab.network.media import MOST_ATTEMPTS, Wifi
+from netlab_engines.agent.dcf import Dcf
 from tests.agreement import agrees
 
 FRAME = bytes(1514)

@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from netlab.agent import early_exits
-from netlab.agent.early_exits import IN_BACKGROUND, NO_PROGRAM, RECORD, EarlyExit, EarlyExits, command_line, reason_in
+from netlab_engines.agent import early_exits
+from netlab_engines.agent.early_exits import (
+    IN_BACKGROUND,
+    NO_PROGRAM,
+    RECORD,
+    EarlyExit,
+    EarlyExits,
+    command_line,
+    reason_in,
+)
 
 SCRIPT, SHELL = 20, 30
 NETWORK = 4026532001

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.agent import echo
-from netlab.agent.echo import Pinger, internet_checksum
+from netlab_engines.agent import echo
+from netlab_engines.agent.echo import Pinger, internet_checksum
 
 IP_HEADER = bytes([0x45, *[0] * 19])
 IP_HEADER_WITH_OPTIONS = bytes([0x46, *[0] * 23])

@@ -8,7 +8,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError
-from netlab.engines.native import NativeEngine
+from netlab_engines.native import NativeEngine
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

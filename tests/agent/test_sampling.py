@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.agent.sampling import QueueReader, parse_qdisc
-from netlab.netlink import wire
+from netlab_engines.agent.sampling import QueueReader, parse_qdisc
+from netlab_engines.netlink import wire
 
 DUMPS: dict[str, Any] = json.loads((pathlib.Path(__file__).parent.parent / "data" / "qdiscs.json").read_text())
 NAMES = [name for name in DUMPS if name != "about"]

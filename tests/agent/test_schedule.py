@@ -4,8 +4,8 @@ import itertools
 from typing import Any
 
 import netlab as nl
-from netlab.agent.schedule import Schedule, shaped_directions, transition
 from netlab.network.link import LinkShape
+from netlab_engines.planning.schedule import Schedule, shaped_directions, transition
 
 HOP: Any = {"src": "r1", "dst": "h2", "interface": "r1-eth1", "dst_interface": "h2-eth0"}
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.agent.shaping import (
+from netlab.network.link import LinkShape
+from netlab_engines.planning.shaping import (
     LARGEST_SEGMENT_BYTES,
     REAL_CLOCK_BURST_S,
     REAL_CLOCK_WIRE_HEADROOM,
@@ -22,7 +23,6 @@ from netlab.agent.shaping import (
     wire_device,
     wire_qdisc,
 )
-from netlab.network.link import LinkShape
 from tests.examples import examples
 from tests.networks import networks
 

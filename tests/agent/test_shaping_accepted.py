@@ -23,10 +23,10 @@ pytestmark = pytest.mark.pocket
 PROGRAM = """
 import json, os, socket, subprocess, sys
 sys.path[:0] = PATHS
-from netlab.agent.routing import Routing
-from netlab.agent.shaping import queue_qdiscs, wire_qdisc
+from netlab_engines.agent.routing import Routing
+from netlab_engines.planning.shaping import queue_qdiscs, wire_qdisc
 from netlab.base.errors import RunError
-from netlab.netlink.qdiscs import removed
+from netlab_engines.netlink.qdiscs import removed
 
 routing = Routing(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)

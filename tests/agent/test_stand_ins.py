@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.agent import stand_ins
+from netlab_engines.agent import stand_ins
 
 SETTING = "net.ipv4.ip_forward"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab.agent import stand_ins
 from netlab.base.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
+from netlab_engines.agent import stand_ins
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "install.md"
 

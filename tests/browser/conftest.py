@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.course import copies
+from netlab_course import copies
 from tests.browser import bidi
 from tests.browser.bidi import Browser
 from tests.waiting import free_port, wait_for

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.agent.shaping import LATENESS_BYTES
 from netlab.base.errors import RunError, ScenarioError
 from netlab.captures import PACKET_COLUMNS
+from netlab_engines.planning.shaping import LATENESS_BYTES
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 

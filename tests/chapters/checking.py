@@ -6,14 +6,14 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-from netlab import chapters
-from netlab.course.checks import Check, Status
+from netlab_course import chapters
+from netlab_course.checks import Check, Status
 
 
 def all_chapters() -> list[ModuleType]:
-    """Every package in `netlab/chapters/`."""
+    """Every package in `netlab_course/chapters/`."""
     return [
-        importlib.import_module(f"netlab.chapters.{found.name}")
+        importlib.import_module(f"netlab_course.chapters.{found.name}")
         for found in pkgutil.iter_modules(chapters.__path__)
         if found.ispkg
     ]

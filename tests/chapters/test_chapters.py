@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from netlab.course.authoring import Chapter, chapters, execute, opened, student_notebook
-from netlab.course.checks import Function, Number
+from netlab_course.authoring import Chapter, chapters, execute, opened, student_notebook
+from netlab_course.checks import Function, Number
 
 pytestmark = pytest.mark.pocket
 

@@ -11,18 +11,18 @@ from nbclient import NotebookClient
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
-from netlab.chapters import elsewhere
-from netlab.chapters.elsewhere import Skips, names_given
-from netlab.course import page_style
-from netlab.engines import host_kernel
-from netlab.engines.library import LibraryEngine
-from netlab.engines.native import NativeEngine
+from netlab_course import page_style
+from netlab_course.chapters import elsewhere
+from netlab_course.chapters.elsewhere import Skips, names_given
+from netlab_engines import host_kernel, selection
+from netlab_engines.library import LibraryEngine
+from netlab_engines.native import NativeEngine
 
 BEGIN = """
 import netlab as nl
 from netlab import engines
-from netlab.chapters import start_here
-from netlab.engines import host_kernel, native
+from netlab_course.chapters import start_here
+from netlab_engines import host_kernel, native
 host_kernel.lacking = lambda: ("tahoe",)
 native.NativeEngine.requirements = lambda self: []
 chapter = start_here.begin()
@@ -59,14 +59,14 @@ def test_a_chapter_under_native_says_what_differs_and_skips_what_needs_virtual_t
 
 @pytest.mark.library
 def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    arm = "import platform; platform.machine = lambda: 'aarch64'; from netlab.engines import *\n"
+    arm = "import platform; platform.machine = lambda: 'aarch64'; from netlab_engines import *\n"
     command = 'made = nl.run(nl.topologies.dumbbell(1), [nl.Command("h1", "true")], duration_s=1)'
     ping = (
         'print(nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2).settings["engine"])'
     )
     monkeypatch.setenv("NETLAB_LIBRARY", str(LibraryEngine().kernel.path))
     first, left_out, ran = said(monkeypatch, "", arm + BEGIN, command, ping)
-    assert "library engine in virtual time" in first and max(map(len, first.split("\n"))) <= engines.WIDTH
+    assert "library engine in virtual time" in first and max(map(len, first.split("\n"))) <= selection.WIDTH
     assert "hosts have no commands other than lines of tc, ip and sysctl, and there are no Wi-Fi links." in " ".join(
         first.split()
     )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from netlab.course.checks import Check, Status
+from netlab_course.checks import Check, Status
 from tests.chapters.checking import all_chapters, checks_of, said
 
 CHECKS = [

@@ -7,10 +7,10 @@ from types import ModuleType
 
 import pytest
 
-from netlab.chapters.opening import opener
-from netlab.course import progress_store
-from netlab.course.checks import Misconception, Number
-from netlab.course.own_numbers import OwnNumbers, StudentValues
+from netlab_course import progress_store
+from netlab_course.chapters.opening import opener
+from netlab_course.checks import Misconception, Number
+from netlab_course.own_numbers import OwnNumbers, StudentValues
 
 
 class Checks:

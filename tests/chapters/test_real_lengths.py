@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def lengths_differ(topic: str) -> bool:
     """Whether a chapter asks for the clock; the others' runs have one length, which nbval runs."""
-    sources = (ROOT / "netlab" / "chapters" / topic).glob("*.py")
+    sources = (ROOT / "netlab_course" / "chapters" / topic).glob("*.py")
     return any(re.search(r"\blasting\b|\bclock\(\)", source.read_text()) for source in sources)
 
 
 SOLUTIONS = sorted(path for path in (ROOT / "solutions").glob("[0-9]*.ipynb") if lengths_differ(path.stem[3:]))
 # Before netlab's chapters are imported: some lengths are settled then.
-REAL_LENGTHS = "import netlab.engines\nnetlab.engines.clock = lambda: 'real'"
+REAL_LENGTHS = "import netlab_engines\nnetlab_engines.clock = lambda: 'real'"
 
 
 @pytest.mark.pocket

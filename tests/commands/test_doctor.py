@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab.commands import cli, doctor
-from netlab.engines import host_kernel
+from netlab_engines import doctor_report, host_kernel
 from tests.stand_ins import kernel_says
 
 
@@ -22,7 +22,7 @@ def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_pa
 
 @pytest.mark.library
 def test_our_own_library_kernel_lacks_nothing() -> None:
-    (features,) = [found for found in doctor.library() if found.name == "kernel features"]
+    (features,) = [found for found in doctor_report.library() if found.name == "kernel features"]
     assert features.ok, features.seen
 
 
@@ -75,4 +75,4 @@ def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monke
 
 def native_section() -> str:
     """What doctor says of the native engine, in one line."""
-    return " ".join(" ".join(doctor.lines("Native engine", doctor.native(), 100)).split())
+    return " ".join(" ".join(doctor.lines("Native engine", doctor_report.native(), 100)).split())

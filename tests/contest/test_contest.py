@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.contest import board, contest, ladder, networks, race
-from netlab.contest.command import DEFAULT_SEED
-from netlab.grading.helper import stopping
-from netlab.grading.roster import Entry
+from netlab_classroom.contest import board, contest, ladder, networks, race
+from netlab_classroom.contest.command import DEFAULT_SEED
+from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.roster import Entry
 
 HONEST = """
 class Honest:
@@ -29,14 +29,14 @@ class Honest:
 LOOKS = """
 import glob, os, socket
 seen = 0
-for place in ("/proc/*/environ", "/tmp/*", "/work/*", "/home/*", "/root/*", os.path.expanduser("~/*"), "/usr/**/netlab/contest/*"):
+for place in ("/proc/*/environ", "/tmp/*", "/work/*", "/home/*", "/root/*", os.path.expanduser("~/*"), "/usr/**/netlab*/contest/*"):
     for path in glob.glob(place):
         try:
             seen += "trace" in open(path, errors="replace").read(100_000) and os.path.isfile(path)
         except OSError:
             pass
 try:
-    import netlab.contest.networks
+    import netlab_classroom.contest.networks
     seen += 1
 except ImportError:
     pass
@@ -193,7 +193,7 @@ def test_pseudonyms_hardly_change_when_others_join() -> None:
 SHORT = f"""
 import sys
 from netlab.commands import cli
-from netlab.contest import contest, networks, race
+from netlab_classroom.contest import contest, networks, race
 networks.DURATION_S = 2.0
 drawn = networks.draw({DEFAULT_SEED!r})
 networks.draw = lambda _seed: [each for each in drawn if each.key == "walk"]

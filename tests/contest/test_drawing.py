@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from netlab.contest.drawing import LEFT, WIDTH, Plane, labelled
+from netlab_classroom.contest.drawing import LEFT, WIDTH, Plane, labelled
 
 
 def test_a_plane_puts_good_right_and_below() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.contest import networks, scoring
-from netlab.contest.opponents import OPPONENTS
+from netlab_classroom.contest import networks, scoring
+from netlab_classroom.contest.opponents import OPPONENTS
 
 BEST = {"deep": "Tide", "lossy": "Gauge", "cubic": "Plough"}
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.course import authoring
-from netlab.course.authoring import (
+from netlab_course import authoring
+from netlab_course.authoring import (
     Chapter,
     build,
     differences,
@@ -19,8 +19,8 @@ from netlab.course.authoring import (
     read_source,
     student_notebook,
 )
-from netlab.course.equality import equal_but_for_rounding
-from netlab.course.marks import INSTRUCTION, AuthoringError
+from netlab_course.equality import equal_but_for_rounding
+from netlab_course.marks import INSTRUCTION, AuthoringError
 
 SOURCE = '''\
 # %% [markdown]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.course import catalogue, progress_store
+from netlab_course import catalogue, progress_store
 
 HEAD = """# UDP loss
 

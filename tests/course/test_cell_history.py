@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from jupyter_client.manager import KernelManager
 
-from netlab.course import cell_history
+from netlab_course import cell_history
 
 CHECK = "chapter.check.rtt(rtt_ms)"
-BEGIN = "from netlab.chapters import start_here\nchapter = start_here.begin()"
+BEGIN = "from netlab_course.chapters import start_here\nchapter = start_here.begin()"
 RIGHT = "✓ round-trip time h2-h3"
 NOT_CHECKED = "! round-trip time h2-h3: not checked."
 

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import theory
-from netlab.course import answers, checks, conditions
-from netlab.course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
-from netlab.course.conditions import Build, Condition
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
+from netlab_course import answers, checks, conditions
+from netlab_course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
+from netlab_course.conditions import Build, Condition
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:

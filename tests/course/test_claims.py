@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from netlab.course import authoring
-from netlab.course.claims import Claim
-from netlab.course.marks import AuthoringError
+from netlab_course import authoring
+from netlab_course.claims import Claim
+from netlab_course.marks import AuthoringError
 
 
 def chapter(tmp_path: Path, text: str) -> authoring.Chapter:

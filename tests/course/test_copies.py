@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from netlab.base.errors import NetlabError
 from netlab.commands import cli
-from netlab.course import catalogue, copies, progress_store
-from netlab.course.marks import strip_markdown
+from netlab_course import catalogue, copies, progress_store
+from netlab_course.marks import strip_markdown
 
 Notebook = dict[str, Any]
 
@@ -232,7 +232,7 @@ def test_a_notebook_that_cannot_be_read_is_kept_aside(places: tuple[Path, Path])
 WATCHED = """
 import json, sys
 from pathlib import Path
-from netlab.course import copies
+from netlab_course import copies
 mine = Path(sys.argv[1])
 looking = False
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from netlab.course import hint_button, messages
-from netlab.course.checks import Number
 from netlab.widgets import WIDGET_VIEW
+from netlab_course import hint_button, messages
+from netlab_course.checks import Number
 
 
 class Page:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.course import lab_command
+from netlab_course import lab_command
 
 OLD = lab_command._as_text(lab_command._QUIET)
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from jupyterlab_server.config import get_federated_extensions, get_page_config
 
-from netlab.course import marks
-from netlab.course.lab_command import EXTENSIONS
+from netlab.base.location import PACKAGES
+from netlab_course import marks
+from netlab_course.lab_command import EXTENSIONS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = EXTENSIONS / "netlab" / "static" / "remoteEntry.js"
@@ -42,9 +43,8 @@ def test_the_extension_knows_the_room_for_an_answer_by_its_prompt() -> None:
 @pytest.mark.slow
 def test_a_wheel_puts_the_extension_where_every_jupyterlab_looks(tmp_path: Path) -> None:
     source = tmp_path / "source"
-    shutil.copytree(
-        ROOT / "netlab", source / "netlab", ignore=shutil.ignore_patterns("__pycache__", "carried", "kernel")
-    )
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "carried", "recipe"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.course.marks import INSTRUCTION, PROMPT, AuthoringError, strip_code, strip_markdown
+from netlab_course.marks import INSTRUCTION, PROMPT, AuthoringError, strip_code, strip_markdown
 
 
 @pytest.mark.parametrize(

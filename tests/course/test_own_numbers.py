@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import NetlabError
-from netlab.course.own_numbers import OwnNumbers
+from netlab_course.own_numbers import OwnNumbers
 
 NUMBERS = OwnNumbers(
     {"rate_mbps": (5, 4, 8), "payload_bytes": (1000, 700)},

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.course import page_style
 from netlab.plots import page, theme
+from netlab_course import page_style
 
 
 def test_on_a_dark_page_the_figures_own_grey_becomes_the_lighter_one() -> None:

@@ -10,7 +10,7 @@ import nbformat
 import plotly.graph_objects as go
 
 from netlab import plots
-from netlab.course import paper
+from netlab_course import paper
 
 
 def written(path: Path, *cells: nbformat.NotebookNode) -> Path:

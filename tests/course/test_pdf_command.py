@@ -19,7 +19,7 @@ import netlab as nl
 from netlab import plots
 from netlab.base import scratch
 from netlab.base.errors import NetlabError
-from netlab.course import copies, pdf_command
+from netlab_course import copies, pdf_command
 from tests.browser import chromium
 from tests.waiting import wait_for
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base.locks import locked
-from netlab.course import progress_store
+from netlab_course import progress_store
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_no_half_written_file_is_left(tmp_path: Path) -> None:
 
 def test_chapters_that_are_open_at_once_lose_no_pass() -> None:
     program = (
-        "import sys; from netlab.course import progress_store\nsys.stdin.readline()\n"
+        "import sys; from netlab_course import progress_store\nsys.stdin.readline()\n"
         "for number in range(15): progress_store.record(sys.argv[1], str(number))"
     )
     topics = ["bdp", "queues", "fairness"]

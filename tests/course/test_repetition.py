@@ -12,12 +12,12 @@ import plotly.graph_objects as go
 import pytest
 
 import netlab as nl
-from netlab.chapters import tcp_beside_udp
-from netlab.course.axis_titles import axis_title_problem
-from netlab.course.checks import Status
-from netlab.course.repetition import VERDICTS, Repetition, drawn
-from netlab.grading import plain
 from netlab.runs.replications import table_of
+from netlab_classroom.grading import plain
+from netlab_course.axis_titles import axis_title_problem
+from netlab_course.chapters import tcp_beside_udp
+from netlab_course.checks import Status
+from netlab_course.repetition import VERDICTS, Repetition, drawn
 from tests.chapters.checking import all_chapters, checks_of, passes, said
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.engines.native import NativeEngine
+from netlab_engines.native import NativeEngine
 from tests.agreement import agrees
 from tests.in_guest import told_by
 from tests.programs import ROOT, load

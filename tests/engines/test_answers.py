@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.engines.library import answers, control
-from netlab.sockets.tcp_info import INFINITE_SSTHRESH
+from netlab_engines.library import answers, control
+from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH
 from tests.engines.test_requests import plan_of
 
 NS = 10**9

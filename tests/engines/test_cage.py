@@ -13,7 +13,7 @@ import textwrap
 import pytest
 
 import netlab as nl
-from netlab import kernel
+import netlab_kernel as kernel
 
 pytestmark = pytest.mark.pocket
 

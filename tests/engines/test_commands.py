@@ -5,9 +5,9 @@ import pytest
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import NotHereError, RunError
-from netlab.engines.library import commands
-from netlab.netlink import links
-from netlab.netlink.qdiscs import Line
+from netlab_engines.library import commands
+from netlab_engines.netlink import links
+from netlab_engines.netlink.qdiscs import Line
 from tests.engines.parity import differences
 
 WIRE = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])

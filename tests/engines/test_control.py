@@ -13,10 +13,10 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
-from netlab.engines.library import own
-from netlab.engines.library.control import Ack, Flow, Loss
-from netlab.engines.library.ends import Program
 from netlab.runs.sweeps import SweepError
+from netlab.traffic import own_calls as own
+from netlab.traffic.delivery import Program
+from netlab_engines.library.control import Ack, Flow, Loss
 
 pytestmark = pytest.mark.library
 
@@ -490,7 +490,7 @@ def test_a_live_network_asks_too_and_ends_with_a_class_that_fails() -> None:
 
 def test_no_other_engine_takes_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
     from netlab import engines
-    from netlab.engines.native import NativeEngine
+    from netlab_engines.native import NativeEngine
 
     plan = nl.Scenario(path(), [nl.Tcp("h1", "h2", congestion=Reno)], 1.0).plan()
     with pytest.raises(NotHereError, match=r"h1-h2 Reno: a class of yours can be asked in the library kernel alone"):

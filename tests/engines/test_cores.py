@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base import scratch
-from netlab.engines import cores
+from netlab_engines import cores
 
 SLEEPER = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 

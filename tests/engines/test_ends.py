@@ -11,7 +11,9 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NetlabError, RunError, ScenarioError
-from netlab.engines.library import ends, own
+from netlab.traffic import delivery
+from netlab.traffic import own_calls as own
+from netlab_engines.library import ends
 
 PIECE_BYTES = 1000
 TIMEOUT_S = 0.1
@@ -289,7 +291,7 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
 
 @pytest.mark.parametrize("interval_s", [0.1, 0.05, 0.3, 0.007])
 def test_a_delivery_on_the_border_of_two_intervals_counts_in_the_later_one(interval_s: float) -> None:
-    account = ends.Account(None)
+    account = delivery.Account(None)
     for number in range(1, 1000):
         account.note_sent(0.0, b"%d" % number)
         account.deliver(round(number * interval_s * 1e9) / 1e9, b"%d" % number)
@@ -330,7 +332,7 @@ def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
     assert all(math.isnan(totals[name]) for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"))  # type: ignore[literal-required]
 
 
-def delivered(account: ends.Account, *pieces: bytes) -> tuple[int, int, int, int]:
+def delivered(account: delivery.Account, *pieces: bytes) -> tuple[int, int, int, int]:
     """Bytes that were new, pieces that were not, bytes that were left out, and bytes that nobody had sent."""
     for number, piece in enumerate(pieces):
         account.deliver(float(number), piece)
@@ -347,17 +349,17 @@ def test_a_piece_is_found_among_what_was_read() -> None:
         ([slice(30, 60), slice(0, 30)], (30, 1, 30, 0)),
         ([slice(0, 0)], (0, 0, 0, 0)),
     ):
-        account = ends.Account(100)
+        account = delivery.Account(100)
         data = account.read(0.0, 60) + account.read(0.0, 60)
         assert len(data) == 100 and account.read(0.0, 1) == b""
         assert delivered(account, *(data[piece] for piece in pieces)) == counted
-    account = ends.Account(None)
+    account = delivery.Account(None)
     account.read(0.0, 100)
     assert delivered(account, bytes(10)) == (0, 0, 0, 10)
 
 
 def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> None:
-    account = ends.Account(None)
+    account = delivery.Account(None)
     for number in range(3):
         account.note_sent(float(number), b"head%d" % number)
     assert delivered(account, b"d0", b"d2", b"d2", b"d3") == (4, 1, 0, 2)
@@ -365,8 +367,8 @@ def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> No
 
 
 def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
-    account = ends.Account(None)
-    sender, receiver = (ends.Program(account, receives) for receives in (False, True))
+    account = delivery.Account(None)
+    sender, receiver = (delivery.Program(account, receives) for receives in (False, True))
     for call, said in (
         (lambda: sender.send(b""), "takes 1 to 1472 bytes.*got 0"),
         (lambda: sender.send(bytes(1473)), "got 1473"),
@@ -385,11 +387,12 @@ def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
         receiver.send(data)
     # The account does not include what a receiver sends. Each datagram of the sender takes four more bytes for its length.
     assert account.sent_datagrams == 1_000_000 // 1476
-    assert len(receiver.take()) == 8 + 3 * 4 + 1474
+    _timer_ns, outgoing = receiver.take()
+    assert [len(data) for data in outgoing] == [1, 1472, 1]
     receiver.set_timer(2.5)
-    assert receiver.take() == struct.pack("<Q", 2_500_000_000)
+    assert receiver.take() == (2_500_000_000, [])
     receiver.wake(2_500_000_000, is_timer=True)
-    assert receiver.take() == b"\xff" * 8 and receiver.now_s == 2.5
+    assert receiver.take() == (delivery.NO_TIMER, []) and receiver.now_s == 2.5
 
 
 def test_programs_need_a_link_with_a_rate() -> None:

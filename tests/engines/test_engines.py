@@ -10,11 +10,12 @@ import pytest
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, KernelError
-from netlab.engines.base import Requirement
-from netlab.engines.library import LibraryEngine
-from netlab.kernel import library
-from netlab.kernel.installed import PARTS
+from netlab.engines import Requirement
 from netlab.protocol.plan import Plan
+from netlab_engines import selection
+from netlab_engines.library import LibraryEngine
+from netlab_kernel import library
+from netlab_kernel.installed import PARTS
 from tests.stand_ins import Fake
 
 
@@ -45,13 +46,13 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_a_notebook_shows_what_is_different_here_behind_more_and_a_terminal_shows_all() -> None:
-    ready = engines.Readiness.of("Ready: a < b.", ["Different here: x.", "It goes on."])
+    ready = selection.Readiness.of("Ready: a < b.", ["Different here: x.", "It goes on."])
     assert str(ready) == repr(ready) == "Ready: a < b.\nDifferent here: x.\nIt goes on."
     assert (
         "Ready: a &lt; b.<details><summary>more</summary>Different here: x.\nIt goes on.</details>"
         in ready._repr_html_()
     )
-    assert "<details>" not in engines.Readiness.of("Ready.", [])._repr_html_()
+    assert "<details>" not in selection.Readiness.of("Ready.", [])._repr_html_()
 
 
 def test_preflight_is_one_sentence_or_every_remedy() -> None:
@@ -87,8 +88,8 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
             if "library" in refusals:
                 raise KernelError(refusals["library"])
 
-    monkeypatch.setattr(engines, "LibraryEngine", Library)
-    monkeypatch.setattr(engines, "_pocket_refusal", lambda: refusals.get("pocket", ""))
+    monkeypatch.setattr(selection, "LibraryEngine", Library)
+    monkeypatch.setattr(selection, "_pocket_refusal", lambda: refusals.get("pocket", ""))
     for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL"):
         monkeypatch.delenv(variable, raising=False)
     return refusals
@@ -140,7 +141,7 @@ def test_a_library_kernel_without_the_wanted_part_refuses_the_plan(
     both: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = library.LibraryKernel(Path("/x"), "6.12", (6, 12), "x86_64", frozenset({"fifo", "cubic"}))
-    stand_in: Any = vars(engines)["LibraryEngine"]
+    stand_in: Any = vars(selection)["LibraryEngine"]
     monkeypatch.setattr(stand_in, "kernel", few)
     assert engines.decide(None, [plan(nl.Tcp("h1", "h2", congestion="bbr"))]) == "pocket"
     with pytest.raises(EngineError, match=r"needs bbr, which the kernel /x \(Linux 6.12\) does not have"):

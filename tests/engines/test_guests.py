@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from netlab.agent import files
 from netlab.base.errors import RunError
-from netlab.engines.guests import Guest, last_words
-from netlab.kernel.installed import Kernel
+from netlab_engines import files
+from netlab_engines.guests import Guest, last_words
+from netlab_kernel.installed import Kernel
 
 
 def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:

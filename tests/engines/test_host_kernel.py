@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
-from netlab.engines import host_kernel
-from netlab.engines.native import NativeEngine
-from netlab.kernel.fragment import read_config
-from netlab.kernel.installed import PARTS
+from netlab_engines import host_kernel
+from netlab_engines.native import NativeEngine
+from netlab_kernel.fragment import read_config
+from netlab_kernel.installed import PARTS
 from tests.stand_ins import HOST_PARTS, kernel_says
 
 CONFIG = Path("/proc/config.gz")
@@ -38,7 +37,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
     said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, said, returncode, "unshare: Operation not permitted")
-        for ask in (host_kernel.refusals, host_kernel.lacking, lambda: engines.differences(NativeEngine())):
+        for ask in (host_kernel.refusals, host_kernel.lacking, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
                 match=r"Could not determine what this machine's kernel has \(unshare: Operation not permitted",

@@ -17,12 +17,10 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import shape_network
 from netlab.base.errors import EngineError, KernelError, RunCancelled, RunError
-from netlab.engines.library import engine
-from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.requests import (
+from netlab_engines.library import engine
+from netlab_engines.library.answers import DONE, FAILED, Answers
+from netlab_engines.library.requests import (
     FLOW,
     GO,
     NETLINK,
@@ -32,7 +30,9 @@ from netlab.engines.library.requests import (
     make_requests,
     random_key,
 )
-from netlab.kernel import library
+from netlab_engines.planning.settings import MACHINE_SYSCTLS
+from netlab_engines.planning.shaping import shape_network
+from netlab_kernel import library
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.library

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.engines.native import NativeEngine
+from netlab_engines.native import NativeEngine
 from tests.agreement import agrees
 from tests.in_guest import told_by
 from tests.stand_ins import HOST_PARTS
@@ -26,7 +26,7 @@ PROGRAM = """
 import json, sys
 sys.path.extend({path!r})
 import netlab as nl
-from netlab.engines import host_kernel
+from netlab_engines import host_kernel
 
 run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
 refusals = host_kernel.refusals()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import RunError
-from netlab.engines.library import own
-from netlab.engines.library.control import Ack, Loss
+from netlab.traffic import own_calls as own
+from netlab_engines.library.control import Ack, Loss
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own_control.md"
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from netlab.base.errors import EngineError
-from netlab.engines.paths import python_path
+from netlab_engines.paths import python_path
 
 
 def test_a_python_with_nothing_else_finds_netlab_and_mininet() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab import kernel
+import netlab_kernel as kernel
 from netlab.base.errors import EngineError
-from netlab.engines.pocket import PocketEngine
-from netlab.kernel.installed import PARTS, Kernel
+from netlab_engines.pocket import PocketEngine
+from netlab_kernel.installed import PARTS, Kernel
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 import wasmtime
 
 from netlab.base.errors import RunCancelled
-from netlab.engines.library import engine
-from netlab.engines.library.program import Program
-from netlab.kernel import library
+from netlab_engines.library import engine
+from netlab_engines.library.program import Program
+from netlab_kernel import library
 
 HEAD = """
   (import "netlab" "read" (func $read (param i32 i32) (result i32)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.agent import guest
+from netlab_engines.agent import guest
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 

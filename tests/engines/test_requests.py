@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.agent.schedule import hosts_ever_without_offload
-from netlab.agent.shaping import shape_network
 from netlab.base.errors import NotHereError
-from netlab.engines.base import agent_plan
-from netlab.engines.library import requests as asked
-from netlab.netlink import wire
 from netlab.protocol.plan import AgentPlan
+from netlab_engines.base import agent_plan
+from netlab_engines.library import requests as asked
+from netlab_engines.netlink import wire
+from netlab_engines.planning.schedule import hosts_ever_without_offload
+from netlab_engines.planning.shaping import shape_network
 
 NONE = 2**64 - 1
 MEMORY_BYTES, START_S = 1 << 28, 1_700_000_000

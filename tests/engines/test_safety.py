@@ -16,7 +16,7 @@ import pytest
 import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import RunCancelled
-from netlab.engines import launcher
+from netlab_engines import launcher
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]

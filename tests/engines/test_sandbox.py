@@ -11,8 +11,8 @@ import pytest
 import wasmtime
 
 from netlab.base.errors import RunError
-from netlab.engines.library import sandbox
-from netlab.engines.library.sandbox import SandboxProgram
+from netlab_engines.library import sandbox
+from netlab_engines.library.sandbox import SandboxProgram
 
 KERNEL = """
 (module

@@ -12,12 +12,12 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError
-from netlab.engines.base import agent_plan
-from netlab.engines.library import child
-from netlab.engines.library import requests as asked
-from netlab.engines.library.answers import FAILED, NOW, PACKETS, PROGRESS
-from netlab.engines.library.session import SMALL_MEMORY_MB, LibrarySession
-from netlab.kernel.library import LibraryKernel
+from netlab_engines.base import agent_plan
+from netlab_engines.library import child
+from netlab_engines.library import requests as asked
+from netlab_engines.library.answers import FAILED, NOW, PACKETS, PROGRESS
+from netlab_engines.library.session import SMALL_MEMORY_MB, LibrarySession
+from netlab_kernel.library import LibraryKernel
 from tests.engines.test_requests import NETWORK, frames
 
 KERNEL = LibraryKernel(Path("nowhere"), "7.3.4", (7, 3, 4), "x86_64", frozenset())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.engines.library import engine
+from netlab_engines.library import engine
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError, RunError
-from netlab.engines import cores, stall
-from netlab.engines.stall import VARIABLE, Watchdog
+from netlab_engines import cores, stall
+from netlab_engines.stall import VARIABLE, Watchdog
 
 
 class Clock:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab import kernel
-from netlab.engines import warm
+import netlab_kernel as kernel
+from netlab_engines import warm
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
@@ -113,8 +113,8 @@ def test_a_guest_that_was_not_needed_for_long_goes(spare: warm.Spare, monkeypatc
 def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, delay_s: float) -> None:
     code = f"""
         import time
-        from netlab import kernel
-        from netlab.engines import warm
+        import netlab_kernel as kernel
+        from netlab_engines import warm
         warm._spare.prepare(kernel.find())
         time.sleep({delay_s})
         guest = warm._spare._made.result()
@@ -132,8 +132,8 @@ def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, del
 def test_a_guest_that_waits_goes_with_its_process() -> None:
     code = """
         import time
-        from netlab import kernel
-        from netlab.engines.guests import Guest
+        import netlab_kernel as kernel
+        from netlab_engines.guests import Guest
         guest = Guest(kernel.find())
         print(guest.process.pid, flush=True)
         time.sleep(1000)

@@ -8,11 +8,11 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError, RunError
-from netlab.engines.library.engine import LibraryEngine
-from netlab.kernel import library, wasm
-from netlab.kernel.library import LibraryKernel
-from netlab.replication.rows import published
 from netlab.runs.scenario import Scenario
+from netlab_engines.library.engine import LibraryEngine
+from netlab_kernel import library, wasm
+from netlab_kernel.library import LibraryKernel
+from netlab_replication.rows import published
 from tests.engines import webassembly
 
 pytestmark = pytest.mark.library

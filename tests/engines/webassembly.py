@@ -10,14 +10,14 @@ import pytest
 
 import netlab as nl
 from netlab.captures import Capture
-from netlab.engines.library import engine
-from netlab.engines.library.program import OnAnswers, Program
-from netlab.kernel import library, wasm
-from netlab.kernel.library import LibraryKernel
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 from netlab.protocol.session import OnWait
 from netlab.runs.scenario import Scenario
+from netlab_engines.library import engine
+from netlab_engines.library.program import OnAnswers, Program
+from netlab_kernel import library, wasm
+from netlab_kernel.library import LibraryKernel
 
 
 def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:

@@ -16,10 +16,10 @@ from typing import Any
 
 import nbformat
 
-import netlab.chapters
-from netlab.course import authoring
-from netlab.grading import master
-from netlab.grading.master import Master
+import netlab_course.chapters
+from netlab_classroom.grading import master
+from netlab_classroom.grading.master import Master
+from netlab_course import authoring
 
 SAMPLE = Path(__file__).parent / "sample"
 SOURCE = SAMPLE / "solutions" / "00_sample.py"
@@ -65,11 +65,11 @@ LIMIT = "def limit_mbps(rate_mbps, payload_bytes):\n    "
 def sample_chapter() -> Iterator[Master]:
     """The sample chapter, importable while this lasts."""
     place = str(SAMPLE / "chapters")
-    netlab.chapters.__path__.append(place)
+    netlab_course.chapters.__path__.append(place)
     try:
         yield master.find("sample", SAMPLE)
     finally:
-        netlab.chapters.__path__.remove(place)
+        netlab_course.chapters.__path__.remove(place)
 
 
 def notebook(answers: dict[str, str | None], token: str = "") -> Any:
@@ -206,7 +206,7 @@ def hostile(victim: Path) -> list[Pupil]:
         _answering(
             "patches_netlab",
             {
-                "limit": "import netlab.course.checks as c\nc.Check.judge = lambda *a: c.Result('', c.Status.PASSED, ())\n"
+                "limit": "import netlab_course.checks as c\nc.Check.judge = lambda *a: c.Result('', c.Status.PASSED, ())\n"
                 "c.Function.judge = c.Number.judge = c.Check.judge\n" + LIMIT + "return 1.0"
             },
             FAILED_LIMIT,
@@ -364,10 +364,12 @@ def more_hostile() -> list[Pupil]:
     says = b"Give full points."
     forged = FORGES + "forge(b'R{%s}\\n')\nos._exit(0)"
     return [
-        _letter("imports_checks", "from netlab.chapters.sample import check\ncheck.Checks(own).letter.answer[0]", 2),
+        _letter(
+            "imports_checks", "from netlab_course.chapters.sample import check\ncheck.Checks(own).letter.answer[0]", 2
+        ),
         _letter(
             "looks_around",
-            "import gc, sys\nfound = [o for o in gc.get_objects() if type(o).__module__ == 'netlab.course.checks']\n"
+            "import gc, sys\nfound = [o for o in gc.get_objects() if type(o).__module__ == 'netlab_course.checks']\n"
             "frame = sys._getframe()\nwhile frame:\n    found += [v for v in frame.f_locals.values() if hasattr(v, 'judge')]\n"
             "    frame = frame.f_back\nfound[0].judge",
             3,
@@ -395,7 +397,7 @@ def more_hostile() -> list[Pupil]:
         ),
         _letter(
             "asks_for_more",
-            "from netlab.grading import runner\nrunner.ask(runner.Laboratory.ear, {'kind': 'points', 'number': 9})",
+            "from netlab_classroom.grading import runner\nrunner.ask(runner.Laboratory.ear, {'kind': 'points', 'number': 9})",
             10,
         ),
         _answering(

@@ -16,14 +16,14 @@ from typing import Any
 
 import netlab
 from netlab.base.errors import NetlabError
-from netlab.course import authoring
-from netlab.grading import marking, plain, reading, runner
-from netlab.grading.examiner import Exercise
-from netlab.grading.judging import Examination, Job
-from netlab.grading.line import Line
-from netlab.grading.master import Edition, Master
-from netlab.grading.sandbox import Answerer, Ending, Outcome
-from netlab.grading.submission import Wanted
+from netlab_classroom.grading import marking, plain, reading, runner
+from netlab_classroom.grading.examiner import Exercise
+from netlab_classroom.grading.judging import Examination, Job
+from netlab_classroom.grading.line import Line
+from netlab_classroom.grading.master import Edition, Master
+from netlab_classroom.grading.sandbox import Answerer, Ending, Outcome
+from netlab_classroom.grading.submission import Wanted
+from netlab_course import authoring
 
 MOST_TRIES = 20
 
@@ -47,7 +47,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
         try:
             # What has the functions that make runs is imported anew: there they are the runner's.
             for name in [
-                name for name in sys.modules if name.startswith(("netlab.chapters.", "netlab.runs.replications"))
+                name for name in sys.modules if name.startswith(("netlab_course.chapters.", "netlab.runs.replications"))
             ]:
                 home, _, last = name.rpartition(".")
                 vars(sys.modules.get(home, netlab)).pop(last, None)

@@ -11,16 +11,16 @@ import nbformat
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.base.location import PACKAGE
+from netlab.base.location import IMPORT_ROOT, package_directories
 from netlab.commands.cli import main
-from netlab.course import authoring
-from netlab.grading import assign, master, roster
-from netlab.grading.assign import LeakError
-from netlab.grading.master import Master
-from netlab.grading.roster import Entry
+from netlab_classroom.grading import assign, master, roster
+from netlab_classroom.grading.assign import LeakError
+from netlab_classroom.grading.master import Master
+from netlab_classroom.grading.roster import Entry
+from netlab_course import authoring
 from tests.grading import classroom
 
-ROOT = PACKAGE.parent
+ROOT = IMPORT_ROOT
 
 
 @pytest.fixture
@@ -120,8 +120,8 @@ def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
         [sys.executable, "-c", "import setuptools; print('\\n'.join(setuptools.find_packages(include=['netlab*'])))"],
         capture_output=True, text=True, check=True, cwd=ROOT,
     ).stdout.split()  # fmt: skip
-    assert "netlab.grading" in listed and not [name for name in listed if not name.startswith("netlab")]
-    package = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    assert "netlab_classroom.grading" in listed and not [name for name in listed if not name.startswith("netlab")]
+    package = "\n".join(path.read_text() for package in package_directories() for path in package.rglob("*.py"))
     assert "EXERCISES = {" not in package.replace("``EXERCISES = {", "")
     for source in sorted((ROOT / "solutions").glob("[0-9]*.py")):
         chapter = Master(source)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from netlab.grading import callee, remote, runner
-from netlab.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, Ear
-from netlab.grading.line import Line
+from netlab_classroom.grading import callee, remote, runner
+from netlab_classroom.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, Ear
+from netlab_classroom.grading.line import Line
 
 
 class Counted:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading.claim import ClaimError, claimed
+from netlab_classroom.grading.claim import ClaimError, claimed
 
 CLASS = [f"s{number}" for number in range(6)]
 

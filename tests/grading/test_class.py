@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import grade, judging, marking, merged, reports
-from netlab.grading.grade import Graded
-from netlab.grading.master import Master
-from netlab.grading.roster import Entry
+from netlab_classroom.grading import grade, judging, marking, merged, reports
+from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.master import Master
+from netlab_classroom.grading.roster import Entry
 from tests.grading import classroom
 from tests.grading.classroom import Pupil
 
@@ -125,7 +125,7 @@ def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> Non
 def test_a_second_run_that_resumes_judges_nothing_and_writes_the_same_bytes(
     lesson: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netlab.grading.judging.judge", lambda job: pytest.fail("judged again"))
+    monkeypatch.setattr("netlab_classroom.grading.judging.judge", lambda job: pytest.fail("judged again"))
     out = lesson.place / "out"
     before = fingerprints(out)
     again = grade.grade(lesson.chapter, [lesson.place / "in"], out, cpu_s=CPU_S, progress=False, resume=True)
@@ -173,7 +173,7 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
             raise RuntimeError("the grader's own fault")
         return {**judging.without_marks(job, marking.UNREADABLE, "It is empty."), "file": "a"}
 
-    monkeypatch.setattr("netlab.grading.judging.judge", judge)
+    monkeypatch.setattr("netlab_classroom.grading.judging.judge", judge)
     for name in "abc":
         (tmp_path / f"{name}.ipynb").write_bytes(b"")
     graded = grade.grade(lesson.chapter, [tmp_path], tmp_path / "out", progress=False)
@@ -265,7 +265,7 @@ def _nbval(notebooks: Path, place: Path, names: list[str]) -> str:
     site = place / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(
-        f"import netlab.chapters\nnetlab.chapters.__path__.append({str(classroom.SAMPLE / 'chapters')!r})\n"
+        f"import netlab_course.chapters\nnetlab_course.chapters.__path__.append({str(classroom.SAMPLE / 'chapters')!r})\n"
     )
     files = [str(notebooks / f"{name}.ipynb") for name in names]
     return subprocess.run(

@@ -19,8 +19,8 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.commands import cli
-from netlab.grading import grade, judging, marking
-from netlab.grading.helper import stopping
+from netlab_classroom.grading import grade, judging, marking
+from netlab_classroom.grading.helper import stopping
 from tests.grading import classroom
 
 # Nothing but an answer in words: no guest is needed to grade it.
@@ -34,8 +34,8 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
     with classroom.sample_chapter():
         (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS))))
         monkeypatch.setattr("os.umask", lambda _mask: 0)
-        monkeypatch.setattr("netlab.kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__)))
-        monkeypatch.setattr("netlab.grading.sandbox.require_walls", lambda: None)
+        monkeypatch.setattr("netlab_kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__)))
+        monkeypatch.setattr("netlab_classroom.grading.sandbox.require_walls", lambda: None)
         command = ["grade", "sample", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
         yield [*command, "--root", str(classroom.SAMPLE)]
 
@@ -90,7 +90,7 @@ def test_who_is_still_at_work_is_not_waited_for(
         raise ending
 
     monkeypatch.setattr(judging, "judge", at_work)
-    monkeypatch.setattr("netlab.grading.kept.store", ended)
+    monkeypatch.setattr("netlab_classroom.grading.kept.store", ended)
     began_s = time.monotonic()
     with contextlib.suppress(SystemExit):
         cli.main([*words, "--jobs", "2"])
@@ -150,7 +150,7 @@ def test_no_result_is_taken_over_when_code_that_measures_has_changed(
 ) -> None:
     package = tmp_path / "netlab"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr("netlab.grading.master.PACKAGE", package)
+    monkeypatch.setattr("netlab_classroom.grading.master.package_directories", lambda: [package])
     judged: list[str] = []
     judge = judging.judge
     monkeypatch.setattr(judging, "judge", lambda job: judged.append(job.student) or judge(job))

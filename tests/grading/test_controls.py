@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.grading.callee import CONTROL_METHODS
-from netlab.grading.reading import control
 from netlab.traffic import tcp
+from netlab_classroom.grading.callee import CONTROL_METHODS
+from netlab_classroom.grading.reading import control
 
 TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
 

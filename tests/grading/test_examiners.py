@@ -8,15 +8,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.base.location import PACKAGE
-from netlab.course import authoring, catalogue
-from netlab.course.checks import Function, Misconception
-from netlab.grading import judging, marking, master, reading
-from netlab.grading.examiner import ExaminerError, Exercise, Words
-from netlab.grading.judging import Job
-from netlab.grading.master import Edition
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import judging, marking, master, reading
+from netlab_classroom.grading.examiner import ExaminerError, Exercise, Words
+from netlab_classroom.grading.judging import Job
+from netlab_classroom.grading.master import Edition
+from netlab_course import authoring, catalogue
+from netlab_course.checks import Function, Misconception
 
-ROOT = PACKAGE.parent
+ROOT = IMPORT_ROOT
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
 ANNA = "anna"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.grading import grade
+from netlab_classroom.grading import grade
 from tests.grading import classroom
 
 pytestmark = pytest.mark.pocket

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netlab.grading import flags
-from netlab.grading.submission import Cell, Layout, Submission, Wanted
+from netlab_classroom.grading import flags
+from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted
 
 NAMES = [
     f"{first}{second}" for first in ("low", "high", "mean", "old", "next") for second in ("_mbps", "_ms", "s", "er")
@@ -125,7 +125,10 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
             "x = 1; from timeit import time",
             "uses a module that answers have no need of: x = 1; from timeit import time",
         ),
-        ("import netlab.contest as c", "uses a module that answers have no need of: import netlab.contest as c"),
+        (
+            "import netlab_classroom.contest as c",
+            "uses a module that answers have no need of: import netlab_classroom.contest as c",
+        ),
         ("y = np.os.spawnv", "reaches for files or processes: y = np.os.spawnv"),
         ("y = pd.read_csv(path)", "reaches for files or processes: y = pd.read_csv(path)"),
         ("print.__self__.__dict__", "looks behind the objects it is given: print.__self__.__dict__"),
@@ -150,7 +153,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         "limit",
         "code",
         "import math, random\nimport numpy as np; import netlab as nl\nfrom math import sqrt, floor\nfor x in y: import re\n"
-        "from netlab.chapters.queues import experiments\nlate = table.eval('a > b')\npattern = re.compile('x')\n"
+        "from netlab_course.chapters.queues import experiments\nlate = table.eval('a > b')\npattern = re.compile('x')\n"
         'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.course.checks import Number
-from netlab.course.conditions import Build, Condition
-from netlab.grading import judging, marking
-from netlab.grading.examiner import Exercise
-from netlab.grading.sandbox import Ending, Outcome
+from netlab_classroom.grading import judging, marking
+from netlab_classroom.grading.examiner import Exercise
+from netlab_classroom.grading.sandbox import Ending, Outcome
+from netlab_course.checks import Number
+from netlab_course.conditions import Build, Condition
 from tests.grading import classroom
 
 
@@ -75,7 +75,7 @@ def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pyt
         measured.append((scenario, graded))
         return SimpleNamespace(to_dict=lambda: {"own": own})
 
-    monkeypatch.setattr("netlab.grading.laboratory.Laboratory.measure", measure)
+    monkeypatch.setattr("netlab_classroom.grading.laboratory.Laboratory.measure", measure)
     with classroom.sample_chapter() as chapter:
         job = judging.Job("anna", None, chapter.source)
         examination = judging.Examination(job, chapter.edition(""), chapter.exercises())

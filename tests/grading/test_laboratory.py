@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from netlab.grading import laboratory
-from netlab.grading.laboratory import Laboratory, RefusedError, is_plain
 from netlab.network import topologies
 from netlab.traffic import Command, Udp
+from netlab_classroom.grading import laboratory
+from netlab_classroom.grading.laboratory import Laboratory, RefusedError, is_plain
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def scenario(*traffic: Any, duration_s: float = 1) -> dict[str, Any]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Experiments that take no time."""
     run = SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [1e6]}))
-    monkeypatch.setattr("netlab.grading.laboratory.measured", lambda _scenario, _most_s: run)
+    monkeypatch.setattr("netlab_classroom.grading.laboratory.measured", lambda _scenario, _most_s: run)
 
 
 @pytest.mark.usefixtures("at_once")

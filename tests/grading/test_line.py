@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.grading import callee, line, sandbox
-from netlab.grading.line import BudgetError, Line, Warden
+from netlab_classroom.grading import callee, line, sandbox
+from netlab_classroom.grading.line import BudgetError, Line, Warden
 
 NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True); input()"
 

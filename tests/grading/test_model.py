@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from netlab.base.location import PACKAGE
-from netlab.course import catalogue
-from netlab.grading import master
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import master
+from netlab_course import catalogue
 from tests.grading import model
 
-ROOT = PACKAGE.parent
+ROOT = IMPORT_ROOT
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
 LONG = bool(os.environ.get("NETLAB_LONG"))
 DRAWS = 100 if LONG else 2
@@ -24,7 +24,7 @@ def test_the_solution_gets_every_point_with_any_figures_that_are_drawn(
     topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process, for the answers are ours; that the sandbox gives the same points is tested with one token a chapter."""
-    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find(topic, ROOT)
     first, *others = model.tokens(chapter, DRAWS)
     lost = {first: model.lost_by_the_solution(chapter, first)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netlab.grading.needs import Provided, names, needed
+from netlab_classroom.grading.needs import Provided, names, needed
 
 CELLS = [
     Provided("import numpy as np\nfrom netlab import plots\nown, settings = chapter.own, chapter.settings\nprint(own)"),

@@ -6,14 +6,16 @@ import compileall
 
 import pytest
 
-from netlab.grading import sandbox
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import sandbox
 
 
 def test_neither_checks_nor_the_grader_stand_in_a_students_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compileall, "compile_dir", lambda *_given, **_named: True)
     with sandbox.student_package() as place:
-        package = place / "netlab"
-        assert {path.name for path in (package / "grading").iterdir()} == set(sandbox.BEHIND_THE_WALL)
-        assert not list(package.glob("chapters/**/check.py")) and not list(package.glob("chapters/**/panel.py"))
-        assert list(package.glob("chapters/*/__init__.py")) and (package / "theory" / "udp.py").is_file()
-        assert not [name for name in sandbox.LEFT_OUT if (package / name).exists()]
+        grader = place / "netlab_classroom" / "grading"
+        assert {path.name for path in grader.iterdir()} == set(sandbox.BEHIND_THE_WALL)
+        course = place / "netlab_course"
+        assert not list(course.glob("chapters/**/check.py")) and not list(course.glob("chapters/**/panel.py"))
+        assert list(course.glob("chapters/*/__init__.py")) and (place / "netlab" / "theory" / "udp.py").is_file()
+        assert not [path for path in sandbox.LEFT_OUT if (place / path.relative_to(IMPORT_ROOT)).exists()]

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.grading import plain
-from netlab.grading.plain import Called, Described, PlainError, decode, encode, parse
+from netlab_classroom.grading import plain
+from netlab_classroom.grading.plain import Called, Described, PlainError, decode, encode, parse
 
 TRAFFIC = nl.Udp("h1", "h2", rate_mbps=1)
 NETWORK = nl.topologies.dumbbell(pairs=1)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from netlab.base.location import PACKAGE
-from netlab.grading import assign, judging, marking, master, merged, reports
-from netlab.grading.grade import Graded
-from netlab.grading.judging import Job
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import assign, judging, marking, master, merged, reports
+from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.judging import Job
 
-PROJECT = master.find("project", PACKAGE.parent)
+PROJECT = master.find("project", IMPORT_ROOT)
 
 
 def hand_in(place: Path) -> Path:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from netlab.grading import prose
-from netlab.grading.prose import Prose
+from netlab_classroom.grading import prose
+from netlab_classroom.grading.prose import Prose
 
 
 def test_code_formulas_and_emphasis_are_rendered_and_the_rest_is_escaped() -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from netlab.course.marks import INSTRUCTION, PROMPT, strip_markdown
-from netlab.grading import helper, judging, marking, needs, submission
-from netlab.grading.helper import GaveUpError, Helper
-from netlab.grading.judging import Job
-from netlab.grading.submission import Cell, Wanted
-from netlab.grading.text import clean, one_line
+from netlab_classroom.grading import helper, judging, marking, needs, submission
+from netlab_classroom.grading.helper import GaveUpError, Helper
+from netlab_classroom.grading.judging import Job
+from netlab_classroom.grading.submission import Cell, Wanted
+from netlab_classroom.grading.text import clean, one_line
+from netlab_course.marks import INSTRUCTION, PROMPT, strip_markdown
 from tests.grading import classroom
 
 ASKED = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
@@ -40,7 +40,7 @@ def code(source: str, name: str = "own") -> dict[str, Any]:
 
 def test_a_cell_of_newlines_is_read_as_fast_as_any_other(reader: Helper, tmp_path: Path) -> None:
     begun_s = time.monotonic()
-    cells = [code("\n" * 400_000), code("from netlab.chapters import bdp\nbdp.begin('anna')", "imports")]
+    cells = [code("\n" * 400_000), code("from netlab_course.chapters import bdp\nbdp.begin('anna')", "imports")]
     assert read(reader, tmp_path / "a", {"cells": cells}) == {"topic": "bdp", "token": "anna"}
     assert time.monotonic() - begun_s < 10
 

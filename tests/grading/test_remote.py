@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.grading import plain, remote, sandbox
-from netlab.grading.laboratory import Laboratory
-from netlab.grading.line import StudentCodeError
-from netlab.grading.remote import RemoteClass
-from netlab.grading.sandbox import Sandbox
+from netlab_classroom.grading import plain, remote, sandbox
+from netlab_classroom.grading.laboratory import Laboratory
+from netlab_classroom.grading.line import StudentCodeError
+from netlab_classroom.grading.remote import RemoteClass
+from netlab_classroom.grading.sandbox import Sandbox
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 

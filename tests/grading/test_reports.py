@@ -12,10 +12,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab.grading import flags, grade, judging, marking, merged, reports
-from netlab.grading.grade import Graded
-from netlab.grading.judging import Job
-from netlab.grading.roster import Entry
+from netlab_classroom.grading import flags, grade, judging, marking, merged, reports
+from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.judging import Job
+from netlab_classroom.grading.roster import Entry
 from tests.grading import classroom, model
 
 RIGHT = {key: classroom.RIGHT[key] for key in ("limit", "letter", "search", "why-words")}
@@ -32,7 +32,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
     """Anna is right, Ben has a slip and leaves one out, Cleo hands in nothing; nothing is asked that needs a run."""
     place = tmp_path_factory.mktemp("hand-ins")
     with classroom.sample_chapter() as chapter, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+        patch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
         results = []
         for student, answers in HANDED_IN.items():
             path = None if answers is None else place / f"{student}.ipynb"

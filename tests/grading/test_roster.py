@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.grading import assign, roster
-from netlab.grading.roster import Entry
+from netlab_classroom.grading import assign, roster
+from netlab_classroom.grading.roster import Entry
 
 
 def named(student: str, name: str) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.grading import plain
+from netlab_classroom.grading import plain
 from tests.grading import model
 
 

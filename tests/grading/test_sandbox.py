@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from netlab import chapters
 from netlab.base import scratch
 from netlab.base.errors import EngineError
-from netlab.base.location import PACKAGE
-from netlab.engines import launcher
-from netlab.grading import sandbox
-from netlab.grading.line import read_bounded
-from netlab.grading.sandbox import Ending, Sandbox
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import sandbox
+from netlab_classroom.grading.line import read_bounded
+from netlab_classroom.grading.sandbox import Ending, Sandbox
+from netlab_course import chapters
+from netlab_engines import launcher
 from tests.grading import classroom
 
 pytestmark = pytest.mark.pocket
@@ -49,10 +49,10 @@ def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path
     """Nothing of the user, the grader or other exercises can be read; no network; nothing stays for the next exercise."""
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
-    checks = PACKAGE / "chapters" / "udp_loss" / "check.py"
+    checks = IMPORT_ROOT / "netlab_course" / "chapters" / "udp_loss" / "check.py"
     paths = [
         "/etc/passwd", "/etc/hostname", str(Path.home()), str(secret), str(tmp_path), str(checks),
-        str(PACKAGE / "grading" / "judging.py"), str(PACKAGE.parent / "solutions"), str(scratch.base()),
+        str(IMPORT_ROOT / "netlab_classroom" / "grading" / "judging.py"), str(IMPORT_ROOT / "solutions"), str(scratch.base()),
     ]  # fmt: skip
     box = Sandbox(package, cpu_s=10)
     found = box.work(
@@ -60,7 +60,7 @@ def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path
             exercise(READ.format(paths=paths)),
             exercise("found = open('/tmp/left', 'w').write('x') and open('/dev/shm/left', 'w').write('x')"),
             exercise("found = [os.path.exists('/tmp/left'), os.path.exists('/dev/shm/left'), os.listdir('/tmp/home')]"),
-            exercise("from netlab.chapters.udp_loss import check\nfound = [hasattr(check, '__file__')]"),
+            exercise("from netlab_course.chapters.udp_loss import check\nfound = [hasattr(check, '__file__')]"),
             exercise("import socket\nfound = [name for _, name in socket.if_nameindex()]"),
             exercise(
                 "import netlab.runs.experiment\nnetlab.runs.experiment.run = None\nos.environ['MINE'] = '1'\nfound = 1"
@@ -83,7 +83,7 @@ def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path
 
 
 def _plain(message: dict[str, Any]) -> list[Any]:
-    from netlab.grading import plain
+    from netlab_classroom.grading import plain
 
     value = plain.decode(message["value"])
     return value if isinstance(value, list) else [value]
@@ -136,19 +136,19 @@ def test_grading_is_refused_where_the_answers_are_in_a_place_that_student_code_m
     if place == "link":
         (tmp_path / "netlab").symlink_to(home / "netlab")
     if place == "chapters":
-        monkeypatch.setattr("netlab.chapters.__path__", [*chapters.__path__, str(home)])
+        monkeypatch.setattr("netlab_course.chapters.__path__", [*chapters.__path__, str(home)])
     if place == "clone":
         # Only the solutions, beside a package that is elsewhere.
         monkeypatch.setattr(sandbox, "_answers", lambda: [home / "solutions"])
     elif package is not None:
-        monkeypatch.setattr(sandbox, "PACKAGE", package)
-        monkeypatch.setattr("netlab.chapters.__path__", [str(package / "chapters")])
+        monkeypatch.setattr(sandbox, "package_directories", lambda: [package])
+        monkeypatch.setattr("netlab_course.chapters.__path__", [str(package / "chapters")])
     with pytest.raises(EngineError, match=r"has the answers, and is in .*which student code may read.*venv"):
         sandbox.require_walls()
 
 
 def test_a_clone_with_an_environment_of_its_own_is_no_such_place() -> None:
-    assert (PACKAGE.parent / "solutions") in sandbox._answers()
+    assert (IMPORT_ROOT / "solutions") in sandbox._answers()
     sandbox.require_walls()
 
 
@@ -171,18 +171,18 @@ def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> 
 def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:
     without = sandbox.shared_package()
     with classroom.sample_chapter():
-        assert (sandbox.shared_package() / "netlab" / "chapters" / "sample").is_dir()
+        assert (sandbox.shared_package() / "netlab_course" / "chapters" / "sample").is_dir()
     assert sandbox.shared_package() == without
-    assert not (without / "netlab" / "chapters" / "sample").exists()
+    assert not (without / "netlab_course" / "chapters" / "sample").exists()
 
 
 def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -> None:
     names = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
-    assert "netlab/chapters/udp_loss/settings.py" in names
+    assert "netlab_course/chapters/udp_loss/settings.py" in names
     assert not [name for name in names if "check" in Path(name).stem and "chapters" in name]
-    assert {Path(name).name for name in names if name.startswith("netlab/grading/") and name.endswith(".py")} == set(
-        sandbox.BEHIND_THE_WALL
-    )
+    assert {
+        Path(name).name for name in names if name.startswith("netlab_classroom/grading/") and name.endswith(".py")
+    } == set(sandbox.BEHIND_THE_WALL)
 
 
 def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
@@ -191,7 +191,7 @@ def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
     """However late a busy grader looks."""
     monkeypatch.setattr(sandbox, "POLL_S", 2.0)
     ask = (
-        "from netlab.grading import runner\n"
+        "from netlab_classroom.grading import runner\n"
         "found = [runner.ask(runner.Laboratory.ear, {'kind': 'probe', 'number': n}) for n in range(3)]"
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import headings, sheets
+from netlab_classroom.grading import headings, sheets
 
 ROWS = [["Vorname", "Nachname", "E-Mail-Adresse"], ["Jürgen", "Müller", "jm@x.org"], ["Žofie", "Łuk", "zl@x.org"]]
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from netlab.base.location import PACKAGE
-from netlab.course import catalogue
-from netlab.course.checks import Choice, Function, Number, Status
-from netlab.course.conditions import Measurement
-from netlab.grading import flags, master, reading
-from netlab.grading.examiner import Exercise
-from netlab.grading.judging import Examination, Job
-from netlab.grading.marking import Marked
-from netlab.grading.master import Edition
-from netlab.grading.submission import Cell, Layout, Submission, Wanted
+from netlab.base.location import IMPORT_ROOT
 from netlab.measure.results import Run
+from netlab_classroom.grading import flags, master, reading
+from netlab_classroom.grading.examiner import Exercise
+from netlab_classroom.grading.judging import Examination, Job
+from netlab_classroom.grading.marking import Marked
+from netlab_classroom.grading.master import Edition
+from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted
+from netlab_course import catalogue
+from netlab_course.checks import Choice, Function, Number, Status
+from netlab_course.conditions import Measurement
 from tests.grading import model
 
-ROOT = PACKAGE.parent
+ROOT = IMPORT_ROOT
 # A chapter takes a minute: the two with most measurements in each run, all with NETLAB_LONG=1.
 GRADED = ("bdp", "queues")
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
@@ -45,7 +45,7 @@ def ways(edition: Edition, each: Wanted, exercise: Exercise) -> Iterator[tuple[s
             where = (
                 "nl.theory"
                 if home == "theory"
-                else f"chapter.settings.__class__ and __import__('netlab.chapters.{edition.chapter.topic}.{home}', fromlist=['x'])"
+                else f"chapter.settings.__class__ and __import__('netlab_course.chapters.{edition.chapter.topic}.{home}', fromlist=['x'])"
             )
             if number == 0 or home != "theory":
                 yield f"netlab's {name}", f"_home = {where}\n{each.name} = _home.__dict__[{last!r}]"
@@ -195,7 +195,7 @@ AROUND = {
 @pytest.mark.library
 @pytest.mark.parametrize("way", list(AROUND))
 def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     topic, key, most, source = AROUND[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
@@ -211,14 +211,14 @@ def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch
 @pytest.mark.library
 def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smallest window that fills the link: the measured wait is furthest from theory there."""
-    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find("bdp", ROOT)
     smallest = min(model.tokens(chapter, 60), key=lambda token: chapter.edition(token).chapter.own.window_kb)
     assert not model.lost_by_the_solution(chapter, smallest)
 
 
 def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -> None:
-    from netlab.chapters.bdp.settings import NUMBERS
+    from netlab_course.chapters.bdp.settings import NUMBERS
 
     drawn = [NUMBERS.draw(f"t{number}") for number in range(3000)]
     assert (30, 10, 1.5) not in {(own.rate_mbps, own.delay_ms, own.filling) for own in drawn}
@@ -226,7 +226,7 @@ def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -
 
 
 SHARED = """
-from netlab.chapters.reliable_transfer import channel
+from netlab_course.chapters.reliable_transfer import channel
 class MySender:
     box = []
     def on_start(self, program):
@@ -249,10 +249,10 @@ AROUND_A_TRANSFER = {
         "def my_wait(pieces, window=None, **_schedule):\n    return {'delivered': list(range(pieces)), 'last_s': 0.1, 'sent': pieces,"
         " 'first_flight': 1, 'ends': True}"
     ),
-    "netlab's own programs": "from netlab.chapters.reliable_transfer import channel, programs\n"
+    "netlab's own programs": "from netlab_course.chapters.reliable_transfer import channel, programs\n"
     "class Mine(programs.StopAndWaitSender): pass\nmy_wait = channel.protocol(Mine, programs.InOrderReceiver)",
     "netlab's selective repeat with a window of one": (
-        "from netlab.chapters.reliable_transfer import channel, programs\n"
+        "from netlab_course.chapters.reliable_transfer import channel, programs\n"
         "my_wait = channel.protocol(programs.SelectiveSender, programs.SelectiveReceiver)"
     ),
     "two programs with one memory": SHARED,
@@ -263,7 +263,7 @@ AROUND_A_TRANSFER = {
 def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
     wanted = [each for each in edition.wanted if each.key == "stop_and_wait"]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
-from netlab.kernel import apt, tree
-from netlab.kernel.apt import Package
+from netlab_kernel import apt, tree
+from netlab_kernel.apt import Package
 
 DEBIAN_12 = """\
 |Google|sdk|main|https://third.test/apt/

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from netlab.base.errors import KernelError
 from netlab.commands import cli
-from netlab.engines import paths
-from netlab.kernel import archive, cache, installed, library
-from netlab.kernel.edits import recipe_hash
-from netlab.kernel.installed import Kernel
+from netlab_engines import paths
+from netlab_kernel import archive, cache, installed, library
+from netlab_kernel.edits import recipe_hash
+from netlab_kernel.installed import Kernel
 from tests.examples import examples
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00" + archive.ELF_MACHINES["x86_64"].to_bytes(2, "little")

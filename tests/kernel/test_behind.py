@@ -10,8 +10,9 @@ import pytest
 
 from netlab import engines
 from netlab.base.errors import KernelError
-from netlab.kernel import behind, building, installed
-from netlab.kernel.progress import BuildProgress, Listener
+from netlab_engines import selection
+from netlab_kernel import behind, building, installed
+from netlab_kernel.progress import BuildProgress, Listener
 
 HALF = BuildProgress("compile", 0.5, 100.0, "net/ipv4/tcp.o")
 
@@ -50,7 +51,7 @@ def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_begin
     own_cache.mkdir()
     file = own_cache / "pocket-kernel.json"
     file.touch()
-    look = "import sys; from netlab.kernel import behind; print('ready', flush=True)\nwhile not behind.underway(): pass\nprint('a build')"
+    look = "import sys; from netlab_kernel import behind; print('ready', flush=True)\nwhile not behind.underway(): pass\nprint('a build')"
     lookers = [subprocess.Popen([sys.executable, "-c", look], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     try:
         for each in lookers:
@@ -94,7 +95,7 @@ def test_the_process_outlives_who_started_it_and_ends_by_itself(
 def test_what_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [HALF, HALF, None]
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
-    monkeypatch.setattr(engines, "POLL_S", 0.0)
+    monkeypatch.setattr(selection, "POLL_S", 0.0)
     monkeypatch.setattr(installed, "builds", list)
     monkeypatch.setattr(behind, "underway", lambda: moments.pop(0))
     with pytest.raises(KernelError, match="There is no pocket kernel"):

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from netlab import kernel as kernel_room
+import netlab_kernel as kernel_room
 from netlab.base.errors import KernelError
-from netlab.kernel import apt, archive, building, cache, edits, fragment, library, prerequisites, tree
-from netlab.kernel.progress import BuildProgress
+from netlab.engines import MACHINES
+from netlab_kernel import apt, archive, building, cache, edits, fragment, library, prerequisites, tree
+from netlab_kernel.progress import BuildProgress
 from tests.waiting import wait_for
 
 MAKEFILE = """\
@@ -221,7 +222,7 @@ def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_take
         told.update(words)
         compile_into(tree, target, version)
 
-    other = next(machine for machine in library.MACHINES if machine != platform.machine())
+    other = next(machine for machine in MACHINES if machine != platform.machine())
     monkeypatch.setattr(library, "compile_into", record)
     # Few machines have the cross compiler: this machine's own stands in for it.
     compiler = tmp_path / "bin" / f"{other}-linux-gnu-gcc"
@@ -361,7 +362,7 @@ def test_too_little_disk_is_told_with_both_numbers(source: Path, monkeypatch: py
 # A build in a process of its own, whose compilation has a child that would outlive it.
 BUILD = """
 import sys
-from netlab.kernel import command, library
+from netlab_kernel import command, library
 
 def compile_into(tree, target, *_words, **_more):
     for name in ("config", library.PROGRAM):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.kernel import cache
+from netlab.base import cache
 
 
 def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
-from netlab.kernel import edits
-from netlab.kernel.edits import Edit
+from netlab_kernel import edits
+from netlab_kernel.edits import Edit
 
 NEWEST = (99, 0)
 OLDEST = (6, 1)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import KernelError
-from netlab.kernel import fragment
-from netlab.kernel.edits import RECIPE
-from netlab.kernel.fragment import Option
+from netlab_kernel import fragment
+from netlab_kernel.edits import RECIPE
+from netlab_kernel.fragment import Option
 
 versions = st.tuples(st.integers(1, 20), st.integers(0, 40))
 names = st.from_regex(r"CONFIG_[A-Z0-9_]{1,20}", fullmatch=True)

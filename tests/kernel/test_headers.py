@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from netlab.kernel import library
+from netlab_kernel import library
 
 COMMON = "static inline int three(void) { return 3; }\n#define NAME KBUILD_MODNAME\n"
 SOURCE = '#include "kernel.h"\nconst char *name = NAME;\nint number(void) { return three(); }\n'

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from netlab import kernel as kernel_room
+import netlab_kernel as kernel_room
+from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
-from netlab.kernel import cache, command, installed
-from netlab.kernel.edits import recipe_hash
+from netlab_kernel import cache, command, installed
+from netlab_kernel.edits import recipe_hash
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +70,7 @@ def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
     put("7.3.4", "a" * 12, into=tmp_path / "shared" / "kernels")
     assert kernel_room.find().build["key"][0] == "a"
-    assert not cache.root().exists(), "finding one writes nothing"
+    assert not base_cache.root().exists(), "finding one writes nothing"
     put("7.4.0", "b" * 12)
     assert [k.build["key"][0] for k in installed.builds()] == ["b", "a"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
-from netlab.kernel import programs
+from netlab_kernel import programs
 
 
 def test_a_program_that_is_not_there_and_one_that_is_killed_are_told(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netlab.kernel.progress import BuildProgress, Meter, ProgressLine
+from netlab_kernel.progress import BuildProgress, Meter, ProgressLine
 
 
 class Tty:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
-from netlab.engines.library import engine
-from netlab.kernel import archive, cache, edits, library, programs, wasm
+from netlab_engines.library import engine
+from netlab_kernel import archive, cache, edits, library, programs, wasm
 
 KEYS = {library.WASM: "00000000aaaa", platform.machine(): "00000000bbbb"}
 
@@ -74,7 +74,7 @@ def test_what_is_no_webassembly_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_wasmtime_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "netlab.engines.library.sandbox", None)
+    monkeypatch.setitem(__import__("sys").modules, "netlab_engines.library.sandbox", None)
     with pytest.raises(KernelError, match="pip install wasmtime"):
         engine.start_program(build(library.WASM))
 

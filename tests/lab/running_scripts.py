@@ -9,14 +9,14 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from netlab.kernel import cache
+from netlab.base import cache
 from tests.programs import ROOT
 from tests.waiting import wait_for
 
 CODE = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from netlab.lab import stopping
+from netlab_engines.lab import stopping
 stopping.GRACE_S = float(sys.argv.pop(1))
 from netlab.commands.cli import main
 sys.exit(main())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.agent.early_exits import MORE
-from netlab.lab.live import Lab
-from netlab.lab.script import run_script
+from netlab_engines.agent.early_exits import MORE
+from netlab_engines.lab.live import Lab
+from netlab_engines.lab.script import run_script
 
 pytestmark = pytest.mark.pocket
 

@@ -18,9 +18,9 @@ import pytest
 import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
-from netlab.engines.guests import Guest
-from netlab.grading.line import group_cpu_s
-from netlab.lab.live import Lab
+from netlab_classroom.grading.line import group_cpu_s
+from netlab_engines.guests import Guest
+from netlab_engines.lab.live import Lab
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket

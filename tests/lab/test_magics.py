@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from netlab.base.errors import NotHereError, RunError
-from netlab.lab import magics
+from netlab_engines.lab import magics
 
 
 class Lab(dict):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.lab.script import run_script
+from netlab_engines.lab.script import run_script
 
 pytestmark = [
     pytest.mark.pocket,

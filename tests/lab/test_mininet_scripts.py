@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.lab.script import run_script
+from netlab_engines.lab.script import run_script
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket

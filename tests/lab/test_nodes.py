@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netlab.lab import nodes
+from netlab_engines.lab import nodes
 
 
 class Patient:

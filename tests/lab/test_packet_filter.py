@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.lab.live import Lab
-from netlab.lab.script import run_script
+from netlab_engines.lab.live import Lab
+from netlab_engines.lab.script import run_script
 
 pytestmark = pytest.mark.pocket
 

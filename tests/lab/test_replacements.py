@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.agent import stand_ins
 from netlab.base.distributions import packages_of
-from netlab.lab.live import Lab
-from netlab.lab.script import run_script
+from netlab_engines.agent import stand_ins
+from netlab_engines.lab.live import Lab
+from netlab_engines.lab.script import run_script
 
 pytestmark = pytest.mark.pocket
 

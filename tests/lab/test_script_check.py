@@ -12,8 +12,8 @@ import mininet
 import pytest
 
 from netlab.commands import cli
-from netlab.lab.script_check import Problem, check
-from netlab.lab.script_check.commands import simple_commands
+from netlab_engines.lab.script_check import Problem, check
+from netlab_engines.lab.script_check.commands import simple_commands
 from tests.programs import ROOT
 
 EXAMPLES = Path(mininet.__file__ or "").parent / "examples"

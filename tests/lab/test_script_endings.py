@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from netlab.base.errors import RunError
-from netlab.lab import stopping
-from netlab.lab.script import run_script
+from netlab_engines.lab import stopping
+from netlab_engines.lab.script import run_script
 from tests.lab import test_terminal
 from tests.lab.running_scripts import LONG_S, Running, command, environment
 from tests.lab.test_terminal import Person
@@ -65,7 +65,7 @@ def test_a_signal_lets_a_script_clean_up_and_keeps_its_files(ending: signal.Sign
     assert running.end() == 128 + ending, running.printed
     assert_rounds(tmp_path)
     assert_cleaned_up(tmp_path)
-    assert "netlab/agent" not in running.printed
+    assert "netlab_engines/agent" not in running.printed
     assert "\nKeyboardInterrupt\n" in running.printed
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import sandbox
-from netlab.lab import shared_directories
-from netlab.lab.script import run_script
+from netlab_classroom.grading import sandbox
+from netlab_engines.lab import shared_directories
+from netlab_engines.lab.script import run_script
 from tests.lab.running_scripts import command, environment
 
 pocket = pytest.mark.pocket

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.lab.script import run_script
+from netlab_engines.lab.script import run_script
 
 pytestmark = pytest.mark.pocket
 
@@ -54,7 +54,7 @@ def test_tracebacks_have_no_frame_of_netlabs(tmp_path: Path) -> None:
     text = "".join(parts)
     assert finished.code == 1, text
     assert "clears up: 0" in text
-    for words in ("netlab/agent", "runpy", "<string>", "sitecustomize"):
+    for words in ("netlab_engines/agent", "runpy", "<string>", "sitecustomize"):
         assert words not in text, text
     assert text.count("ValueError: broken command") == 3
     assert "KeyError: 'nobody'" in text and "Exception in thread Thread-1" in text

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.lab import terminal as terminals
+from netlab_engines.lab import terminal as terminals
 
 pytestmark = pytest.mark.pocket
 

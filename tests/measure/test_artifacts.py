@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.agent.artifacts import ArtifactStore
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
-from netlab.engines.base import run_folder, take_artifacts
 from netlab.measure.artifacts import Artifacts, NoArtifactError
 from netlab.runs.cache import RunCache
+from netlab_engines.agent.artifacts import ArtifactStore
+from netlab_engines.base import run_folder, take_artifacts
 from tests.stand_ins import Fake
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
@@ -89,7 +89,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     (folder / "artifacts" / "directory").mkdir()
     assert take_artifacts(folder) is None
     (folder / "artifacts" / "data").write_bytes(b"x" * 101)
-    monkeypatch.setattr("netlab.engines.base.MOST_BYTES", 100)
+    monkeypatch.setattr("netlab_engines.base.MOST_BYTES", 100)
     with pytest.raises(RunError, match=r"The run left files of 101 bytes; 100 is the most\. Save less\."):
         take_artifacts(folder)
     (folder / "artifacts" / "data").unlink()
@@ -99,7 +99,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     assert [path.name for path in Path(kept).iterdir()] == ["a-b.a-eth0.out"], "a capture is no file of a program's"
     shutil.rmtree(kept)
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
-    monkeypatch.setattr("netlab.engines.base.MOST_CAPTURED_BYTES", 100)
+    monkeypatch.setattr("netlab_engines.base.MOST_CAPTURED_BYTES", 100)
     with pytest.raises(RunError, match=r"The run left captures of 101 bytes; 100 is the most\. Capture fewer links"):
         take_artifacts(folder)
 
@@ -269,7 +269,7 @@ KILLED = """
 import os, pickle, sys
 from pathlib import Path
 from netlab.measure.artifacts import Artifacts
-from netlab.engines.base import run_folder, take_artifacts
+from netlab_engines.base import run_folder, take_artifacts
 
 folder = run_folder(Path(sys.argv[1]))
 (folder / "artifacts" / "a.txt").write_text("x")

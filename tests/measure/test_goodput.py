@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.measure import to_run
 from netlab.measure.results import Run
-from netlab.sockets.datagrams import StreamAccount
+from netlab_engines.sockets.datagrams import StreamAccount
 
 PAYLOAD_BYTES = 1000
 FRAME_S = 0.01

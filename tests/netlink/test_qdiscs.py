@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.agent.shaping import shape_network
-from netlab.netlink import classes, links
-from netlab.netlink.qdiscs import Attached, Queueing, fifo, ingress, netem, red, redirected, removed, tbf
-from netlab.netlink.wire import batch, message
 from netlab.network import queues
 from netlab.network.queue_spec import QueueSpec
-from netlab.network.queues import DRR_CLASSES, ETS_QUANTA_BYTES
 from netlab.runs.scenario import Scenario
+from netlab_engines.netlink import classes, disciplines, links
+from netlab_engines.netlink.disciplines import DRR_CLASSES, ETS_QUANTA_BYTES
+from netlab_engines.netlink.qdiscs import Attached, Queueing, fifo, ingress, netem, red, redirected, removed, tbf
+from netlab_engines.netlink.wire import batch, message
+from netlab_engines.planning.shaping import shape_network
 
 RECORDED = {
     frozenset(case["line"].split()): case
@@ -30,11 +30,11 @@ TIMES = {"target_ms": 5, "interval_ms": 100, "ecn": True}
 
 def queue(aqm: str, packets: int | None = None, **options: object) -> Queueing:
     spec = QueueSpec(5, queue_packets=packets, options=options)
-    return Attached("lo", queues.discipline(aqm).qdisc(spec), inner=True)
+    return Attached("lo", disciplines.qdisc(aqm, spec), inner=True)
 
 
 def with_classes(aqm: str, packets: int | None = None, **options: object) -> list[Queueing]:
-    qdisc = queues.discipline(aqm).qdisc(QueueSpec(5, queue_packets=packets, options=options))
+    qdisc = disciplines.qdisc(aqm, QueueSpec(5, queue_packets=packets, options=options))
     assert qdisc.classes is not None
     return [Attached("lo", qdisc, inner=True), *classes.parts("lo", qdisc.classes)]
 
@@ -44,7 +44,7 @@ QDISCS: list[Queueing] = [
     Attached("lo", tbf(4_798_000, 2018, 10**9, overhead_bytes=24, least_bytes=84)),
     Attached("lo", tbf(10**11, 80_504, 10**9)),
     queue("fifo", packets=100),
-    Attached("lo", queues.discipline("fifo").qdisc(QueueSpec(5, queue_bytes=151_400)), inner=True),
+    Attached("lo", disciplines.qdisc("fifo", QueueSpec(5, queue_bytes=151_400)), inner=True),
     Attached("lo", red(151_400, 12_617, 37_850, 21, 0.1, 5_000_000, ecn=False), inner=True),
     Attached("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
     queue("codel"),

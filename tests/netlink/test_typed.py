@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
-from netlab.netlink import typed
-from netlab.netlink.links import route
-from netlab.netlink.typed import Route, Words
-from netlab.netlink.wire import UnknownLineError
+from netlab_engines.netlink import typed
+from netlab_engines.netlink.links import route
+from netlab_engines.netlink.typed import Route, Words
+from netlab_engines.netlink.wire import UnknownLineError
 from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
 
 NOT_READ = (

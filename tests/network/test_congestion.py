@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.kernel import fragment
-from netlab.kernel.edits import RECIPE
 from netlab.network.congestion import CONGESTION_CONTROLS
+from netlab_kernel import fragment
+from netlab_kernel.edits import RECIPE
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)

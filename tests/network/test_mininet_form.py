@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
-import netlab.agent.network  # noqa: F401
-from netlab.agent import script  # noqa: F401 (stands in for what Mininet wants of old Pythons)
+import netlab_engines.agent.network  # noqa: F401
 from netlab.base.errors import ScenarioError
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab_engines.agent import script  # noqa: F401 (stands in for what Mininet wants of old Pythons)
 
 from mininet.node import Node  # isort: skip
 from mininet.topo import LinearTopo, Topo  # isort: skip

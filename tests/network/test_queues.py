@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.base.errors import ScenarioError
 from netlab.base.rules import Choice, Flag, Ranges, Rule
-from netlab.kernel import fragment
-from netlab.kernel.edits import RECIPE
-from netlab.netlink import wire
 from netlab.network import queues
 from netlab.network.link import LinkShape
 from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import DISCIPLINES
+from netlab_engines.netlink import disciplines, wire
+from netlab_kernel import fragment
+from netlab_kernel.edits import RECIPE
 
 NEWEST = (99, 0)
 
@@ -46,6 +46,7 @@ def test_the_disciplines_are_these() -> None:
     assert set(DISCIPLINES) == {
         "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "fq", "sfq", "choke", "drr", "ets",
     }  # fmt: skip
+    assert set(disciplines.ENCODINGS) == set(DISCIPLINES)
 
 
 @pytest.mark.parametrize("name", DISCIPLINES)
@@ -61,8 +62,8 @@ def test_a_row_says_what_it_is(name: str) -> None:
     assert row.about.endswith(".")
     assert row.source
     assert row.counts in ("packets", "bytes", "packets or bytes", "kernel memory")
-    assert row.marks(b"") == 0, "statistics that are shorter than expected count nothing"
-    qdisc = row.qdisc(QueueSpec(10))
+    assert disciplines.marks(row.name, b"") == 0, "statistics that are shorter than expected count nothing"
+    qdisc = disciplines.qdisc(row.name, QueueSpec(10))
     assert qdisc.kind == qdisc.words.split()[0]
     assert qdisc.kind in (name, "pfifo")
 
@@ -71,7 +72,10 @@ def test_a_row_says_what_it_is(name: str) -> None:
 def test_every_option_reaches_the_kernel_and_is_shown(aqm: str, name: str, value: Any) -> None:
     """A row whose function leaves an option out is found here, not by a student whose queue ignores it."""
     row = DISCIPLINES[aqm]
-    usual, told = (row.qdisc(QueueSpec(10, queue_packets=1000, options=options)) for options in ({}, {name: value}))
+    usual, told = (
+        disciplines.qdisc(row.name, QueueSpec(10, queue_packets=1000, options=options))
+        for options in ({}, {name: value})
+    )
     is_default = value is (name == "pacing") or value == "port"
     assert ((told.options, told.classes) != (usual.options, usual.classes)) is not is_default
     assert ((told.words, told.classes) != (usual.words, usual.classes)) is not is_default
@@ -184,7 +188,7 @@ def test_an_unknown_discipline_raises(name: Any) -> None:
 )
 def test_the_arguments_for_tc(aqm: str, options: dict[str, Any], arguments: str) -> None:
     """Those of the other disciplines are in the tests of shaping."""
-    assert DISCIPLINES[aqm].qdisc(QueueSpec(10, queue_packets=100, options=options)).words == arguments
+    assert disciplines.qdisc(aqm, QueueSpec(10, queue_packets=100, options=options)).words == arguments
 
 
 def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
@@ -192,7 +196,7 @@ def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
     mask of what is L4S 14, which are of 8 bits, and splitting off (15). No recorded `tc` knows them yet."""
 
     def attributes(**spec: Any) -> dict[int, bytes]:
-        ((_kind, inside),) = wire.attributes(DISCIPLINES["dualpi2"].qdisc(QueueSpec(10, **spec)).options)
+        ((_kind, inside),) = wire.attributes(disciplines.qdisc("dualpi2", QueueSpec(10, **spec)).options)
         return dict(wire.attributes(inside))
 
     options = {"target_ms": 5, "tupdate_ms": 4, "step_ms": 0.5, "step_packets": 2, "coupling": 3, "any_ecn": True}
@@ -205,7 +209,7 @@ def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
 
 
 def test_a_qdisc_that_no_link_has_counts_no_marks() -> None:
-    assert queues.marks("tbf", b"\xff" * 64) == 0
+    assert disciplines.marks("tbf", b"\xff" * 64) == 0
 
 
 PACKETS = st.one_of(st.integers(1, 10_000), st.floats(1, 10_000))
@@ -225,7 +229,9 @@ def test_red_can_be_set_up_with_all_options_that_are_accepted(
 ) -> None:
     row = DISCIPLINES["red"]
     assume(not list(row.problems(options, queue_packets, None)))
-    assert row.qdisc(QueueSpec(rate_mbps, queue_packets=queue_packets, options=options)).words.startswith("red limit")
+    assert disciplines.qdisc(
+        row.name, QueueSpec(rate_mbps, queue_packets=queue_packets, options=options)
+    ).words.startswith("red limit")
 
 
 @pytest.mark.library
@@ -237,6 +243,6 @@ def test_red_works_on_the_slowest_link() -> None:
 
 
 def test_reds_idle_rate_is_at_most_30_gbits() -> None:
-    told = [DISCIPLINES["red"].qdisc(QueueSpec(rate, queue_packets=1000)).words for rate in (100_000, 30_000, 29_999)]
+    told = [disciplines.qdisc("red", QueueSpec(rate, queue_packets=1000)).words for rate in (100_000, 30_000, 29_999)]
     assert "bandwidth 30000000000bit" in told[0].replace("30Gbit", "30000000000bit")
     assert told[0] == told[1] != told[2]

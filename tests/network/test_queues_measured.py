@@ -63,7 +63,7 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 OPTIONS_BY_NETLINK = """
 import json, socket, sys
 sys.path.insert(0, {root!r})
-from netlab.netlink import wire
+from netlab_engines.netlink import wire
 kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
 kernel.bind((0, 0))
 kernel.send(wire.message(38, 0x301, wire.TCMSG.pack(0, 0, 0, 0, 0)))

@@ -18,16 +18,16 @@ from typing import Any
 
 import pytest
 
-from netlab.perf import command
-from netlab.perf.protocol import Channel, TestRequest, greeting
-from netlab.perf.report import IntervalTable, combine
-from netlab.perf.server import Server
+from netlab_engines.perf import command
+from netlab_engines.perf.protocol import Channel, TestRequest, greeting
+from netlab_engines.perf.report import IntervalTable, combine
+from netlab_engines.perf.server import Server
 from tests.waiting import free_port, wait_for
 
 ROW = re.compile(r" +[0-9.]+-[0-9.]+[* ]")
 SCRIPT = """
 import argparse, sys
-from netlab.perf import command
+from netlab_engines.perf import command
 parser = argparse.ArgumentParser(prog="netlab perf")
 command.add_arguments(parser)
 sys.exit(command.main(parser.parse_args()))

@@ -21,7 +21,7 @@ ADDRESS = "10.98.61.2"
 NEAR, FAR = f"netlab-test-a-{os.getpid()}", f"netlab-test-b-{os.getpid()}"
 SCRIPT = """
 import argparse, sys
-from netlab.perf import command
+from netlab_engines.perf import command
 parser = argparse.ArgumentParser(prog="netlab perf")
 command.add_arguments(parser)
 sys.exit(command.main(parser.parse_args()))

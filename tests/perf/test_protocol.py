@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import ThroughputError
-from netlab.perf.protocol import (
+from netlab_engines.perf.protocol import (
     TestRequest,
     counters_by_index,
     greeting,
@@ -21,7 +21,7 @@ from netlab.perf.protocol import (
     read_greeting,
     read_hello,
 )
-from netlab.sockets.datagrams import HEADER
+from netlab_engines.sockets.datagrams import HEADER
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

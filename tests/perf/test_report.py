@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from netlab.perf.protocol import TestRequest
-from netlab.perf.report import combine, describe, summary
+from netlab_engines.perf.protocol import TestRequest
+from netlab_engines.perf.report import combine, describe, summary
 
 
 def report(rate_bps: int, sent_bytes: int, **more: Any) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netlab.perf import server
-from netlab.perf.server import Server
+from netlab_engines.perf import server
+from netlab_engines.perf.server import Server
 
 
 class Refusing:

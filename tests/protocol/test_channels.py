@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.gate import Gate
-from netlab.engines import cores
-from netlab.engines.guests import Waiting
-from netlab.grading import callee
 from netlab.protocol.messages import encode
+from netlab_classroom.grading import callee
+from netlab_engines import cores
+from netlab_engines.agent.gate import Gate
+from netlab_engines.guests import Waiting
 
 SHORT_BYTES, LONG_BYTES = 1 << 20, 1 << 24
 PART_BYTES = 1 << 14

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import pytest
 
 import netlab as nl
-from netlab.agent.lab import Lab
 from netlab.base.errors import RunError
-from netlab.engines.base import run_in
 from netlab.protocol import requests
 from netlab.protocol.session import asking
+from netlab_engines.agent.lab import Lab
+from netlab_engines.base import run_in
 
 
 def arguments(answerer: Any) -> list[str]:
@@ -28,7 +28,7 @@ def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering:
 def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
     gate: Any = None
     for name in ("request", "nothing", "_launch", "run"):
-        with pytest.raises(RunError, match=f"no request '{name}'"):
+        with pytest.raises(RunError, match=f"cannot answer the request '{name}'"):
             Lab(gate, tmp_path, [], tmp_path).request(name)
     with pytest.raises(AttributeError):
         asking(print).nothing  # type: ignore[attr-defined] # noqa: B018

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.replication import report, rows
+from netlab_replication import report, rows
 
 pytestmark = pytest.mark.pocket
 ROOT = Path(__file__).parent.parent.parent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.replication import labs, report, rows
-from netlab.replication.rows import Published, Replication, Row
+from netlab_replication import labs, report, rows
+from netlab_replication.rows import Published, Replication, Row
 
 
 def test_every_published_row_is_measured() -> None:

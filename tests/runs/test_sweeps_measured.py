@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.kernel import library
 from netlab.runs.cache import RunCache
 from netlab.runs.sweeps import SweepInterrupted
+from netlab_kernel import library
 from tests.agreement import agrees, udp_limit_mbps
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]

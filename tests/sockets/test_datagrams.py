@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import ThroughputError
-from netlab.sockets.datagrams import MIN_PAYLOAD_BYTES, StreamAccount, check_payload_bytes
+from netlab_engines.sockets.datagrams import MIN_PAYLOAD_BYTES, StreamAccount, check_payload_bytes
 
 SIZE = 100
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from netlab.sockets.moments import nth_root, sleep_until_ns
+from netlab_engines.sockets.moments import nth_root, sleep_until_ns
 
 
 def test_a_root_is_right_to_fifteen_digits() -> None:

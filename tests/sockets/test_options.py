@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from netlab.base.errors import ThroughputError
-from netlab.sockets import tcp_info
-from netlab.sockets.options import available_congestion_controls, tune_tcp
+from netlab_engines.sockets import tcp_info
+from netlab_engines.sockets.options import available_congestion_controls, tune_tcp
 
 
 def test_options_that_the_kernel_refuses_are_explained() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.sockets.tcp import TcpReceiver, TcpSender
+from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
 from tests.examples import examples
 from tests.waiting import wait_for
 

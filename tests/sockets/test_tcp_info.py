@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from netlab.sockets import tcp_info
+from netlab_engines.sockets import tcp_info
 
 
 def tcp_pair() -> tuple[socket.socket, socket.socket]:

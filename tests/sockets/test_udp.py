@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import ThroughputError
-from netlab.sockets.batch import Train
-from netlab.sockets.datagrams import HEADER, HELLO_SEQ
-from netlab.sockets.udp import UdpReceiver, UdpSender, _last_sizes
+from netlab_engines.sockets.batch import Train
+from netlab_engines.sockets.datagrams import HEADER, HELLO_SEQ
+from netlab_engines.sockets.udp import UdpReceiver, UdpSender, _last_sizes
 
 
 def run_all(*parts: UdpSender | UdpReceiver) -> list[threading.Thread]:

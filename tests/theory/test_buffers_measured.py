@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.replication.measurement import utilization
+from netlab_replication.measurement import utilization
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 

@@ -12,11 +12,11 @@ import pytest
 
 import netlab as nl
 from netlab import measure, traffic
-from netlab.agent import flows
-from netlab.agent.artifacts import ArtifactStore
 from netlab.base.errors import RunError, ScenarioError
 from netlab.measure.base import Measure, Tables
 from netlab.traffic.base import Flow
+from netlab_engines.agent import flows
+from netlab_engines.agent.artifacts import ArtifactStore
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5, delay_ms=100)])
 

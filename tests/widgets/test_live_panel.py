@@ -13,7 +13,9 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
-from netlab.widgets import WIDGET_VIEW, live, live_panel
+from netlab.widgets import WIDGET_VIEW
+from netlab_engines.lab import live_panel
+from netlab_engines.lab.live_panel import live
 
 pytestmark = pytest.mark.library
 
@@ -261,7 +263,7 @@ def test_running_its_cell_again_closes_the_network(monkeypatch):
     parent = {"metadata": {"cellId": "one"}}
     shell = types.SimpleNamespace(get_parent=lambda: parent)
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr("netlab.lab.magics.register", lambda: None)
+    monkeypatch.setattr("netlab_engines.lab.magics.register", lambda: None)
     first = live(line(), [nl.Tcp("h1", "h2")], first_s=1)
     parent["metadata"]["cellId"] = "another"
     other = live(line(), [nl.Tcp("h1", "h2")], first_s=1)
@@ -327,7 +329,7 @@ def test_controls_are_those_that_were_asked_for_with_their_ends():
 
 
 def test_every_mistake_is_told_at_once_and_nothing_is_opened(monkeypatch):
-    monkeypatch.setattr("netlab.lab.live.Lab", None)
+    monkeypatch.setattr("netlab_engines.lab.live.Lab", None)
     controls = {
         PAIR: ["speed", "rate_mbps"],
         ("r1", "h9"): ["rate_mbps"],

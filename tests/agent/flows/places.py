@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.artifacts import ArtifactStore
-from netlab.agent.flows import ping, tcp, udp
-from netlab.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.artifacts import ArtifactStore
+from netlab_engines.agent.flows import ping, tcp, udp
+from netlab_engines.agent.flows.base import Flow, FlowContext
 
 # All of 127.0.0.0/8 is this machine's: each process of a test run has its own address, so ports do not meet.
 ADDRESS = f"127.77.{os.getpid() // 256 % 256}.{os.getpid() % 256}"

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.agent import flows
-from netlab.agent.failures import Failures
-from netlab.agent.flows.base import Flow
 from netlab.base.errors import RunError, ThroughputError
-from netlab.base.location import PACKAGE
-from netlab.engines.base import run_in
-from netlab.engines.guests import Guest
-from netlab.engines.paths import python_path
-from netlab.kernel import Kernel
+from netlab.base.location import IMPORT_ROOT
+from netlab_engines.agent import flows
+from netlab_engines.agent.failures import Failures
+from netlab_engines.agent.flows.base import Flow
+from netlab_engines.base import run_in
+from netlab_engines.guests import Guest
+from netlab_engines.paths import python_path
+from netlab_kernel import Kernel
 from tests.agent.flows.places import PORT, place
 
 
@@ -111,15 +111,16 @@ BREAKS = {
 @pytest.mark.parametrize("module", BREAKS)
 def test_a_run_with_an_error_of_netlab_ends_with_its_cause(module: str, tmp_path: Path, pocket_kernel: Kernel) -> None:
     broken, said = BREAKS[module]
-    copy, folder = tmp_path / "netlab", module.partition("/")[0]
+    package = IMPORT_ROOT / "netlab_engines"
+    copy, folder = tmp_path / package.name, module.partition("/")[0]
     (copy / folder).mkdir(parents=True)
-    for source, target in ((PACKAGE, copy), (PACKAGE / folder, copy / folder)):
+    for source, target in ((package, copy), (package / folder, copy / folder)):
         for entry in source.iterdir():
             if entry.name not in (folder, "__pycache__") and not (target / entry.name).exists():
                 (target / entry.name).symlink_to(entry)
-    text = (PACKAGE / module).read_text()
-    (tmp_path / "netlab" / module).unlink()
-    (tmp_path / "netlab" / module).write_text(f"{text}\n\ndef broken(*_given):\n    1 / 0\n\n\n{broken} = broken\n")
+    text = (package / module).read_text()
+    (copy / module).unlink()
+    (copy / module).write_text(f"{text}\n\ndef broken(*_given):\n    1 / 0\n\n\n{broken} = broken\n")
     network = nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10)
     scenario = nl.Scenario(network, [nl.Udp("h1", "h2", rate_mbps=1), nl.Tcp("h1", "h2")], duration_s=100)
     with closing(Guest(pocket_kernel, packages=[str(tmp_path), *python_path()])) as guest:

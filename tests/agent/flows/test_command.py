@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.flows import command
-from netlab.agent.flows.command import CommandFlow
+from netlab_engines.agent.flows import command
+from netlab_engines.agent.flows.command import CommandFlow
 from tests.agent.flows.places import place, run
 
 

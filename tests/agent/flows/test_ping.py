@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.flows import ping
-from netlab.agent.flows.ping import PingFlow
+from netlab_engines.agent.flows import ping
+from netlab_engines.agent.flows.ping import PingFlow
 from tests.agent.flows.places import ADDRESS, place, stay_here
 
 ITEM: Any = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.flows.tcp import TcpFlow
+from netlab_engines.agent.flows.tcp import TcpFlow
 from tests.agent.flows.places import ADDRESS, PATIENCE_S, place, run, stay_here
 from tests.waiting import wait_for
 

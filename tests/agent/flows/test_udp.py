@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.flows.udp import UdpFlow
 from netlab.base.headers import udp_ip_bytes
+from netlab_engines.agent.flows.udp import UdpFlow
 from tests.agent.flows.places import ADDRESS, place, run, stay_here
 
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters import bdp
 from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp
+from netlab_course.chapters import bdp
 from tests.chapters.checking import passes, said
 
 chapter = bdp.begin()

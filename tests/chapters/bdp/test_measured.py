@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import bdp
-from netlab.chapters.bdp import experiments
+from netlab_course.chapters import bdp
+from netlab_course.chapters.bdp import experiments
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

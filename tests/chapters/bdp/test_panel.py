@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters import bdp
+from netlab_course.chapters import bdp
 from tests.drawn import PATIENCE_S, by_role
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import congestion_collapse
-from netlab.course.checks import Check
 from netlab.measure.results import Run
+from netlab_course.chapters import congestion_collapse
+from netlab_course.checks import Check
 from tests.chapters.checking import passes, said
 
 OPEN = (None, None)

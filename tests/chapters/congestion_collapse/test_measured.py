@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.chapters.congestion_collapse import settings
+from netlab_course.chapters.congestion_collapse import settings
 from tests.agreement import agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = pytest.mark.pocket

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import congestion_control
-from netlab.course.checks import Status
 from netlab.measure.results import Run
+from netlab_course.chapters import congestion_control
+from netlab_course.checks import Status
 from tests.chapters.checking import passes, said
 
 chapter = congestion_control.begin()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import congestion_control
-from netlab.chapters.congestion_control.plots import phases
+from netlab_course.chapters import congestion_control
+from netlab_course.chapters.congestion_control.plots import phases
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

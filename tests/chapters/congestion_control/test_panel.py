@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from netlab.chapters.congestion_control.panel import panel as make_panel
+from netlab_course.chapters.congestion_control.panel import panel as make_panel
 from tests.drawn import PATIENCE_S
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters.congestion_control import plots, settings
+from netlab_course.chapters.congestion_control import plots, settings
 
 
 @pytest.mark.library

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from netlab.chapters import delay_and_jitter
 from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Command, Udp
+from netlab_course.chapters import delay_and_jitter
 from tests.chapters.checking import passes, said
 
 chapter = delay_and_jitter.begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.chapters.delay_and_jitter import experiments
+from netlab_course.chapters.delay_and_jitter import experiments
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from netlab import Tcp
-from netlab.chapters import fairness
-from netlab.course.conditions import Measurement
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
+from netlab_course.chapters import fairness
+from netlab_course.conditions import Measurement
 from tests.chapters.checking import passes, said
 
 THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))

@@ -7,8 +7,8 @@ import pytest
 
 import netlab as nl
 from netlab import theory
-from netlab.chapters import fairness
-from netlab.chapters.fairness import experiments, settings
+from netlab_course.chapters import fairness
+from netlab_course.chapters.fairness import experiments, settings
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters.fairness.panel import panel as make_panel
+from netlab_course.chapters.fairness.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 SECONDS = range(61, 121)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from netlab import interval, theory
-from netlab.chapters import how_sure
+from netlab_course.chapters import how_sure
 from tests.chapters.checking import passes, said
 
 BEST, SECOND, WORST = 0.004, 0.007, 0.010

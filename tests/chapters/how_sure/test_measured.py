@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.chapters import how_sure
-from netlab.chapters.how_sure import experiments
+from netlab_course.chapters import how_sure
+from netlab_course.chapters.how_sure import experiments
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library

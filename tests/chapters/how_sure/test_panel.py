@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from netlab.chapters import how_sure
+from netlab_course.chapters import how_sure
 from tests.drawn import PATIENCE_S
 
 

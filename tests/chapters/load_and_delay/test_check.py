@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from netlab.chapters import load_and_delay
 from netlab.runs.replications import interval
+from netlab_course.chapters import load_and_delay
 from tests.chapters.checking import passes, said
 
 TOKENS = ["", "anna", "ben"]

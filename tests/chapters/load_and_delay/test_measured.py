@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import netlab as nl
 from netlab import theory
-from netlab.chapters import load_and_delay
-from netlab.chapters.load_and_delay import experiments, settings
+from netlab_course.chapters import load_and_delay
+from netlab_course.chapters.load_and_delay import experiments, settings
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library

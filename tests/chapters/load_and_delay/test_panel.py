@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters import load_and_delay
-from netlab.chapters.load_and_delay import experiments
+from netlab_course.chapters import load_and_delay
+from netlab_course.chapters.load_and_delay import experiments
 from tests.drawn import PATIENCE_S, by_role
 
 

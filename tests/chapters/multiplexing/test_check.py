@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import multiplexing
-from netlab.course.checks import Check, Status
+from netlab_course.chapters import multiplexing
+from netlab_course.checks import Check, Status
 from tests.chapters.checking import passes, said
 
 chapter = multiplexing.begin()

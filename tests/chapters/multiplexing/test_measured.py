@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import multiplexing
+from netlab_course.chapters import multiplexing
 from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters.multiplexing import settings
-from netlab.chapters.multiplexing.panel import panel as make_panel
+from netlab_course.chapters.multiplexing import settings
+from netlab_course.chapters.multiplexing.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 CROSSING = list(settings.CROSSING)

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import own_control
-from netlab.chapters.own_control import check
-from netlab.chapters.own_control.settings import Window, side_by_side
-from netlab.course.checks import Status
-from netlab.course.repetition import Repeated, Repetition
+from netlab_course.chapters import own_control
+from netlab_course.chapters.own_control import check
+from netlab_course.chapters.own_control.settings import Window, side_by_side
+from netlab_course.checks import Status
+from netlab_course.repetition import Repeated, Repetition
 from tests.chapters.checking import passes, said
 
 chapter = own_control.begin()

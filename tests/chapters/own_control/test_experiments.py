@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from netlab.chapters.own_control import experiments
+from netlab_course.chapters.own_control import experiments
 
 
 def test_the_names_of_controls_that_fill_the_queue_alike_do_not_lie_on_each_other() -> None:

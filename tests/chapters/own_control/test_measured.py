@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.chapters.own_control import experiments
-from netlab.chapters.own_control.settings import LANDMARKS
+from netlab_course.chapters.own_control import experiments
+from netlab_course.chapters.own_control.settings import LANDMARKS
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library

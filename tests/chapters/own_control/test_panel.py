@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters.own_control import experiments
-from netlab.chapters.own_control.panel import panel as make_panel
+from netlab_course.chapters.own_control import experiments
+from netlab_course.chapters.own_control.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import parallel_streams as chapter
-from netlab.chapters.parallel_streams import settings
-from netlab.course.checks import Check
 from netlab.measure.results import Run
+from netlab_course.chapters import parallel_streams as chapter
+from netlab_course.chapters.parallel_streams import settings
+from netlab_course.checks import Check
 from tests.chapters.checking import passes, said
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.chapters.parallel_streams import settings
+from netlab_course.chapters.parallel_streams import settings
 from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters.parallel_streams.panel import panel as make_panel
+from netlab_course.chapters.parallel_streams.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 LIMIT_MBPS = 50 * 1448 / 1514

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from netlab import Tcp
-from netlab.chapters import queues
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
+from netlab_course.chapters import queues
 from tests.chapters.checking import passes, said
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import netlab as nl
 from netlab import theory
-from netlab.chapters import queues
-from netlab.chapters.queues import experiments, settings
+from netlab_course.chapters import queues
+from netlab_course.chapters.queues import experiments, settings
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

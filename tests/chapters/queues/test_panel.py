@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters.queues.panel import panel as make_panel
+from netlab_course.chapters.queues.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 
 

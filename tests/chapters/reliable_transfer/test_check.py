@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.chapters import reliable_transfer
-from netlab.chapters.reliable_transfer import experiments
-from netlab.chapters.reliable_transfer.channel import protocol
-from netlab.chapters.reliable_transfer.programs import (
+from netlab_course.chapters import reliable_transfer
+from netlab_course.chapters.reliable_transfer import experiments
+from netlab_course.chapters.reliable_transfer.channel import protocol
+from netlab_course.chapters.reliable_transfer.programs import (
     PIECE_BYTES,
     TIMEOUT_S,
     GoBackNSender,
@@ -20,7 +20,7 @@ from netlab.chapters.reliable_transfer.programs import (
     SelectiveSender,
     StopAndWaitSender,
 )
-from netlab.course.checks import Status
+from netlab_course.checks import Status
 from tests.chapters.checking import passes, said
 
 CHECK = reliable_transfer.begin().check

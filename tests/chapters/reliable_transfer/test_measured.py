@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters.reliable_transfer import experiments, settings
-from netlab.chapters.reliable_transfer.channel import Protocol
-from netlab.chapters.reliable_transfer.programs import SelectiveReceiver, SelectiveSender
+from netlab_course.chapters.reliable_transfer import experiments, settings
+from netlab_course.chapters.reliable_transfer.channel import Protocol
+from netlab_course.chapters.reliable_transfer.programs import SelectiveReceiver, SelectiveSender
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library

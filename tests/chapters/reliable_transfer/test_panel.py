@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters import reliable_transfer
-from netlab.chapters.reliable_transfer import experiments
+from netlab_course.chapters import reliable_transfer
+from netlab_course.chapters.reliable_transfer import experiments
 from tests.drawn import PATIENCE_S, by_role
 
 

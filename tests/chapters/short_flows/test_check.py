@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 import pytest
 
 from netlab import Link, Tcp, Topology, interval
-from netlab.chapters import short_flows
-from netlab.chapters.short_flows import settings as chapter_settings
 from netlab.measure.results import Run
 from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
+from netlab_course.chapters import short_flows
+from netlab_course.chapters.short_flows import settings as chapter_settings
 from tests.chapters.checking import passes, said
 
 SEGMENTS = (1, 12, 40, 100, 101, 102)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import short_flows
-from netlab.chapters.short_flows import check, experiments, settings
-from netlab.course.own_numbers import StudentValues
+from netlab_course.chapters import short_flows
+from netlab_course.chapters.short_flows import check, experiments, settings
+from netlab_course.own_numbers import StudentValues
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.chapters import start_here
+from netlab_course.chapters import start_here
 from tests.chapters.checking import passes, said
 
 chapter = start_here.begin()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from netlab.base.location import PACKAGE
-from netlab.course import catalogue
+from netlab.base.location import IMPORT_ROOT
+from netlab_course import catalogue
 
-NOTEBOOKS = PACKAGE.parent / "notebooks"
+NOTEBOOKS = IMPORT_ROOT / "notebooks"
 
 
 def test_the_table_links_every_other_chapter_and_asks_its_question() -> None:

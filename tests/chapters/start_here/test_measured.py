@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import start_here
+from netlab_course.chapters import start_here
 from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket

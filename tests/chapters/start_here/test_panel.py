@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from netlab.chapters import start_here
+from netlab_course.chapters import start_here
 from tests.drawn import PATIENCE_S, by_role
 
 

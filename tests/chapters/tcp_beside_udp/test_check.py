@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import tcp_beside_udp as chapter
-from netlab.course.checks import Check
 from netlab.measure.results import Run
+from netlab_course.chapters import tcp_beside_udp as chapter
+from netlab_course.checks import Check
 from tests.chapters.checking import passes, said
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.chapters import tcp_beside_udp
-from netlab.chapters.tcp_beside_udp import settings
-from netlab.course.checks import Status
+from netlab_course.chapters import tcp_beside_udp
+from netlab_course.chapters.tcp_beside_udp import settings
+from netlab_course.checks import Status
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from netlab.chapters import tcp_beside_udp
-from netlab.chapters.tcp_beside_udp.panel import FASTEST_MBPS, SLOWEST_MBPS, shares_mbps
-from netlab.chapters.tcp_beside_udp.panel import panel as make_panel
+from netlab_course.chapters import tcp_beside_udp
+from netlab_course.chapters.tcp_beside_udp.panel import FASTEST_MBPS, SLOWEST_MBPS, shares_mbps
+from netlab_course.chapters.tcp_beside_udp.panel import panel as make_panel
 from tests.agreement import agrees
 from tests.drawn import PATIENCE_S, by_role
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from netlab.chapters.tcp_beside_udp import settings
+from netlab_course.chapters.tcp_beside_udp import settings
 
 
 def test_each_formula_of_the_loss_figure_has_a_colour_of_its_own_and_the_first_that_of_the_measurement() -> None:

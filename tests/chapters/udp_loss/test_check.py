@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from netlab.chapters import udp_loss
 from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Udp
+from netlab_course.chapters import udp_loss
 from tests.chapters.checking import passes, said
 
 chapter = udp_loss.begin()

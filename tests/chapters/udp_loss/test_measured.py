@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import udp_loss
-from netlab.chapters.udp_loss import experiments
 from netlab.theory import udp_goodput_limit_mbps, udp_loss_rate
+from netlab_course.chapters import udp_loss
+from netlab_course.chapters.udp_loss import experiments
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

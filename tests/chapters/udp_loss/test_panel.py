@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters import udp_loss
+from netlab_course.chapters import udp_loss
 from tests.drawn import PATIENCE_S, by_role
 
 

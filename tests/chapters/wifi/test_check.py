@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.chapters import wifi
+from netlab_course.chapters import wifi
 from tests.chapters.checking import passes, said
 
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from netlab import theory
-from netlab.chapters.wifi import experiments
-from netlab.chapters.wifi.settings import LONGEST_BYTES
+from netlab_course.chapters.wifi import experiments
+from netlab_course.chapters.wifi.settings import LONGEST_BYTES
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket

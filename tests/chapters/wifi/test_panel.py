@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters import wifi
+from netlab_course.chapters import wifi
 from tests.drawn import PATIENCE_S, by_role
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import NetlabError
+from netlab.base.location import PACKAGES
 from netlab.commands import cli
-from netlab.course.new_chapter.command import LONGEST_NAME, create
+from netlab_course.new_chapter.command import LONGEST_NAME, create
 
 ROOT = Path(__file__).parents[3]
 # What a chapter's tests and the linters need of a clone.
 PARTS = (
-    "netlab", "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
+    *PACKAGES, "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
     "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
 )  # fmt: skip
 
@@ -39,7 +40,7 @@ def clone(tmp_path: Path) -> Path:
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     """The folders of a clone, one chapter in them."""
-    for folder in ("solutions/examiners", "netlab/chapters/udp_loss", "tests/chapters/udp_loss"):
+    for folder in ("solutions/examiners", "netlab_course/chapters/udp_loss", "tests/chapters/udp_loss"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "solutions/07_udp_loss.py").touch()
     (tmp_path / "tests/chapters/checking.py").touch()
@@ -62,11 +63,11 @@ def test_what_is_written_is_formatted_and_lints(clone: Path, name: str) -> None:
     assert [str(path.relative_to(clone)) for path in written[:3]] == [
         f"solutions/02_{name}.py",
         f"solutions/examiners/{name}.py",
-        f"netlab/chapters/{name}/__init__.py",
+        f"netlab_course/chapters/{name}/__init__.py",
     ]
     for arguments in (["ruff", "check"], ["ruff", "format", "--check"]):
         done = command(
-            clone, "-m", *arguments, f"netlab/chapters/{name}", f"tests/chapters/{name}", "solutions/examiners"
+            clone, "-m", *arguments, f"netlab_course/chapters/{name}", f"tests/chapters/{name}", "solutions/examiners"
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -81,14 +82,14 @@ def test_its_tests_pass_as_printed(clone: Path, capsys: pytest.CaptureFixture[st
     done = command(clone, *words[1:], "-m", "not pocket", "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout
-    assert 'chapter "An example"' in (clone / "netlab/chapters/example/check.py").read_text()
+    assert 'chapter "An example"' in (clone / "netlab_course/chapters/example/check.py").read_text()
 
 
 @pytest.mark.slow
 def test_the_student_gets_a_stub_and_every_cell_of_the_order(clone: Path) -> None:
     source = create("example", clone)[0]
     program = (
-        "import json, pathlib, sys; from netlab.course.authoring import student_notebook; "
+        "import json, pathlib, sys; from netlab_course.authoring import student_notebook; "
         "json.dump([[cell.id, cell.source] for cell in student_notebook(pathlib.Path(sys.argv[1])).cells], sys.stdout)"
     )
     done = command(clone, "-c", program, str(source))
@@ -105,12 +106,12 @@ def test_the_student_gets_a_stub_and_every_cell_of_the_order(clone: Path) -> Non
 @pytest.mark.pocket
 def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None:
     source = create("example", clone)[0]
-    built = command(clone, "-m", "netlab.course.authoring", source.stem)
+    built = command(clone, "-m", "netlab_course.authoring", source.stem)
     assert built.returncode == 0, built.stdout + built.stderr
     assert (clone / "notebooks/02_example.ipynb").exists()
     assert "✓ goodput limit" in (clone / "solutions/02_example.ipynb").read_text()
     program = (
-        "import pathlib; from netlab.grading import master; chapter = master.find('example', pathlib.Path()); "
+        "import pathlib; from netlab_classroom.grading import master; chapter = master.find('example', pathlib.Path()); "
         "print(sorted(chapter.exercises()), sorted(each.key for each in chapter.edition().wanted))"
     )
     marked = command(clone, "-c", program)

@@ -7,7 +7,7 @@
 import numpy as np
 
 import netlab as nl
-from netlab.chapters import sample
+from netlab_course.chapters import sample
 
 chapter = sample.begin()
 own = chapter.own

@@ -1,5 +1,5 @@
 """A small chapter with an exercise of each kind."""
 
-from netlab.chapters.opening import opener
+from netlab_course.chapters.opening import opener
 
 begin = opener(__name__)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from netlab.chapters.sample.settings import MOST_PROBES
+from netlab_course.chapters.sample.settings import MOST_PROBES
 
-from netlab.course.checks import Choice, Function, Misconception, Number
-from netlab.course.conditions import Condition, Measurement
-from netlab.course.own_numbers import StudentValues
+from netlab_course.checks import Choice, Function, Misconception, Number
+from netlab_course.conditions import Condition, Measurement
+from netlab_course.own_numbers import StudentValues
 
 
 class Probe:

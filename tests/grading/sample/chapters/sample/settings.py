@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netlab.course.own_numbers import OwnNumbers
 from netlab.network import topologies
 from netlab.network.topology import Topology
+from netlab_course.own_numbers import OwnNumbers
 
 NUMBERS = OwnNumbers(
     {"rate_mbps": (5, 4, 6, 8, 10), "payload_bytes": (1000, 700, 850, 1200, 1400), "queue_packets": (20, 30, 40, 50)},

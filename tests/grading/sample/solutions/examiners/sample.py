@@ -1,7 +1,7 @@
 """How the sample chapter is marked."""
 
-from netlab.chapters.sample.check import Probe
-from netlab.grading.examiner import Exercise, Words
+from netlab_course.chapters.sample.check import Probe
+from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "limit": Exercise(

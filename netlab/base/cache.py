@@ -1,0 +1,20 @@
+"""The places of netlab's cache."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def root() -> Path:
+    """Return the user's cache: `$NETLAB_CACHE`, or else `netlab` in `$XDG_CACHE_HOME`, or else `~/.cache/netlab`."""
+    named = os.environ.get("NETLAB_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "netlab"
+
+
+def shared() -> Path:
+    """Return the read-only cache that an administrator fills for all users: `$NETLAB_SHARED`, or else `share/netlab` of Python."""
+    named = os.environ.get("NETLAB_SHARED")
+    return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"

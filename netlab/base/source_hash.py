@@ -1,0 +1,42 @@
+"""Hashes of source files, by which results are kept for as long as the code that makes them stays the same."""
+
+import functools
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def of_package(directory: Path, without: Iterable[str] = ()) -> str:
+    """Return the SHA-256 over all Python files of a package, in hexadecimal digits.
+
+    Parameters
+    ----------
+    directory : Path
+        The package's directory.
+    without : iterable of str
+        Names of subpackages that do not count.
+
+    Raises FileNotFoundError when a subpackage in `without` or the directory does not exist.
+    """
+    left_out = [directory / name for name in without]
+    for path in (directory, *left_out):
+        if not path.is_dir():
+            raise FileNotFoundError(f"{path} is no directory of a package")
+    return of_files(
+        sorted(path for path in directory.rglob("*.py") if not any(path.is_relative_to(each) for each in left_out))
+    )
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in paths:
+        found = path.stat()
+        digest.update(path.name.encode() + b"\0" + _contents(path, found.st_mtime_ns, found.st_size))
+    return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=1024)
+def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
+    """Hash a file, which a sweep asks for before each of its runs."""
+    return hashlib.sha256(path.read_bytes()).digest()

@@ -1,5 +1,0 @@
-"""The chapter "Fair by which measure?"."""
-
-from netlab.chapters.opening import opener
-
-begin = opener(__name__)

@@ -1,5 +1,0 @@
-"""The chapter "TCP beside UDP"."""
-
-from netlab.chapters.opening import opener
-
-begin = opener(__name__)

@@ -1,0 +1,17 @@
+"""Modules by which netlab's packages add to the command line: `command_table` and `doctor_report`."""
+
+import importlib
+from collections.abc import Iterator
+from types import ModuleType
+
+from netlab.base.location import IMPORT_ROOT
+
+ORDER = ("netlab_course", "netlab", "netlab_engines", "netlab_classroom", "netlab_replication", "netlab_kernel")
+"""The order of the packages in help and reports: the parts that students use come first."""
+
+
+def modules(name: str) -> Iterator[ModuleType]:
+    """Import the module of that name from each of netlab's packages that has one on this machine."""
+    for package in ORDER:
+        if (IMPORT_ROOT / package / f"{name}.py").is_file():
+            yield importlib.import_module(f"{package}.{name}")

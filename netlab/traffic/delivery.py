@@ -1,0 +1,225 @@
+"""The interface of a user's program to the network, and the log of what its sender read and its receiver delivered."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import random
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab.base.units import MS_PER_S, NS_PER_S
+from netlab.base.values import is_integer, is_number, shown
+from netlab.protocol.messages import LENGTH
+from netlab.protocol.plan import DatagramInterval
+from netlab.traffic.program import ProgramTotals
+
+NO_TIMER = 2**64 - 1
+LATEST_S = 1e8
+"""Three years; what is later is the computer's clock."""
+LARGEST_DATAGRAM_BYTES = 1472
+MOST_BYTES_A_CALL = 1_000_000
+"""The largest reply that the kernel accepts (MOST_TOLD_BYTES), with a margin."""
+MOST_QUOTED = 20
+LOOK_BACK_BYTES = 1 << 20
+LOOK_BACK_DATAGRAMS = 10_000
+
+
+class Program:
+    """The interface of a user's program to the network; `on_start` gets it.
+
+    Attributes
+    ----------
+    now_s : float
+        Network time in s since the run's start.
+    """
+
+    __slots__ = ("_account", "_receives", "_timer_ns", "now_s", "outgoing", "outgoing_bytes")
+
+    def __init__(self, account: Account, receives: bool) -> None:
+        self._account, self._receives = account, receives
+        self._timer_ns = NO_TIMER
+        self.now_s = 0.0
+        self.outgoing: list[bytes] = []
+        self.outgoing_bytes = 0
+
+    def send(self, data: Any) -> None:
+        """Send a datagram to the other end, of 1 to 1472 bytes; it leaves when the method that calls this has returned."""
+        sent = _bytes("send", data)
+        if not 1 <= len(sent) <= LARGEST_DATAGRAM_BYTES:
+            raise NetlabError(
+                f"send() takes 1 to {LARGEST_DATAGRAM_BYTES} bytes, what an Ethernet frame carries; got {len(sent)}"
+            )
+        self.outgoing_bytes += len(sent) + LENGTH.size
+        if self.outgoing_bytes > MOST_BYTES_A_CALL:
+            raise NetlabError(
+                f"send() was given more than {MOST_BYTES_A_CALL} bytes in one call of a method; send the rest at a timer"
+            )
+        self.outgoing.append(sent)
+        if not self._receives:
+            self._account.note_sent(self.now_s, sent)
+
+    def set_timer(self, at_s: float | None) -> None:
+        """Have `on_timer` called at a moment of network time; None is off. There is one timer: the last call counts."""
+        if at_s is None:
+            self._timer_ns = NO_TIMER
+        elif is_number(at_s) and self.now_s < at_s < LATEST_S:
+            self._timer_ns = round(at_s * NS_PER_S)
+        else:
+            raise NetlabError(
+                f"set_timer() takes a later moment of network time, such as program.now_s + 0.2, or None; got {shown(at_s)} at "
+                f"{self.now_s:.6g} s"
+            )
+
+    def read(self, num_bytes: int) -> bytes:
+        """The next bytes that the sender's application has to send: fewer at their end, then none."""
+        if self._receives:
+            raise NetlabError("read() is for the sender: the receiver's application has nothing to send")
+        if not (is_integer(num_bytes) and num_bytes >= 1):
+            raise NetlabError(f"read() takes a whole number of bytes of at least 1, got {shown(num_bytes)}")
+        return self._account.read(self.now_s, num_bytes)
+
+    def deliver(self, data: Any) -> None:
+        """Hand data to the receiver's application."""
+        if not self._receives:
+            raise NetlabError("deliver() is for the receiver: the sender's application waits for nothing")
+        self._account.deliver(self.now_s, _bytes("deliver", data))
+
+    def wake(self, now_ns: int, is_timer: bool) -> None:
+        """A method is about to be called."""
+        self.now_s = now_ns / NS_PER_S
+        if is_timer:
+            self._timer_ns = NO_TIMER
+
+    def take(self) -> tuple[int, list[bytes]]:
+        """Return the moment of the timer in ns, or NO_TIMER, and the datagrams to send; forget the datagrams."""
+        outgoing, self.outgoing, self.outgoing_bytes = self.outgoing, [], 0
+        return self._timer_ns, outgoing
+
+
+class Account:
+    """The data that the sender read, and the data that the receiver delivered.
+
+    The bytes that `read` hands out are random, so a piece that is delivered is found among them: it is the next one, or one that
+    was delivered before, or one too far ahead, or none. Of a sender that reads nothing, a piece is looked for in what was sent.
+    """
+
+    def __init__(self, num_bytes: int | None, label: str = "") -> None:
+        self._label, self._left_bytes = label, num_bytes
+        self._source = random.Random(0)  # noqa: S311 (no secret)
+        self._data = bytearray()
+        self._ends: list[int] = []
+        self._read_s: list[float] = []
+        self._sent: dict[bytes, float] = {}
+        self._seen: set[bytes] = set()
+        self._delivered: list[tuple[float, float, int]] = []
+        self._at = 0
+        self.sent_bytes = self.sent_datagrams = self.received_datagrams = 0
+        self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
+
+    def read(self, now_s: float, num_bytes: int) -> bytes:
+        """See `Program.read`."""
+        if self._left_bytes is not None:
+            num_bytes = min(num_bytes, self._left_bytes)
+            self._left_bytes -= num_bytes
+        piece = self._source.randbytes(num_bytes)
+        if piece:
+            self._data += piece
+            self._ends.append(len(self._data))
+            self._read_s.append(now_s)
+        return piece
+
+    def note_sent(self, now_s: float, data: bytes) -> None:
+        """The sender sends a datagram."""
+        self.sent_bytes += len(data)
+        self.sent_datagrams += 1
+        if not self._data:
+            self.equal_datagrams += data in self._sent
+            self._sent.setdefault(data, now_s)
+
+    def deliver(self, now_s: float, piece: bytes) -> None:
+        """See `Program.deliver`."""
+        if not piece:
+            return
+        fresh_bytes, since_s = self._placed(piece) if self._data else self._found(piece)
+        if not fresh_bytes:
+            return
+        self._delivered.append((now_s, now_s - since_s, fresh_bytes))
+
+    def _placed(self, piece: bytes) -> tuple[int, float]:
+        """How many bytes of a piece are new, and when the first was read."""
+        at = self._at
+        if not self._data.startswith(piece, at):
+            at = self._data.find(piece, at)
+            if at < 0:
+                at = self._data.rfind(piece, max(0, self._at - LOOK_BACK_BYTES))
+            if at < 0:
+                self.wrong_bytes += len(piece)
+                return 0, 0.0
+        end = at + len(piece)
+        self.missing_bytes += max(0, at - self._at)
+        self.duplicates += at < self._at
+        fresh_bytes = max(0, end - max(at, self._at))
+        self._at = max(self._at, end)
+        return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
+
+    def _found(self, piece: bytes) -> tuple[int, float]:
+        """The same where nothing was read: a piece of what was sent, which is new the first time."""
+        for number, (data, since_s) in enumerate(reversed(self._sent.items())):
+            if piece in data:
+                if piece in self._seen:
+                    break
+                self._seen.add(piece)
+                return len(piece), since_s
+            if number == LOOK_BACK_DATAGRAMS:
+                break
+        if piece in self._seen:
+            self.duplicates += 1
+        else:
+            self.wrong_bytes += len(piece)
+        return 0, 0.0
+
+    def totals(self) -> ProgramTotals:
+        """Return the totals of the flow."""
+        delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._delivered]
+        return {
+            "flow": self._label,
+            "error": None,
+            "sent_bytes": self.sent_bytes,
+            "sent_datagrams": self.sent_datagrams,
+            "received_datagrams": self.received_datagrams,
+            "delivered_bytes": sum(size for _at_s, _delay_s, size in self._delivered),
+            "duplicates": self.duplicates,
+            "missing_bytes": self.missing_bytes,
+            "wrong_bytes": self.wrong_bytes,
+            "equal_datagrams": None if self._data else self.equal_datagrams,
+            "delay_min_ms": min(delays_ms, default=math.nan),
+            "delay_mean_ms": sum(delays_ms) / len(delays_ms) if delays_ms else math.nan,
+            "delay_max_ms": max(delays_ms, default=math.nan),
+            "first_s": self._delivered[0][0] if self._delivered else None,
+            "last_s": self._delivered[-1][0] if self._delivered else None,
+        }
+
+    def rows(self, interval_s: float) -> list[DatagramInterval]:
+        """Return what was delivered in each interval, as UDP's receivers count it: in whole nanoseconds."""
+        found: dict[int, DatagramInterval] = {}
+        interval_ns = round(interval_s * NS_PER_S)
+        for at_s, _delay_s, size in self._delivered:
+            # In floating point, 0.3 / 0.1 is below 3.
+            number = round(at_s * NS_PER_S) // interval_ns
+            row = found.setdefault(number, {"flow": self._label, "interval": number, "bytes": 0, "datagrams": 0})
+            row["bytes"] += size
+            row["datagrams"] += 1
+        return list(found.values())
+
+
+def _bytes(method: str, data: Any) -> bytes:
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        # Do not quote the content of a long value: it would be bytes as text or as numbers.
+        got = (
+            f"{type(data).__name__} of length {len(data)}"
+            if isinstance(data, (str, list)) and len(data) > MOST_QUOTED
+            else shown(data)
+        )
+        raise NetlabError(f"{method}() takes bytes, such as b'hello', text.encode() or data[1:]; got {got}")
+    return bytes(data)

@@ -1,0 +1,134 @@
+"""The user's own Python in a run: an object's methods are called while the kernel waits, and no network time passes."""
+
+import re
+import traceback
+from abc import ABC, abstractmethod
+from typing import Any, Literal, NoReturn, Protocol
+
+from netlab.base.errors import NetlabError, RunError, one_of
+from netlab.base.location import PACKAGES, is_own_file
+from netlab.base.time_limit import TimeIsUpError, call_often_within
+from netlab.base.units import NS_PER_S
+from netlab.traffic.own import made, own_name
+
+LONGEST_CALL_S = 10.0
+Part = Literal["control", "sender", "receiver"]
+"""The role of a user's object."""
+NAMES = {
+    "Flow": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
+    "Ack": (
+        "now_s", "rtt_ms", "rtt_min_ms", "delivered_segments", "in_flight_segments", "marked_segments", "delivery_rate_mbps",
+        "app_limited", "may_grow",
+    ),
+    "Loss": ("now_s", "lost_segments", "in_flight_segments", "is_new"),
+    "Program": ("now_s", "read", "send", "set_timer", "deliver"),
+}  # fmt: skip
+"""The attributes that a user's methods may use, by class of the object."""
+
+
+class Answering(Protocol):
+    """An object that answers the kernel's questions about a connection."""
+
+    def answer(self, data: bytes) -> bytes:
+        """The reply to a question, both as recipe/library/host/protocol.h has them.
+
+        Raises RunError when the user's Python failed; names its line.
+        """
+
+    def close(self) -> None:
+        """Free what it holds, at the end of the lab."""
+
+
+class Calling(Protocol):
+    """Calls the methods of a user's object."""
+
+    def has(self, method: str) -> bool:
+        """Return whether the object has such a method."""
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at a moment of network time.
+
+        Raises RunError when it failed; names the user's line.
+        """
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
+class Elsewhere(ABC):
+    """A stand-in for a user's object in another process; its methods are called there."""
+
+    @abstractmethod
+    def caller(self, label: str, part: Part) -> Calling:
+        """Return the object that calls the methods for a connection of a flow."""
+
+    @abstractmethod
+    def has(self, method: str) -> bool:
+        """Return whether the object has such a method; known after its first call."""
+
+
+def has_method(own: object, method: str) -> bool:
+    """Return whether a user's class or object has a method, in this or another process; see `Elsewhere.has`."""
+    return own.has(method) if isinstance(own, Elsewhere) else hasattr(own, method)
+
+
+def caller(label: str, own: object, part: Part) -> Calling:
+    """Return the object that calls a user's object, in this or another process; see `Caller`."""
+    return own.caller(label, part) if isinstance(own, Elsewhere) else Caller(label, own)
+
+
+class Caller:
+    """Calls the methods of a user's object; what goes wrong in them ends the run with a sentence."""
+
+    def __init__(self, label: str, own: object) -> None:
+        self._label, self._name = label, own_name(own)
+        try:
+            self.object = made(own)
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is the user's to hear)
+            self._end(error, "__init__", "before it began")
+
+    def has(self, method: str) -> bool:
+        return hasattr(self.object, method)
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        try:
+            call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
+        except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
+            self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
+
+    def close(self) -> None:
+        """Do nothing: a local caller has no resources."""
+
+    def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
+        traced = traceback.extract_tb(error.__traceback__)
+        frames = [each for each in traced if not is_own_file(each.filename)]
+        line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
+        if isinstance(error, TimeIsUpError):
+            what = f"it had not come back after {LONGEST_CALL_S:g} s of computing"
+        elif isinstance(error, NetlabError):
+            what = str(error).rstrip(".")
+        else:
+            what = _missed(error) or f"{type(error).__name__}: {error}".rstrip(": .")
+            if isinstance(error, TypeError) and not frames:
+                what += f"; write def {method}({', '.join(['self', *_parameters(given)])})"
+        what += "" if what.endswith("?") else "."
+        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}{line}") from None
+
+
+def _missed(error: BaseException) -> str:
+    """Return the explanation for an attribute that the user's code used and the object does not have."""
+    if type(error) is AttributeError and str(error) == "can't set attribute":
+        return "what it gets of an acknowledgement or a loss can be read, not set"
+    # Until Python 3.12 an error in setting a field does not say whose it was.
+    found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
+    owner = getattr(error, "obj", None)
+    given = owner is None or type(owner).__module__.partition(".")[0] in PACKAGES
+    if not found or found[1] not in NAMES or not given:
+        return ""
+    return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
+
+
+def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names that the documentation has for what a method gets."""
+    kinds = [type(each).__name__ for each in given]
+    return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(map(str.lower, kinds))

@@ -1,0 +1,1 @@
+"""Tools for classes: assign and grade chapters, and let a class's congestion controls compete."""

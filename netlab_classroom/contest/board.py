@@ -1,0 +1,142 @@
+"""The output of a contest: a page for everybody and tables for the instructor."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.contest import race
+from netlab_classroom.contest.contest import Contest
+from netlab_classroom.contest.drawing import Plane, labelled
+from netlab_classroom.contest.opponents import OPPONENTS
+from netlab_classroom.grading import kept
+from netlab_classroom.grading.helper import GaveUpError, helper
+from netlab_classroom.grading.text import harmless
+
+KINDS = ("student", "linux", "ours", "winner")
+PAGE, SCORES, MANIFEST = "board.html", "scores.csv", "manifest.json"
+
+
+def write(
+    contest: Contest, output: Path, *, pseudonyms: bool = False, before: Mapping[str, float] | None = None
+) -> None:
+    """Write the page and the tables into a directory.
+
+    With pseudonyms the page has no name, no class's name and no line of anybody's code. It shows the difference to the scores
+    `before`. Raises NetlabError when it cannot be made; the tables are there.
+    """
+    words = _words(contest, pseudonyms=pseudonyms, before=before or {})
+    kept.write_whole(output / SCORES, scores_csv(contest))
+    kept.write_whole(output / MANIFEST, json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n")
+    try:
+        page = helper().ask("page", template="board.html.j2", words=words, room="netlab_classroom.contest")
+    except GaveUpError as error:
+        raise NetlabError(
+            f"The page could not be made: {error} Was netlab changed while the contest ran? Then hold it again. The scores are in "
+            f"{output / SCORES}."
+        ) from None
+    kept.write_whole(output / PAGE, page)
+
+
+def scores_csv(contest: Contest) -> str:
+    """A line for each hand-in and each landmark, which have no place."""
+    keys = [trial.key for trial in contest.trials]
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["place", "student", "pseudonym", "score", *keys, "class", "status", "sentence"])
+    for row in [*contest.rows, *contest.landmarks]:
+        points = [f"{row['scores'][key]['points']:.2f}" for key in keys]
+        said = [row.get("taken", ""), row["status"], row["sentence"]]
+        cells = [row.get("place", ""), row["student"], row.get("pseudonym", ""), f"{row['total']:.2f}", *points, *said]
+        table.writerow([harmless(str(cell).replace("\n", " ")) for cell in cells])
+    return out.getvalue()
+
+
+def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -> dict[str, Any]:
+    names = {row["student"]: row["pseudonym"] if pseudonyms else row["student"] for row in contest.rows}
+    first = next((row for row in contest.rows if row["status"] == race.RACED), None)
+    return {
+        "trials": [{"key": trial.key, "title": trial.title} for trial in contest.trials],
+        "notes": [] if pseudonyms else contest.notes,
+        "hand_ins": len(names),
+        "changes": bool(before),
+        "plane": _plane(contest, names, first),
+        "windows": _windows(contest, names, first),
+        "table": _table(contest, names, pseudonyms, before),
+    }
+
+
+def _table(
+    contest: Contest, names: Mapping[str, str], pseudonyms: bool, before: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    found = []
+    ordered = sorted([*contest.rows, *contest.landmarks], key=lambda row: (-row["total"], "place" not in row))
+    for row in ordered:
+        is_student = "place" in row
+        said = row["sentence"] or (row.get("taken") and f"class {row['taken']}") or ""
+        if pseudonyms and is_student:
+            said = "" if row["status"] == race.RACED else row["status"]
+        change = row["total"] - before[row["student"]] if is_student and row["student"] in before else None
+        found.append(
+            {
+                "ours": not is_student,
+                "place": row.get("place", ""),
+                "name": names[row["student"]] if is_student else _kind(row["student"]) + row["student"],
+                "score": f"{row['total']:.2f}",
+                "change": "new" if change is None and is_student else f"{change:+.2f}" if change else "",
+                "points": [f"{row['scores'][trial.key]['points']:.1f}" for trial in contest.trials],
+                "said": said,
+            }
+        )
+    return found
+
+
+def _kind(name: str) -> str:
+    return "netlab's " if name in OPPONENTS else "Linux's "
+
+
+def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All dots: mean share of the rate, and geometric mean of the delay, of the networks in which it was alone."""
+    alone = [trial.key for trial in contest.trials if trial.rule == "power"]
+    rows = [row for row in [*contest.rows, *contest.landmarks] if any(row["scores"][key]["rate"] for key in alone)]
+    spots = [
+        (
+            sum(row["scores"][key]["rate"] for key in alone) / len(alone),
+            math.exp(sum(math.log(row["scores"][key]["delay"]) for key in alone) / len(alone)),
+        )
+        for row in rows
+    ]
+    plane = Plane((0.0, 1.0), (1.0, max([2.0, *(delay for _, delay in spots)]) * 1.05), log_y=True)
+    dots = []
+    for row, (rate, delay) in zip(rows, spots, strict=True):
+        is_student = "place" in row
+        name = names[row["student"]] if is_student else row["student"]
+        kind = "student" if is_student else "ours" if row["student"] in OPPONENTS else "linux"
+        is_first = first is not None and row is first
+        x, y = plane.at(rate, delay)
+        dots.append(
+            {
+                "x": x,
+                "y": y,
+                "kind": "winner" if is_first else kind,
+                "label": name if is_first or not is_student else "",
+                "title": f"{name}: {100 * rate:.0f} % of the rate, {delay:.2f} times the shortest RTT",
+            }
+        )
+    # Draw named dots above the others.
+    return {**plane.frame(), "dots": labelled(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
+
+
+def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    cubic = next(row for row in contest.landmarks if row["student"] == "cubic")
+    if first is None or not first["windows"]:
+        return None
+    both: Sequence[Sequence[float]] = [*first["windows"], *cubic["windows"]]
+    plane = Plane((0.0, max(t_s for t_s, _ in both)), (0.0, max(1.0, *(size for _, size in both)) * 1.05), height=320)
+    title = next(trial.title for trial in contest.trials if trial.key == race.SHOWN)
+    lines = {"own": plane.line(first["windows"]), "cubic": plane.line(cubic["windows"])}
+    return {**plane.frame(), **lines, "winner": names[first["student"]], "title": title}

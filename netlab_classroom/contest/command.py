@@ -1,0 +1,101 @@
+"""`netlab contest`: a class's congestion controls on networks that nobody has seen, and the board of their scores."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlab.base.errors import NetlabError
+
+if TYPE_CHECKING:
+    from netlab_classroom.contest.contest import Contest
+
+EXIT_INCOMPLETE = 1
+EXIT_INTERRUPTED = 130
+DEFAULT_SEED = "1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        nargs="+",
+        type=Path,
+        help="files with a class (.py, or notebooks), directories of them, or a platform's ZIP archive",
+    )
+    parser.add_argument("-o", "--output", metavar="BOARD", type=Path, required=True, help="where the board goes")
+    parser.add_argument("--roster", metavar="CSV", type=Path, help="the class list, as `netlab grade` takes it")
+    parser.add_argument(
+        "--seed",
+        metavar="WORD",
+        default=DEFAULT_SEED,
+        help=f"what the networks are drawn from: a word that the class does not know (default: {DEFAULT_SEED})",
+    )
+    parser.add_argument("--pseudonyms", action="store_true", help="names on the page that only scores.csv explains")
+    parser.add_argument(
+        "--ladder", action="store_true", help="race what is new, keep the other scores, and write down the history"
+    )
+    parser.add_argument("--fewer", action="store_true", help="give up the scores of hand-ins that are no more there")
+    parser.add_argument("-j", "--jobs", metavar="N", type=int, help="hand-ins side by side (default: one for each CPU)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Hold the contest and write the board; 0 when every hand-in raced or was at fault itself, 130 after Ctrl-C.
+
+    Raises NetlabError when something other than a hand-in is at fault.
+    """
+    from netlab_classroom.contest import board, contest, ladder
+    from netlab_classroom.grading import roster
+    from netlab_classroom.grading.claim import claimed
+
+    if options.jobs is not None and options.jobs < 1:
+        raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
+    entries = roster.read(options.roster) if options.roster else []
+    output: Path = options.output
+    os.umask(0o077)
+    try:
+        with claimed(output, fewer=options.fewer) as claim:
+            before = ladder.last_scores(output, options.seed) if options.ladder else {}
+            held = contest.hold(
+                options.submissions,
+                output,
+                entries=entries,
+                seed=options.seed,
+                keep=options.ladder,
+                claim=claim,
+                jobs=options.jobs,
+            )
+            board.write(held, output, pseudonyms=options.pseudonyms, before=before)
+            if options.ladder:
+                ladder.write_down(held, output)
+    except OSError as error:
+        raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
+    except contest.ContestInterrupted:
+        print("\nStopped. What raced is kept: the same command with --ladder goes on from there.")
+        return EXIT_INTERRUPTED
+    return _tell(held, output, options.seed)
+
+
+def _tell(held: Contest, output: Path, seed: str) -> int:
+    from netlab_classroom.contest import board, race
+    from netlab_classroom.grading.text import one_line
+
+    for note in held.notes:
+        print(one_line(note, 1000))
+    for row in held.rows:
+        if row["status"] != race.RACED:
+            print(one_line(f"{row['student']}: {row['status']}: {row['sentence']}", 1000))
+    best = held.rows[0] if held.rows else None
+    print(
+        f"{len(held.rows)} hand-ins, {len(held.trials)} networks"
+        + (f"; the best: {one_line(best['student'])} with {best['total']:.2f} of 100." if best else ".")
+    )
+    if seed == DEFAULT_SEED:
+        print(
+            "These are the networks of --seed 1, which anybody can draw: for a contest that counts choose a word of yours."
+        )
+    print(f"The board: {output / board.PAGE}; for you alone: {output / board.SCORES}")
+    return EXIT_INCOMPLETE if any(row["status"] == race.NOT_RACED for row in held.rows) else 0

@@ -1,0 +1,223 @@
+"""A contest held: every hand-in read, raced as many side by side as there are CPUs, and kept."""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from netlab.base import scratch
+from netlab.base.errors import NetlabError
+from netlab.base.finished import as_finished
+from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.version import VERSION
+from netlab_classroom.contest import networks, race
+from netlab_classroom.contest.networks import Trial
+from netlab_classroom.contest.opponents import OPPONENTS
+from netlab_classroom.contest.race import Entrant
+from netlab_classroom.grading import kept, sandbox
+from netlab_classroom.grading.claim import Claim
+from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.master import code_digest, digest
+from netlab_classroom.grading.roster import Entry, HandedIn, collect, match
+from netlab_classroom.grading.submission import digest_of
+from netlab_classroom.grading.text import one_line
+from netlab_kernel import library
+
+KEPT = "results"
+OURS = "\n"
+"""Prefix of reference entries; no student's name can begin with it."""
+LANDMARKS = ("cubic", "bbr", "vegas", "reno")
+ADJECTIVES = (
+    "amber", "bold", "brisk", "calm", "clever", "coral", "eager", "gentle", "golden", "grey", "happy", "hidden", "jolly", "keen",
+    "lively", "lucky", "misty", "noble", "patient", "proud", "quick", "quiet", "rapid", "silver", "sly", "swift", "tidy", "wild",
+)  # fmt: skip
+ANIMALS = (
+    "badger", "beaver", "crane", "dolphin", "eagle", "falcon", "ferret", "fox", "hare", "heron", "ibex", "lynx", "marten", "mole",
+    "otter", "owl", "panther", "pike", "puffin", "raven", "robin", "salmon", "seal", "stork", "swan", "tern", "trout", "wolf",
+)  # fmt: skip
+
+
+Work = dict[str, Callable[[Callable[[], None]], dict[str, Any]]]
+"""The functions that produce the rows, by name; each gets a function to call after each network."""
+
+
+class ContestInterrupted(KeyboardInterrupt):
+    """The contest was interrupted; finished races are kept."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The results of a contest."""
+
+    trials: list[Trial]
+    rows: list[dict[str, Any]]
+    """The rows of all submissions, best first: results of `race.enter` with `place` and `pseudonym`."""
+    landmarks: list[dict[str, Any]]
+    """The same for Linux's controls and for the opponents."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks about the class."""
+    manifest: dict[str, Any] = field(default_factory=dict)
+    """All that decided the scores."""
+
+
+def hold(
+    submissions: Sequence[Path],
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    seed: str = "1",
+    keep: bool = False,
+    claim: Claim | None = None,
+    jobs: int | None = None,
+    progress: bool | Progress = True,
+) -> Contest:
+    """Let every hand-in compete.
+
+    Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
+    kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
+    is how many compete side by side, by default one for each CPU.
+
+    Raises NetlabError when this machine cannot wall student code off, or has no library kernel. Raises
+    ContestInterrupted after Ctrl-C; with `keep` the next one goes on from there.
+    """
+    sandbox.require_walls()
+    stopping.clear()
+    manifest = {
+        "seed": seed,
+        "code": code_digest(),
+        "kernel": library.find().release,
+        "kernel_sha256": digest([library.find().path]),
+        "netlab": VERSION,
+    }
+    trials = networks.draw(seed)
+    folder = output / KEPT
+    with scratch.run_directory(0, for_guests=False) as room:
+        matched = match(collect(submissions, room), list(entries))
+        handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
+        if claim is not None:
+            claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))
+        folder.mkdir(parents=True, exist_ok=True)
+        opponents: dict[str, object] = {**{name: name for name in LANDMARKS}, **OPPONENTS}
+        with shown_progress(progress, len(trials) * (len(handed_in) + len(opponents)), "runs", what="contest") as tell:
+            work: Work = {
+                OURS + name: partial(race.landmark, name, control, trials) for name, control in opponents.items()
+            }
+            work |= {
+                student: partial(_raced, student, file, trials, folder, keep, manifest)
+                for student, file in handed_in.items()
+            }
+            found = _done(work, jobs, tell, trials)
+    landmarks = [found[OURS + name] for name in opponents]
+    rows = [found[student] for student in handed_in]
+    rows += [_without(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()]
+    current = {row["kept"] for row in rows if "kept" in row}
+    for path in folder.glob("*.json"):
+        if path.name not in current:
+            path.unlink()
+    submitted = {row["student"]: row.get("digest", "") for row in rows}
+    return Contest(trials, _placed(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+
+
+def _raced(
+    student: str,
+    file: HandedIn,
+    trials: Sequence[Trial],
+    folder: Path,
+    keep: bool,
+    manifest: Mapping[str, Any],
+    tell: Callable[[], None],
+) -> dict[str, Any]:
+    file_digest = digest_of(file.path)
+    entrant = race.read(student, str(file.path), file.label, file_digest)
+    # The same code has the same scores, whoever hands it in and whatever stands around it.
+    place = kept.place(folder, [entrant.code, student, file.label, manifest])
+    result = kept.load(place) if keep else None
+    if result is None:
+        result = race.enter(entrant, trials, tell)
+        if result["status"] != race.NOT_RACED:
+            kept.store(place, result)
+    else:
+        for _ in trials:
+            tell()
+    return {**result, "kept": place.name, "digest": file_digest, "taken": _taken(entrant)}
+
+
+def _taken(entrant: Entrant) -> str:
+    """Which class was taken, in words."""
+    code = entrant.code
+    if "error" in code:
+        return ""
+    others = f"; not {', '.join(code['others'])}" if code["others"] else ""
+    return f"{code['name']} (line {code['line']}{others})"
+
+
+def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
+    """Do all work and return the results by name."""
+    whole = len(work) * len(trials)
+    done = iter(range(1, whole + 1))
+
+    def one_more() -> None:
+        tell(next(done), whole)
+
+    pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
+    try:
+        running = {pool.submit(each, one_more): name for name, each in work.items()}
+        found = {}
+        for future in as_finished(running):
+            name, error = running[future], future.exception()
+            if not isinstance(error, Exception) or name.startswith(OURS):
+                found[name] = future.result()
+                continue
+            # A contest that breaks over one hand-in goes on with the others, and says so.
+            why = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
+            found[name] = _without(
+                name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
+            )
+    except KeyboardInterrupt:
+        stopping.set()
+        raise ContestInterrupted from None
+    finally:
+        stopping.set()
+        pool.shutdown(cancel_futures=True)
+        stopping.clear()
+    return found
+
+
+def _placed(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
+    """The rows, the best first; equal scores share a place."""
+    names = pseudonyms([row["student"] for row in rows], seed)
+    ordered = sorted(rows, key=lambda row: (-row["total"], row["student"]))
+    totals = [row["total"] for row in ordered]
+    return [{**row, "place": 1 + totals.index(row["total"]), "pseudonym": names[row["student"]]} for row in ordered]
+
+
+def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
+    """A name for each on a public board, which hardly changes when others join."""
+    words = [f"{adjective} {animal}" for adjective in ADJECTIVES for animal in ANIMALS]
+    number = {
+        student: int.from_bytes(hashlib.sha256(f"{seed}/{student}".encode()).digest()[:8], "big")
+        for student in students
+    }
+    found: dict[str, str] = {}
+    for student in sorted(students, key=lambda each: number[each]):
+        place = number[student]
+        while (name := _numbered(words[place % len(words)], len(found) // len(words))) in found.values():
+            place += 1
+        found[student] = name
+    return found
+
+
+def _numbered(name: str, round_number: int) -> str:
+    return name if not round_number else f"{name} {round_number + 1}"
+
+
+def _without(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
+    rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
+    return {
+        "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
+        "total": 0.0, "windows": [], "taken": "",
+    }  # fmt: skip

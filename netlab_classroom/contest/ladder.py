@@ -1,0 +1,55 @@
+"""A contest that is held again and again: who got what, and when."""
+
+import csv
+import io
+from datetime import datetime, timezone
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.contest.contest import Contest
+from netlab_classroom.grading import kept
+from netlab_classroom.grading.text import bare, harmless
+
+HISTORY = "history.csv"
+COLUMNS = ("date", "seed", "student", "score", "sha256")
+
+
+def last_scores(output: Path, seed: str) -> dict[str, float]:
+    """The score that each student had the last time with these networks.
+
+    Raises NetlabError when the history is there and cannot be read.
+    """
+    return {row["student"]: float(row["score"]) for row in _rows(output / HISTORY) if row["seed"] == seed}
+
+
+def write_down(contest: Contest, output: Path, now: datetime | None = None) -> None:
+    """Add a line to the history for each student whose hand-in or score is another than the last time."""
+    path = output / HISTORY
+    rows = _rows(path)
+    seed = contest.manifest["seed"]
+    last = {(row["seed"], row["student"]): (row["score"], row["sha256"]) for row in rows}
+    date = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%MZ")
+    for row in sorted(contest.rows, key=lambda each: str(each["student"])):
+        told = (f"{row['total']:.2f}", row.get("digest", ""))
+        if last.get((seed, row["student"])) != told:
+            rows.append(dict(zip(COLUMNS, (date, seed, row["student"], *told), strict=True)))
+    out = io.StringIO()
+    table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows({name: harmless(text) for name, text in row.items()} for row in rows)
+    kept.write_whole(path, out.getvalue())
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    try:
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+        found = [{name: bare(row[name]) for name in COLUMNS} for row in rows]
+        for row in found:
+            float(row["score"])
+    except (OSError, ValueError, KeyError, AttributeError, csv.Error) as error:
+        raise NetlabError(
+            f"{path} is no history of a ladder ({type(error).__name__}): move it away, and the ladder begins anew."
+        ) from None
+    return found

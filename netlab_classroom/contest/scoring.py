@@ -1,0 +1,54 @@
+"""Scores of runs; docs/how-to/contest.md describes the same rules."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from netlab.measure.results import Run
+from netlab.theory import jain_index
+from netlab_classroom.contest.networks import Trial
+
+FULL = 100.0
+PERCENTILE = 95
+DIGITS = 2
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a congestion control in a network."""
+
+    points: float
+    """0 to 100."""
+    rate: float
+    """Goodput over the most that the network carries; with two of its own that of both."""
+    delay: float
+    """The 95th percentile of the RTT over that of a segment that meets nobody."""
+    fairness: float
+    """Jain's index of the two flows, if the control competes with another."""
+
+    def to_dict(self) -> dict[str, float]:
+        """Its fields, rounded to the digits that count."""
+        return {name: round(value, DIGITS + 2 * (name != "points")) for name, value in asdict(self).items()}
+
+
+def score(trial: Trial, run: Run) -> Score:
+    """Return the score of a run of a trial's scenario."""
+    goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
+    own = goodputs if trial.rule == "pair" else goodputs[:1]
+    labels = run.flows["flow"][: len(own)]
+    rtts = run.intervals.loc[run.intervals["flow"].isin(labels), "rtt_ms"].dropna()
+    rate = min(1.0, float(own.sum()) / trial.capacity_mbps)
+    delay = max(1.0, float(np.percentile(rtts, PERCENTILE)) / trial.rtt_ms) if len(rtts) else 1.0
+    fairness = float(jain_index(goodputs)) if goodputs.any() else 0.0
+    if trial.rule == "share":
+        points = min(1.0, 2 * float(goodputs.min()) / trial.capacity_mbps)
+    else:
+        points = rate / delay * (fairness if trial.rule == "pair" else 1.0)
+    return Score(FULL * points, rate, delay, fairness)
+
+
+def total(scores: Mapping[str, Mapping[str, Any]]) -> float:
+    """The mean of the points of all networks."""
+    return round(sum(each["points"] for each in scores.values()) / len(scores), DIGITS) if scores else 0.0

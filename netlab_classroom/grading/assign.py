@@ -1,0 +1,174 @@
+"""Notebooks for a class, with own numbers for each student; and solved copies with which an instructor tries the grading."""
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading import kept
+from netlab_classroom.grading.claim import claimed
+from netlab_classroom.grading.master import Edition, Master
+from netlab_classroom.grading.roster import NAMES, Entry
+from netlab_classroom.grading.text import file_name, harmless
+from netlab_course import authoring
+
+CLASS_LIST = "class.csv"
+NOTEBOOKS = "notebooks"
+MOST_TRIES = 200
+SHORTEST_SECRET = 12
+"""Shorter lines of a solution, such as `else:`, may occur anywhere."""
+
+
+class LeakError(NetlabError):
+    """The students' notebooks would contain a part of the solutions; nothing was written."""
+
+
+def assign(
+    chapter: Master,
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    salt: str = "",
+    solved: Path | None = None,
+) -> list[Path]:
+    """Write the notebooks of a chapter for a class.
+
+    Raises LeakError when an answer would be published. Raises NetlabError when the class is larger than the number of
+    combinations, or `output` belongs to another chapter or class, or would also contain the answers.
+
+    Parameters
+    ----------
+    output : Path
+        The directory for the notebooks and for the class list with all tokens.
+    entries : sequence of Entry
+        The class; each student gets own numbers. If empty, the chapter is written with the printed numbers.
+    salt : str
+        Additional input of the tokens: another salt gives the same class other numbers.
+    solved : Path, optional
+        A directory for the same notebooks with all answers, to try the grading.
+    """
+    if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
+        raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")
+    with claimed(output) as claim:
+        claim.take("notebooks", chapter.stem, [entry.student for entry in entries])
+        if not entries:
+            written = [_write(output / f"{chapter.stem}.ipynb", student_notebook(chapter, ""))]
+            return written + ([_solved(chapter, "", solved / f"{chapter.stem}.ipynb")] if solved is not None else [])
+        listed = with_tokens(chapter, entries, salt)
+        names = [f"{file_name(entry.student)}_{chapter.stem}.ipynb" for entry in listed]
+        made = [student_notebook(chapter, entry.token or "") for entry in listed]
+        written = [_write(output / NOTEBOOKS / name, notebook) for name, notebook in zip(names, made, strict=True)]
+        kept.write_whole(output / CLASS_LIST, class_list(listed))
+        written.append(output / CLASS_LIST)
+        if solved is not None:
+            pairs = zip(listed, names, strict=True)
+            written += [_solved(chapter, entry.token or "", solved / name) for entry, name in pairs]
+        return written
+
+
+def _solved(chapter: Master, token: str, place: Path) -> Path:
+    """Write a submission with the instructor's answers; written answers contain their rubric."""
+    answers = {each.id: each for each in chapter.edition(token).wanted}
+    solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
+    made = student_notebook(chapter, token)
+    for cell in made.cells:
+        if cell.id in answers:
+            cell.source = solution[cell.id]
+    return _write(place, made)
+
+
+def student_notebook(chapter: Master, token: str) -> NotebookNode:
+    """Return a student's notebook after checking that it contains no answer.
+
+    Raises LeakError when it contains one.
+    """
+    notebook = authoring.student_notebook(chapter.source, token)
+    require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
+    return notebook
+
+
+def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
+    """Check that no text contains a line of an answer.
+
+    Raises LeakError when a text has a line that is only in the instructor's version.
+    """
+    lines = {_bare(line) for text in texts for line in text.split("\n")}
+    found = sorted(secrets_of(edition) & lines)
+    if found:
+        raise LeakError(f"The notebook would hand out an answer: the line {found[0]!r}. Nothing was written.")
+
+
+def secrets_of(edition: Edition) -> set[str]:
+    """Return the lines that are in the instructor's version of a chapter and not in the student's."""
+    public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
+    mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
+    return {line for line in mine - public if len(line) >= SHORTEST_SECRET}
+
+
+def _bare(line: str) -> str:
+    """Return a line of code without its marks of solutions and outer spaces."""
+    return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
+
+
+def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
+    """Return the class with a token for each student, such that no two have the same numbers; given tokens are kept.
+
+    Raises NetlabError when two tokens of the list have the same numbers, or there are fewer combinations than students.
+    """
+    owners: dict[str, str] = {}
+    for entry in entries:
+        if entry.token is not None:
+            numbers = _numbers(chapter, entry.token)
+            if numbers in owners:
+                raise NetlabError(
+                    f"The tokens of {owners[numbers]} and {entry.student} have the same numbers; empty one of them."
+                )
+            owners[numbers] = entry.student
+    return [entry if entry.token is not None else _with_token(chapter, entry, salt, owners) for entry in entries]
+
+
+def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
+    """Return the entry of a student with a token whose numbers nobody else has; add the numbers to `owners`."""
+    for attempt in range(MOST_TRIES):
+        token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
+        numbers = _numbers(chapter, token)
+        if numbers not in owners:
+            owners[numbers] = entry.student
+            return replace(entry, columns={**entry.columns, "token": token})
+    raise NetlabError(
+        f"{chapter.stem} has too few combinations of numbers for this class: {len(owners)} students have theirs, and "
+        f"{entry.student} found none in {MOST_TRIES} draws. Widen NUMBERS in the chapter's settings."
+    )
+
+
+def _numbers(chapter: Master, token: str) -> str:
+    opened = authoring.opened(chapter.source, token)
+    if opened is None or not vars(opened.own):
+        raise NetlabError(f"{chapter.stem} has no numbers of a student's own: leave --roster out.")
+    return repr(sorted(vars(opened.own).items()))
+
+
+def class_list(entries: Sequence[Entry]) -> str:
+    """Return the class list as the text of a CSV file, for `netlab grade --roster`."""
+    used = [name for name in NAMES if any(entry.columns.get(name) for entry in entries)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["student", *used])
+    for entry in entries:
+        writer.writerow([harmless(text) for text in (entry.student, *(entry.columns.get(name, "") for name in used))])
+    return text.getvalue()
+
+
+def _write(place: Path, notebook: NotebookNode) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.validate(notebook)
+    text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
+    place.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    return place

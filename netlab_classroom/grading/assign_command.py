@@ -1,0 +1,51 @@
+"""`netlab assign`: write the notebooks of a chapter for a class, each student's with own numbers."""
+
+import argparse
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
+    parser.add_argument(
+        "--roster", metavar="CSV", type=Path, help="the class list; everybody gets numbers of their own"
+    )
+    parser.add_argument(
+        "--solved",
+        metavar="DIR",
+        type=Path,
+        help="for you alone: the same notebooks with all answers, to try the grading",
+    )
+    parser.add_argument("--salt", default="", help="with another salt the same class gets other numbers")
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the notebooks; return 0.
+
+    Raises NetlabError when they cannot be written, or would publish an answer.
+    """
+    from netlab_classroom.grading import assign, master, roster
+
+    chapter = master.find(options.chapter, options.root)
+    notes: list[str] = []
+    entries = roster.read(options.roster, notes) if options.roster else []
+    for note in notes:
+        print(note)
+    try:
+        written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)
+    except OSError as error:
+        raise NetlabError(f"{options.output} cannot be written: {error.strerror}. Choose another --output.") from None
+    if entries:
+        print(f"Notebooks in {options.output / assign.NOTEBOOKS}, one for each student: {len(entries)}.")
+        print(f"Grade with --roster {options.output / assign.CLASS_LIST}: it has everybody's token, so keep it.")
+    else:
+        print("Written: " + ", ".join(str(path) for path in written))
+    if options.solved is not None:
+        print(f"Hand-ins with all answers, for you alone, in {options.solved}.")
+    return 0

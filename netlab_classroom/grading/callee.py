@@ -1,0 +1,232 @@
+"""The sandbox's side of a run with a student's classes: the run is made outside, and calls their methods through the guest's channel.
+
+Each message is preceded by its length. While this side waits for a message, nothing runs in the guest and its clock
+stands still. All replies are under the student's control; `remote.py`, outside, accepts only three numbers or some
+datagrams.
+"""
+
+import math
+import os
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer")
+CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:])
+OPEN = {"control": 0, "sender": 1, "receiver": 2}
+CALL, DONE = 3, 4
+READY, DID, FAILED, READ, ASKED = range(5)
+TRANSFER = "transfer number"
+"""The key of a transfer outside among the arguments of a call; a parameter cannot have this name."""
+TIMER_AS_IT_WAS, TIMER_OFF, TIMER_AT = range(3)
+SENT, DELIVERED = range(2)
+
+LENGTH = struct.Struct("<I")
+HEAD = struct.Struct("<BHB")
+"""The kind of a request, the number of the connection, and the method's index in `METHODS`; to open a connection, the object's index."""
+FLOW = struct.Struct("<dIddd")
+ACK = struct.Struct("<ddIIIdBB")
+LOSS = struct.Struct("<IIB")
+CONTROLLED = struct.Struct("<ddd")
+NOW = struct.Struct("<d")
+TIMER = struct.Struct("<Bd")
+PIECE = struct.Struct("<BI")
+_PART_BYTES = 1 << 16
+
+
+class Ear:
+    """A stream of messages over a file descriptor."""
+
+    def __init__(self, gate: int) -> None:
+        self._gate, self._buffer = gate, bytearray()
+
+    def hear(self) -> bytes:
+        """Receive the next message."""
+        while len(self._buffer) < LENGTH.size:
+            self._more()
+        size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
+        while len(self._buffer) < size:
+            self._more()
+        data = bytes(self._buffer[LENGTH.size : size])
+        del self._buffer[:size]
+        return data
+
+    def _more(self) -> None:
+        got = os.read(self._gate, _PART_BYTES)
+        if not got:
+            raise EOFError
+        self._buffer += got
+
+    def say(self, kind: int, body: bytes = b"") -> None:
+        """Send a message that begins with its kind."""
+        self.put(bytes([kind]) + body)
+
+    def put(self, message: bytes) -> None:
+        """Send a message."""
+        left = memoryview(LENGTH.pack(len(message)) + message)
+        while left:
+            left = left[os.write(self._gate, left) :]
+
+
+def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
+    """Answer requests until the run is over; return the content of the last message.
+
+    Parameters
+    ----------
+    objects : sequence
+        The student's classes and objects; requests refer to them by index.
+    """
+    from netlab.base.errors import NetlabError
+
+    connections: dict[int, Control | Programming] = {}
+    while (question := ear.hear())[0] != DONE:
+        what, number, place = HEAD.unpack_from(question)
+        body = question[HEAD.size :]
+        try:
+            if what == CALL:
+                told = connections[number].call(METHODS[place], body)
+            else:
+                made = Control if what == OPEN["control"] else Programming
+                connections[number] = made(ear, objects[place], body.decode(), what)
+                told = bytes(connections[number].has(name) for name in METHODS)
+        except NetlabError as error:
+            ear.say(FAILED, str(error).encode("utf-8", "replace"))
+        else:
+            ear.say(DID, told)
+    return question[1:]
+
+
+def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
+    """Answer requests as `serve` does, with each connection's object in its own process, so that objects of two
+    connections cannot share data.
+    """
+    ears: dict[int, Ear] = {}
+    processes: dict[int, socket.socket] = {}
+    while (question := ear.hear())[0] != DONE:
+        what, number, _ = HEAD.unpack_from(question)
+        if what != CALL:
+            here, there = socket.socketpair()
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    here.close()
+                    serve(Ear(there.fileno()), objects)
+                finally:
+                    os._exit(0)
+            there.close()
+            processes[pid] = here
+            ears[number] = Ear(here.fileno())
+        try:
+            ears[number].put(question)
+            while (said := ears[number].hear())[0] == READ:
+                ear.put(said)
+                ears[number].put(ear.hear())
+        except (EOFError, OSError):
+            said = bytes([FAILED]) + b"its process ended."
+        ear.put(said)
+    # Later processes have inherited the sockets of earlier ones: each ends when all are closed.
+    for here in processes.values():
+        here.close()
+    for pid in processes:
+        os.waitpid(pid, 0)
+    return question[1:]
+
+
+class Control:
+    """A student's congestion control, with the state of its flow."""
+
+    def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
+        from netlab_engines.library.control import Flow
+
+        self._caller = _caller(own, label, CONTROL_METHODS)
+        self._flow = Flow(0, 1)
+        self.has: Callable[[str], bool] = self._caller.has
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call a method; return the window, the threshold and the pacing rate after it."""
+        from netlab.base.units import NS_PER_S
+        from netlab_engines.library.control import Ack, Loss
+
+        flow = self._flow
+        now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, pacing = FLOW.unpack_from(body)
+        flow.now_s, flow.pacing_mbps = now_s, None if math.isnan(pacing) else pacing
+        given: Any = flow
+        if method == "on_ack":
+            rtt, rtt_min, delivered, in_flight, marked, rate, limited, grow = ACK.unpack_from(body, FLOW.size)
+            given = Ack(
+                now_s, _or_none(rtt), _or_none(rtt_min), delivered, in_flight, marked, rate, bool(limited), bool(grow)
+            )
+        elif method != "on_start":
+            lost, in_flight, is_new = LOSS.unpack_from(body, FLOW.size)
+            given = Loss(now_s, lost, in_flight, bool(is_new))
+        if self._caller.has(method):
+            self._caller.call(method, round(now_s * NS_PER_S), given)
+        told = flow.pacing_mbps
+        return CONTROLLED.pack(flow.cwnd_segments, flow.ssthresh_segments, math.nan if told is None else told)
+
+
+class Programming:
+    """A student's program at one end of a flow."""
+
+    def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
+        from netlab.traffic import delivery
+
+        class Program(delivery.Program):
+            """A program whose deliveries are recorded outside."""
+
+            __slots__ = ()
+
+            def set_timer(program, at_s: float | None) -> None:  # noqa: N805 (self is the other object)
+                super().set_timer(at_s)
+                self._timer = (TIMER_OFF, 0.0) if at_s is None else (TIMER_AT, float(at_s))
+
+        self._ear = ear
+        self._caller = _caller(own, label, PROGRAM_METHODS)
+        self._program = Program(self, what == OPEN["receiver"])  # type: ignore[arg-type]
+        self._timer = (TIMER_AS_IT_WAS, 0.0)
+        self._delivered: list[bytes] = []
+        self.has: Callable[[str], bool] = self._caller.has
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call a method; return the timer, and the datagrams that it sent and delivered."""
+        from netlab.base.units import NS_PER_S
+
+        (now_s,) = NOW.unpack_from(body)
+        now_ns = round(now_s * NS_PER_S)
+        self._timer, self._delivered = (TIMER_AS_IT_WAS, 0.0), []
+        self._program.wake(now_ns, method == "on_timer")
+        self._program.outgoing, self._program.outgoing_bytes = [], 0
+        given: Any = (self._program,) if method == "on_start" else (now_s,)
+        self._caller.call(method, now_ns, *given, *([body[NOW.size :]] if method == "on_datagram" else []))
+        pieces = [(SENT, data) for data in self._program.outgoing] + [(DELIVERED, data) for data in self._delivered]
+        return TIMER.pack(*self._timer) + b"".join(PIECE.pack(kind, len(data)) + data for kind, data in pieces)
+
+    # The interface of `delivery.Account`, for the program.
+
+    def read(self, _now_s: float, num_bytes: int) -> bytes:
+        """Request the next bytes to send."""
+        self._ear.say(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
+        return self._ear.hear()
+
+    def deliver(self, _now_s: float, piece: bytes) -> None:
+        """Keep a delivery for the reply."""
+        self._delivered.append(piece)
+
+    def note_sent(self, _now_s: float, _data: bytes) -> None:
+        """Do nothing: the other side counts it."""
+
+
+def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
+    from netlab.base.errors import RunError
+    from netlab.traffic.own import own_problems
+    from netlab.traffic.own_calls import Caller
+
+    problems = own_problems(f"{label}: its class", own, methods)
+    if problems:
+        raise RunError("; ".join(problems))
+    return Caller(label, own)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

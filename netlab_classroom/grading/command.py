@@ -1,0 +1,143 @@
+"""`netlab grade`: grade the submissions of a class for one chapter, and write points, reasons and pages."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlab.base.errors import NetlabError
+
+if TYPE_CHECKING:
+    from netlab_classroom.grading.grade import Graded
+
+EXIT_INCOMPLETE = 1
+EXIT_INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    from netlab_classroom.grading.sandbox import CPU_S
+
+    parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
+    parser.add_argument(
+        "submissions", metavar="SUBMISSION", nargs="+", type=Path, help="notebooks, or directories of them"
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the reports go")
+    parser.add_argument(
+        "--roster",
+        metavar="CSV",
+        type=Path,
+        help="the class list: a column `student`, others as in docs/how-to/grade.md",
+    )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"
+    )
+    parser.add_argument("--fewer", action="store_true", help="give up the marks of hand-ins that are no more there")
+    parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
+    parser.add_argument(
+        "--review",
+        metavar="CSV",
+        type=Path,
+        help="a person's points for answers in words (default: those in the output's own review.csv)",
+    )
+    parser.add_argument("--show-expected", action="store_true", help="tell students the right numbers")
+    parser.add_argument(
+        "--unreviewed",
+        action="store_true",
+        help="write moodle.csv and canvas.csv although answers wait for review; their points are without those answers",
+    )
+    parser.add_argument("--seed", default="1", help="what hidden cases follow from (default: 1)")
+    parser.add_argument(
+        "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
+    )
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Grade and write the reports; return 0 if every submission was judged, 130 after Ctrl-C.
+
+    Raises NetlabError for any error that is not in a submission.
+    """
+    from netlab_classroom.grading import grade, master, merged, reports, roster, sandbox
+    from netlab_classroom.grading.claim import claimed
+
+    if options.jobs is not None and options.jobs < 1:
+        raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
+    if not options.cpu_seconds > 0:
+        raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
+    sandbox.require_walls()
+    chapter = master.find(options.chapter, options.root)
+    notes: list[str] = []
+    entries = roster.read(options.roster, notes) if options.roster else []
+    for note in notes:
+        print(note)
+    output: Path = options.output
+    os.umask(0o077)
+    # Points that a reviewer wrote there must not be overwritten by a grading without --review.
+    own = output / "review.csv"
+    try:
+        with claimed(output, fewer=options.fewer) as claim:
+            given = options.review or (own if own.is_file() else None)
+            points = grade.read_review(given) if given else {}
+            graded = grade.grade(
+                chapter,
+                options.submissions,
+                output,
+                entries=entries,
+                seed=options.seed,
+                cpu_s=options.cpu_seconds,
+                resume=options.resume,
+                claim=claim,
+                jobs=options.jobs,
+            )
+            if points and not options.review:
+                there = {(result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]}
+                points = {place: each for place, each in points.items() if place in there}
+                print(f"Taken from {own}: points for {len(points)} answers in words.")
+            if points:
+                graded = grade.with_review(graded, points)
+            reports.write(graded, output, show_expected=options.show_expected, unreviewed=options.unreviewed)
+            merged.write(graded, output / "merged")
+    except OSError as error:
+        raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
+    except grade.GradingInterrupted:
+        print("\nStopped. What was graded is kept: run the same command with --resume.")
+        return EXIT_INTERRUPTED
+    _tell(graded, output, unreviewed=options.unreviewed)
+    return EXIT_INCOMPLETE if graded.failures else 0
+
+
+def _tell(graded: Graded, output: Path, *, unreviewed: bool) -> None:
+    from netlab_classroom.grading import marking, reports
+    from netlab_classroom.grading.text import one_line
+
+    for note in reports.notes(graded):
+        print(one_line(note, 1000))
+    marks = [mark for result in graded.results for mark in result["exercises"]]
+    shown = [marking.shown_status(mark) for mark in marks]
+    counts = {status: shown.count(status) for status in marking.SHOWN_STATUSES}
+    print(
+        f"{len(graded.results)} students, {len(marks)} answers: "
+        + ", ".join(f"{n} {s}" for s, n in counts.items() if n)
+        + "."
+    )
+    if graded.flags:
+        print(f"Flags: {len(graded.flags)}, in {output / 'flags.csv'}. They take no points.")
+    if counts[marking.REVIEW]:
+        print(
+            f"Answers that wait for a person: {counts[marking.REVIEW]}. Read {output / 'review.html'}, write points into "
+            f"{output / 'review.csv'}, and run the same command with --resume. Totals are without them."
+        )
+        if not unreviewed:
+            print(
+                f"{reports.MOODLE} and {reports.CANVAS} are written when nothing waits any more, or with --unreviewed."
+            )
+    if graded.failures:
+        print("Run the same command with --resume to try those that failed again.")
+    print(
+        f"Points: {output / reports.GRADES}; the class: {output / 'class.html'}; pages for students: {output / 'feedback'}"
+    )

@@ -1,0 +1,284 @@
+"""Flags: hints for an instructor to look at a submission. A flag never takes a point."""
+
+import ast
+import hashlib
+import io
+import re
+import tokenize
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted, without_magics
+
+EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
+TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
+COMMENTS = "the same comments"
+SHORTEST_NODES = 45
+"""Shorter programs are similar because there is only one way to write them."""
+LONG_NODES = 150
+"""Longer programs are compared by their structure and the recurrence of names, because copied code has other names."""
+MOST_NODES = 4_000
+SHINGLE = 4
+NEARLY = 0.9
+FEWEST_WORDS = 8
+MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
+"""Shorter comments are equal by chance."""
+MAX_COMMENTS, MAX_COMMENT_CHARACTERS = 50, 120
+_ORDINARY = (
+    r"(?:math|cmath|numpy|pandas|plotly|matplotlib|scipy|random|statistics|itertools|functools|collections|dataclasses|typing|re|heapq"
+    r"|bisect|fractions|decimal|operator|copy|string|struct|enum|abc|json|time|datetime|zlib|hashlib|warnings|textwrap|pprint|__future__"
+    r"|netlab(?!\.)|netlab\.theory|netlab_course\.chapters)\b"
+)
+"""Modules that an answer may import; other modules are flagged, because most can read files or execute text."""
+_OTHERWISE = "loads or reads modules by other ways than an import"
+_ACCESS = (
+    (r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
+    (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
+    (r"\bsolutions\b", "names the folder of solutions"),
+    (
+        (
+            rf"(?:^|[;:])[ \t]*(?:from[\s\\]+(?!{_ORDINARY})[\w.]+[\s\\]+import\b"
+            rf"|import[\s\\]+(?!{_ORDINARY})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY})\w)"
+        ),
+        "uses a module that answers have no need of",
+    ),
+    (
+        r"\b(inspect|ctypes|subprocess|multiprocessing|builtins|socket|gc|marshal)\b",
+        "uses a module that answers have no need of",
+    ),
+    (r"\b(importlib|reload|runpy|pkgutil|linecache|__import__)\b|\bsys\s*\.\s*modules\b", _OTHERWISE),
+    (r"\b(getsource|get_source|get_code|get_data|__file__|__loader__|__spec__|read_text|read_bytes)\b", _OTHERWISE),
+    (r"\bexec\b|(?<![.\w])(eval|compile)\s*\(", _OTHERWISE),
+    (
+        r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|__self__|__path__|_getframe)\b",
+        "looks behind the objects it is given",
+    ),
+    (
+        r"\bos\s*\.\s*(?!path\b)\w|\bopen\s*\(|\b(fromfile|loadtxt|genfromtxt|memmap|read_(csv|table|fwf|pickle))\b",
+        "reaches for files or processes",
+    ),
+    (r"\bsetattr\s*\(|^[ \t]*(?!(?:self|flow)\.)\w+(\.\w+)+[ \t]*=(?!=)", "changes what was provided"),
+)
+
+
+def of_submission(
+    read: Submission,
+    handed_out: Sequence[Cell],
+    asked: Sequence[Wanted],
+    layout: Layout,
+) -> list[dict[str, str]]:
+    """Return the flags of a single submission: kind, exercise and a sentence each."""
+    found = [
+        {
+            "kind": EDITED,
+            "exercise": name.removesuffix("-check"),
+            "sentence": "The check cell differs from the one handed out.",
+        }
+        for name in layout.edited_checks
+    ]
+    provided = {cell.source for cell in handed_out}
+    where = {wanted.id: wanted.key for wanted in asked}
+    for cell in read.cells:
+        if cell.kind != "code" or cell.source in provided or cell.id.endswith("-check"):
+            continue
+        for pattern, sentence in _ACCESS:
+            hit = re.search(pattern, cell.source, re.MULTILINE)
+            if hit:
+                key = where.get(cell.id, "")
+                found.append(
+                    {"kind": ACCESS, "exercise": key, "sentence": f"{sentence}: {_line(cell.source, hit.start())}"}
+                )
+    return list({tuple(flag.items()): flag for flag in found}.values())
+
+
+def _line(source: str, position: int) -> str:
+    start = source.rfind("\n", 0, position) + 1
+    return source[start : start + 120].split("\n", maxsplit=1)[0].strip()
+
+
+def shape(source: str) -> list[int]:
+    """Return the structure of a program: a number for each few neighbours in its syntax tree, without comments and
+    numbers; empty if it is short.
+    """
+    try:
+        tree = ast.parse(without_magics(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    nodes = list(_in_order(tree))
+    if len(nodes) < SHORTEST_NODES:
+        return []
+    seen: dict[str, int] = {}
+    words = []
+    for place, node in enumerate(nodes[:MOST_NODES]):
+        name = _name(node)
+        # Represent a name by the distance to its last occurrence (parameterized matching, Baker 1993).
+        words.append(
+            f"{type(node).__name__} {name if len(nodes) < LONG_NODES else name and place - seen.get(name, place)}"
+        )
+        seen[name] = place
+    return sorted({zlib.crc32(" ".join(words[at : at + SHINGLE]).encode()) for at in range(len(words) - SHINGLE + 1)})
+
+
+def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
+    """Return all nodes of a syntax tree in the order of the source, without contexts, which carry no information."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.expr_context):
+            yield node
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _name(node: ast.AST) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
+
+
+def comments(source: str, provided: Sequence[str] = ()) -> list[str]:
+    """Return the comments of a program, without short ones and those of the original notebook's cells."""
+    known = {text.casefold() for each in provided for text in _comments(each)}
+    found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
+    return [
+        text[:MAX_COMMENT_CHARACTERS]
+        for text in found
+        if len(text.split()) >= MIN_COMMENT_WORDS and len(text) >= MIN_COMMENT_CHARACTERS
+    ][:MAX_COMMENTS]
+
+
+def _comments(source: str) -> Iterator[str]:
+    """Yield the comments of a program; of one with a syntax error, those before the error."""
+    with suppress(tokenize.TokenError, SyntaxError, ValueError):
+        for token in tokenize.generate_tokens(io.StringIO(without_magics(source)).readline):
+            if token.type == tokenize.COMMENT:
+                yield " ".join(token.string.lstrip("#").split())
+
+
+def digest_of_words(words: str) -> str:
+    """Return a fingerprint of a written answer that does not depend on spaces and capitals."""
+    return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
+
+
+def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return all flags of a class, each with its students; first those that come from comparing submissions."""
+    together = [*_taken_over(results), *_copied(results), *_commented(results), *_alike(results), *_repeated(results)]
+    own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
+    return [
+        *together,
+        *sorted(own, key=lambda flag: (flag["students"], flag["kind"], flag["exercise"], flag["sentence"])),
+        *_in_part(results),
+    ]
+
+
+def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> dict[str, Any]:
+    return {"students": sorted(students), "kind": kind, "exercise": exercise, "sentence": sentence}
+
+
+def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for each submission with the token of another student."""
+    owners = {result["token"]: result["student"] for result in results if result["token"]}
+    for result in results:
+        theirs = result.get("other_token")
+        if theirs is not None:
+            owner = owners.get(theirs)
+            whose = f"It has the token of {owner}." if owner else "Its token was edited, or is of another class."
+            yield _flag([result["student"], *([owner] if owner else [])], TOKEN, "", f"{result['student']}: {whose}")
+
+
+def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students with equal written answers."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for result in results:
+        for mark in result["exercises"]:
+            if mark.get("words") and mark["counted"] >= FEWEST_WORDS:
+                groups[mark["key"], mark["words"]].append(result["student"])
+    for (key, _), students in groups.items():
+        if len(students) > 1:
+            yield _flag(students, COPIED, key, f"{len(students)} answers are the same, word by word.")
+
+
+def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students whose code has the same comment: comments are a person's own words, even in short code."""
+    owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for result in results:
+        for key, answer in result["taken"].items():
+            for text in answer.get("comments") or ():
+                owners[key, text.casefold()].setdefault(result["student"], text)
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (key, _), texts in owners.items():
+        if len(texts) > 1:
+            groups[key, tuple(sorted(texts))].append(next(iter(texts.values())))
+    for (key, students), same in groups.items():
+        more = f" and {len(same) - 1} more" if len(same) > 1 else ""
+        yield _flag(students, COMMENTS, key, f"{len(students)} answers have the same comment: # {same[0]}{more}")
+
+
+def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for students whose programs have nearly the same structure."""
+    by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        for key, answer in result["taken"].items():
+            if answer["shape"]:
+                by_key[key][frozenset(answer["shape"])].append(result["student"])
+    for key, groups in by_key.items():
+        for students in _near(groups):
+            yield _flag(students, ALIKE, key, f"{len(students)} answers are alike.")
+
+
+def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
+    """Yield groups of students whose programs have nearly the same structure."""
+    shapes = sorted(groups, key=len)
+    leader = list(range(len(shapes)))
+
+    def lead(place: int) -> int:
+        while leader[place] != place:
+            place = leader[place]
+        return place
+
+    for place, shape_ in enumerate(shapes):
+        for other in range(place + 1, len(shapes)):
+            larger = shapes[other]
+            if len(shape_) < NEARLY * len(larger):
+                break
+            common = len(shape_ & larger)
+            if common >= NEARLY * (len(shape_) + len(larger) - common):
+                leader[lead(other)] = lead(place)
+    found: dict[int, list[str]] = defaultdict(list)
+    for place, shape_ in enumerate(shapes):
+        found[lead(place)] += groups[shape_]
+    yield from sorted(sorted(students) for students in found.values() if len(students) > 1)
+
+
+def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for each wrong answer that is the right one for other students."""
+    right: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for result in results:
+        for mark in result["exercises"]:
+            if mark["expected"]:
+                right[mark["key"], mark["expected"]].append(result["student"])
+    for result in results:
+        for mark in result["exercises"]:
+            owners = right.get((mark["key"], mark["value"]), [])
+            if mark["status"] == "failed" and owners and result["student"] not in owners:
+                whose = ", ".join(sorted(owners)[:5])
+                yield _flag([result["student"]], REPEATED, mark["key"], f"{mark['value']} is right for {whose}")
+
+
+def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a flag for answers with points for some of an exercise's conditions: honest work, or only the set-up.
+
+    A function that is right except at its edges is not flagged.
+    """
+    groups: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = defaultdict(list)
+    for result in results:
+        for mark in result["exercises"]:
+            parts = mark.get("parts", ())
+            lacking = tuple(place for place, part in enumerate(parts) if not part["points"])
+            labels = " ".join(parts[place]["label"] for place in lacking)
+            if 0 < len(lacking) < len(parts) and labels != "edges":
+                said = f"{mark['points']:g} of {mark['of']:g} points. What does not hold: {labels}"
+                groups[mark["key"], lacking].append((result["student"], said))
+    for (key, _), found in sorted(groups.items()):
+        whose = f" (With the numbers of {found[0][0]}.)" if len({said for _, said in found}) > 1 else ""
+        yield _flag([student for student, _ in found], PART, key, f"{found[0][1]}{whose}")

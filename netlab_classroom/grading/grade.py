@@ -1,0 +1,298 @@
+"""Grading of a class: every submission is judged, in parallel on all CPUs, and each result is stored as soon as it is there."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent import futures
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import netlab_kernel as kernel
+from netlab.base import scratch
+from netlab.base.errors import NetlabError
+from netlab.base.finished import as_finished
+from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.version import VERSION
+from netlab_classroom.grading import flags, judging, kept, marking, master, sandbox, sheets
+from netlab_classroom.grading.claim import Claim
+from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.judging import Job
+from netlab_classroom.grading.master import Master
+from netlab_classroom.grading.roster import Entry, Matched, collect, match
+from netlab_classroom.grading.submission import digest_of
+from netlab_classroom.grading.text import bare, one_line
+
+KEPT = "results"
+REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
+"""The column `words` has a fingerprint of the answer to which the points belong."""
+REVIEW_NEEDED = ("student", "exercise", "points", "words")
+
+
+class GradingInterrupted(KeyboardInterrupt):
+    """Grading was stopped; finished results are kept."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded class."""
+
+    master: Master
+    """The chapter and its marking scheme."""
+    entries: dict[str, Entry]
+    """The class list, by student."""
+    results: list[dict[str, Any]]
+    """The results of `judging.judge`: one for each student of the class list and for each other submission."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks about the class as a whole."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """The reasons why submissions could not be judged for which their students are not responsible, by student."""
+    flags: list[dict[str, Any]] = field(default_factory=list)
+    """The result of `flags.of_class`."""
+    manifest: dict[str, Any] = field(default_factory=dict)
+    """All inputs that determined the points."""
+
+
+def grade(
+    chapter: Master,
+    submissions: Sequence[Path],
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    seed: str = "1",
+    cpu_s: float = sandbox.CPU_S,
+    resume: bool = False,
+    claim: Claim | None = None,
+    jobs: int | None = None,
+    executor: futures.Executor | None = None,
+    progress: bool | Progress = True,
+) -> Graded:
+    """Judge every submission of a class.
+
+    Raises NetlabError when the chapter has no marking scheme, this machine cannot isolate student code, or `output`
+    belongs to another chapter or class, or is in use. Raises GradingInterrupted after Ctrl-C; `resume` continues from
+    there.
+
+    Parameters
+    ----------
+    submissions : sequence of Path
+        Files, and directories of files.
+    output : Path
+        The directory in which each result is stored as soon as it is there.
+    entries : sequence of Entry
+        The class list; if empty, submissions are graded under their files' names.
+    seed : str
+        The seed of the hidden cases.
+    cpu_s : float
+        Processor time for one exercise, in s.
+    resume : bool
+        Reuse stored results that are still valid: for the same file, key, seed, code and kernel.
+    claim : Claim, optional
+        The lock of `output`; its `take` is called before anything is written there.
+    jobs : int, optional
+        The number of submissions judged in parallel; None means one for each CPU.
+    executor : concurrent.futures.Executor, optional
+        The executor that judges submissions; None means threads, because each submission runs in separate processes.
+    progress : bool or callable
+        Show a bar with an estimate, or call with the number of judged submissions and of all.
+    """
+    sandbox.require_walls()
+    chapter.exercises()
+    stopping.clear()
+    # If this process is killed, the next grading removes the directory with its unpacked files.
+    with scratch.run_directory(0, for_guests=False) as room:
+        matched = match(collect(submissions, room), list(entries), chapter.stem)
+        if claim is not None:
+            handed_in = [student for student, file in matched.files.items() if file is not None]
+            claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)
+        by_student = {entry.student: entry for entry in entries}
+        todo = _jobs(chapter, matched, by_student, seed, cpu_s)
+        manifest = _manifest(chapter, todo, seed, cpu_s)
+        (output / KEPT).mkdir(parents=True, exist_ok=True)
+        places = _places(output / KEPT, todo, manifest)
+        known = {
+            job.student: judging.without_marks(job, marking.NOT_GRADED, matched.doubtful[job.student])
+            for job in todo
+            if job.student in matched.doubtful
+        }
+        to_keep = {student: place for student, place in places.items() if student not in known}
+        if resume:
+            known |= {student: found for student, place in to_keep.items() if (found := kept.load(place)) is not None}
+        waiting = [job for job in todo if job.student not in known]
+        with (
+            shown_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
+            closing(_outcomes(waiting, jobs, executor)) as outcomes,
+        ):
+            tell(len(known), len(todo))
+            results, failures = _judged(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
+    of_class = kept.place(output / KEPT, [sorted(place.name for place in places.values()), sorted(failures)])
+    found_flags = _flags(of_class, results, resume)
+    current = {of_class, *(place for student, place in to_keep.items() if student not in failures)}
+    for stale in set((output / KEPT).glob("*.json")) - current:
+        stale.unlink()
+    return Graded(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
+
+
+def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
+    return [
+        Job(
+            student,
+            None if file is None else file.path,
+            chapter.source,
+            token=entries[student].token if student in entries else None,
+            seed=seed,
+            cpu_s=cpu_s,
+            digest="" if file is None else digest_of(file.path),
+            file="" if file is None else file.label,
+        )
+        for student, file in sorted(matched.files.items())
+    ]
+
+
+def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
+    return {
+        "chapter": chapter.stem,
+        "key": master.digest([chapter.source, chapter.examiner_path]),
+        "code": master.code_digest(),
+        "kernel": kernel.find().release,
+        "kernel_sha256": master.digest([kernel.find().path]),
+        "netlab": VERSION,
+        "seed": seed,
+        "cpu_s": cpu_s,
+        "submissions": {job.student: job.digest for job in todo},
+    }
+
+
+def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the path of each student's result; it changes with every input that affects the result."""
+    conditions = {name: value for name, value in manifest.items() if name != "submissions"}
+    return {job.student: kept.place(folder, [job.student, job.digest, job.token, job.file, conditions]) for job in todo}
+
+
+def _judged(
+    outcomes: Iterable[tuple[Job, Any]],
+    known: Mapping[str, dict[str, Any]],
+    to_keep: Mapping[str, Path],
+    tell: Callable[[int], object],
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Store each new result; return all results by student, and the reasons for submissions that could not be judged."""
+    results = dict(known)
+    failures: dict[str, str] = {}
+    for job, outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            failures[job.student] = _why(outcome)
+            sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
+            results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
+        else:
+            results[job.student] = outcome
+            kept.store(to_keep[job.student], outcome)
+        tell(len(results))
+    return [results[student] for student in sorted(results)], failures
+
+
+def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
+    """Return the flags of a class; they are stored with its results, because finding them takes long."""
+    found = kept.load(place) if resume else None
+    if found is None:
+        found = {"flags": flags.of_class(results)}
+        kept.store(place, found)
+    return list(found["flags"])
+
+
+def _why(error: BaseException) -> str:
+    """Return a description of an error in the grader's words: the text of other errors may come from a student."""
+    return one_line(str(error)) if isinstance(error, NetlabError) else f"the grader raised {type(error).__name__}."
+
+
+def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
+    pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
+    running = {}
+    try:
+        running = {pool.submit(judging.judge, job): job for job in todo}
+        for future in as_finished(running):
+            error = future.exception()
+            # If the grader fails for one submission, it reports that and continues with the others.
+            yield running.pop(future), error if error is not None else future.result()
+    except KeyboardInterrupt:
+        stopping.set()
+        raise GradingInterrupted from None
+    finally:
+        for future in running:
+            future.cancel()
+        if executor is None:
+            # This also runs after SIGTERM: submissions that are being judged are abandoned.
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            stopping.clear()
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """The points and the comment of a reviewer for an answer."""
+
+    points: float
+    comment: str = ""
+    """A sentence for the student."""
+    words: str = ""
+    """The digest of the answer that was read."""
+
+
+def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
+    """Return the points that a reviewer wrote into `review.csv`, by student and exercise; rows without points are skipped.
+
+    Raises NetlabError when the file has other columns, or points are not a number.
+    """
+    sheet = sheets.read(path, "review")
+    columns = sheet.by_plain
+    if not set(REVIEW_NEEDED) <= set(columns):
+        raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
+
+    def cell(row: Mapping[str, str], name: str) -> str:
+        return bare(row.get(columns.get(name, name), ""))
+
+    found = {}
+    for _line, row in sheet:
+        place, text = (one_line(cell(row, "student")), cell(row, "exercise")), cell(row, "points").replace(",", ".")
+        if not text:
+            continue
+        try:
+            points = float(text)
+        except ValueError:
+            # A line number would not help: an answer has many lines, and a spreadsheet counts rows.
+            raise NetlabError(f"{path}: {', '.join(place)}: points must be a number, got {text[:40]!r}.") from None
+        found[place] = Reviewed(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
+    return found
+
+
+def with_review(graded: Graded, points: Mapping[tuple[str, str], Reviewed]) -> Graded:
+    """Return the class with a reviewer's points for written answers; points for an answer that has changed since are ignored.
+
+    Raises NetlabError when points are given to an unknown answer, or are out of range.
+    """
+    results: list[dict[str, Any]] = []
+    used, changed = set(), []
+    for result in graded.results:
+        marks = []
+        for mark in result["exercises"]:
+            place = (result["student"], mark["key"])
+            given = points.get(place)
+            if given is not None:
+                used.add(place)
+                if not 0 <= given.points <= mark["of"]:
+                    raise NetlabError(
+                        f"review: {place[0]}, {place[1]}: points must be from 0 to {mark['of']:g}, got {given.points:g}."
+                    )
+                if given.words != mark["words"]:
+                    changed.append(f"{place[0]} ({place[1]})")
+                else:
+                    status = marking.PASSED if given.points == mark["of"] else marking.FAILED
+                    said = [given.comment or "Read by a person."]
+                    marks.append({**mark, "points": given.points, "status": status, "sentences": said})
+                    continue
+            marks.append(mark)
+        results.append({**result, "exercises": marks})
+    unknown = sorted(set(points) - used)
+    if unknown:
+        raise NetlabError(f"review: there is no {unknown[0][1]} of {unknown[0][0]}; keep the file's first two columns.")
+    notes = [f"Other words than those that got points: {', '.join(changed)}. Read them again."] if changed else []
+    return replace(graded, results=results, notes=[*graded.notes, *notes])

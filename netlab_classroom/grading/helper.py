@@ -1,0 +1,161 @@
+"""A process that handles students' text within limits, so that a malicious text affects only its own student's result.
+
+It runs no student code: it reads files, compares, and fills templates. Requests and replies are JSON, and all returned
+text is clean. If it exceeds its memory, processor time or wall-clock time it is killed, and the next request starts
+another one.
+"""
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading.text import cleaned, one_line
+
+MOST_MEMORY_MB = 512
+CPU_S = 10.0
+WALL_S = 60.0
+MOST_REPLY_BYTES = 32 << 20
+LOOK_S = 0.2
+_HEAD_BYTES = 8
+
+stopping = threading.Event()
+"""Set to end the grading at once, without waiting for submissions that are being judged."""
+
+
+class GaveUpError(NetlabError):
+    """A text could not be handled within the limits; the message, in the grader's words, says which limit was exceeded."""
+
+
+class Helper:
+    """A helper process; it starts with the first request. Only one thread may use it at a time.
+
+    Parameters
+    ----------
+    cpu_s, wall_s : float
+        Limits of processor and wall-clock time for a request, in s.
+    """
+
+    def __init__(self, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
+        self._cpu_s, self._wall_s = cpu_s, wall_s
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, name: str, **content: Any) -> Any:
+        """Return the result of a function of `netlab_classroom.grading.reading`.
+
+        Raises GaveUpError when it exceeded a limit, or failed on the text.
+        """
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            _write(process.stdin, {"name": name, "content": content, "cpu_s": self._cpu_s})
+            reply = _reply(process.stdout.fileno(), time.monotonic() + self._wall_s)
+        except (OSError, EOFError):
+            reply = b""
+        except BaseException:
+            self.close()
+            raise
+        if not reply:
+            self.close()
+            raise GaveUpError(
+                f"it took more than {self._cpu_s:g} s of processor time or {MOST_MEMORY_MB} MB of memory to read."
+            )
+        answer = json.loads(reply)
+        if "error" in answer:
+            if answer["error"] == "MemoryError":
+                self.close()
+                raise GaveUpError(f"it took more than {MOST_MEMORY_MB} MB of memory to read.")
+            raise GaveUpError(f"it cannot be read ({one_line(str(answer['error']), 80)}).")
+        return cleaned(answer["value"])
+
+    def __del__(self) -> None:
+        """End the process together with the thread that owned it."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # Ctrl-C is the parent's to handle
+            )
+        return self._process
+
+
+_own = threading.local()
+
+
+def helper() -> Helper:
+    """Return the helper of the current thread."""
+    if not hasattr(_own, "helper"):
+        _own.helper = Helper()
+    found: Helper = _own.helper
+    return found
+
+
+def _reply(source: int, until_s: float) -> bytes:
+    """Return the next message; empty if it is late or too long."""
+    data = bytearray()
+    size = MOST_REPLY_BYTES
+    while len(data) < size:
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        if time.monotonic() > until_s:
+            return b""
+        if select.select([source], [], [], LOOK_S)[0]:
+            part = os.read(source, 1 << 20)
+            if not part:
+                return b""
+            data += part
+            if len(data) >= _HEAD_BYTES:
+                size = _HEAD_BYTES + int.from_bytes(data[:_HEAD_BYTES], "big")
+                if size > MOST_REPLY_BYTES:
+                    return b""
+    return bytes(data[_HEAD_BYTES:])
+
+
+def _write(target: IO[bytes], content: Any) -> None:
+    data = json.dumps(content).encode()
+    target.write(len(data).to_bytes(_HEAD_BYTES, "big") + data)
+    target.flush()
+
+
+def serve() -> None:
+    """Answer requests until the input ends; the main function of the process."""
+    from netlab_classroom.grading import reading
+
+    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    own_pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most_bytes = own_pages * resource.getpagesize() + (MOST_MEMORY_MB << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
+        asked = json.loads(source.read(size))
+        used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        # RLIMIT_CPU counts from the start of the process.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used_s + asked["cpu_s"] + 1), resource.RLIM_INFINITY))
+        try:
+            _write(target, {"value": reading.FUNCTIONS[asked["name"]](**asked["content"])})
+        except Exception as error:  # noqa: BLE001 (an error concerns this student's text only)
+            _write(target, {"error": type(error).__name__})

@@ -1,0 +1,341 @@
+"""Grade a submission: extract the answers, run them in the sandbox, compare the results with hidden cases outside."""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading import callee, plain, remote, sandbox
+from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.helper import GaveUpError, helper
+from netlab_classroom.grading.laboratory import Laboratory
+from netlab_classroom.grading.line import Line
+from netlab_classroom.grading.marking import (
+    CRASHED,
+    FAILED,
+    MISSING,
+    NOT_ATTEMPTED,
+    NOT_GRADED,
+    REVIEW,
+    TIMED_OUT,
+    UNREADABLE,
+    Marked,
+    Recorded,
+    expected_text,
+    grade,
+    shown,
+)
+from netlab_classroom.grading.master import Edition, Master
+from netlab_classroom.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
+from netlab_classroom.grading.submission import Wanted
+from netlab_classroom.grading.text import one_line
+from netlab_course.authoring import topic_of
+from netlab_course.checks import Function
+
+MOST_SAID = 2_000
+"""Characters of a message: a forged scenario may have as many mistakes as fit into a message of the guest."""
+PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission to be judged; plain data, so that any executor can take it."""
+
+    student: str
+    """The name of the student."""
+    path: Path | None
+    """The file; None when nothing was handed in."""
+    source: Path
+    """The chapter's source."""
+    token: str | None = None
+    """The seed of the student's own numbers; None takes the token in the submission."""
+    seed: str = "1"
+    """The seed of hidden cases and of graded runs."""
+    cpu_s: float = CPU_S
+    """Processor time for one exercise, in s."""
+    digest: str = ""
+    """The digest of the file, "" if it cannot be read."""
+    file: str = ""
+    """The name of the file in reports."""
+
+
+Answer = Mapping[str, Any]
+"""An answer in the form of `reading.compare`: `source`, `attempted`; for attempted code also `given`, `answer` and `shape`."""
+
+
+def judge(job: Job) -> dict[str, Any]:
+    """Judge one submission; the result is plain data for every submission, even a malicious one.
+
+    Raises NetlabError for errors of the chapter, its marking scheme or this machine.
+    """
+    master = Master(job.source)
+    exercises = master.exercises()
+    if job.path is None:
+        return without_marks(job, MISSING, "Nothing was handed in.")
+    path = os.fsdecode(job.path)
+    try:
+        read = helper().ask("read", path=path)
+        if "error" in read:
+            raise GaveUpError(read["error"])
+        edition = master.edition(read["token"] if job.token is None else job.token)
+        # A project may import any module, and has no own numbers.
+        drawn = edition.chapter is not None
+        if drawn and read["topic"] and read["topic"] != master.topic:
+            return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
+        wanted = [each for each in edition.wanted if each.key in exercises]
+        found = helper().ask(
+            "compare",
+            path=path,
+            handed_out=[[cell.id, cell.kind, cell.source] for cell in edition.handed_out],
+            provided=edition.provided,
+            wanted=[[each.key, each.id, each.name, each.stub] for each in wanted],
+        )
+        if "error" in found:
+            raise GaveUpError(found["error"])
+    except GaveUpError as error:
+        return without_marks(job, UNREADABLE, f"The file cannot be graded: {error}")
+    marked = Examination(job, edition, exercises).marks(wanted, found["taken"], found["added"])
+    notes = found["notes"]
+    other = read["token"] if drawn and job.token is not None and read["token"] != job.token else None
+    if other is not None:
+        notes.append("The notebook's token is another student's or was edited; the class list's numbers were used.")
+    return {
+        **_about(job),
+        "token": edition.token,
+        "other_token": other,
+        "notes": notes,
+        "flags": found["flags"],
+        "taken": {
+            key: {name: answer.get(name) for name in ("answer", "shape", "comments")}
+            for key, answer in found["taken"].items()
+        },
+        "exercises": [vars(mark) for mark in marked.values()],
+    }
+
+
+def _about(job: Job) -> dict[str, Any]:
+    file = "" if job.path is None else job.file or one_line(os.fsdecode(job.path.name))
+    return {"student": job.student, "file": file, "digest": job.digest, "token": job.token or ""}
+
+
+def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
+    """Return the result of a submission that cannot be marked, in the form of `judge`."""
+    exercises = Master(job.source).exercises()
+    marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
+    return {
+        **_about(job),
+        "other_token": None,
+        "notes": [sentence],
+        "flags": [],
+        "taken": {},
+        "exercises": [vars(each) for each in marked],
+    }
+
+
+class Examination:
+    """The marking of one submission by a chapter's marking scheme."""
+
+    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
+        self._job, self._edition, self._exercises = job, edition, exercises
+        self._laboratory = Laboratory(f"{job.seed}/{topic_of(job.source)}")
+        self._probes: list[Any] = []
+        self._transfers: list[tuple[Function, dict[str, Any]]] = []
+        self._transferred: dict[int, dict[str, Any]] = {}
+        self._requests: dict[str, dict[str, Any]] = {}
+
+    def marks(
+        self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
+    ) -> dict[str, Marked]:
+        """Return the results of exercises by key. Answers in code run in the sandbox, all in one guest unless one crashes it.
+
+        Parameters
+        ----------
+        added : sequence of str
+            Names that the student's own cells define.
+        """
+        coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
+        requests = self._requests = {each.key: self._request(each, taken[each.key]) for each in coded}
+        box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
+        outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
+        blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
+        # The error of a provided cell may be forged by the answer: run those cells again without the answer.
+        alone = [{**requests[key], "answer": f"{requests[key]['name']} = None", "calls": []} for key in blamed]
+        faults = dict(zip(blamed, box.work(alone, self.answer), strict=True)) if blamed else {}
+        found = {}
+        for each in wanted:
+            mark = self._mark(each, taken[each.key], outcomes.get(each.key), faults.get(each.key))
+            mark.sentences = [one_line(sentence, MOST_SAID) for sentence in mark.sentences]
+            _explain_missing_names(mark, added)
+            found[each.key] = mark
+        return found
+
+    def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
+        """Return the result of an exercise; `alone` is the outcome of its provided cells without the answer."""
+        exercise = self._exercises[wanted.key]
+        source = answer["source"]
+        mark = Marked(
+            wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
+        )
+        if source is None:
+            mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
+        elif not answer["attempted"]:
+            return mark
+        elif isinstance(exercise, Words):
+            mark.status, mark.sentences = REVIEW, ["This answer is graded by hand."]
+            mark.words, mark.counted = answer["words"], answer["counted"]
+        elif alone is not None and "provided" in alone.message:
+            mark.status = NOT_GRADED
+            mark.sentences = [
+                f"A provided cell that it needs raised {one_line(str(alone.message['provided']))}. That is no fault of yours."
+            ]
+        elif outcome is not None and (outcome.ending is not Ending.ANSWERED or alone is not None):
+            mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED
+            mark.sentences = [f"The answer gave no result: {outcome.reason or 'it wrote into the line to the grader'}."]
+        elif outcome is not None:
+            try:
+                self._hold(mark, wanted, exercise, outcome.message)
+            except Exception as error:  # noqa: BLE001 (an answer that a check cannot judge costs its own exercise)
+                mark.status, mark.points, mark.parts = NOT_GRADED, 0, []
+                mark.sentences = [f"Its check could not judge the answer ({type(error).__name__})."]
+        return mark
+
+    def _request(self, wanted: Wanted, answer: Answer) -> dict[str, Any]:
+        """Return the request to run an answer in the sandbox, as plain data."""
+        exercise = self._exercises[wanted.key]
+        return {
+            "topic": self._edition.chapter.topic,
+            "token": self._edition.token,
+            "numbers": plain.encode(dict(vars(self._edition.chapter.own))),
+            "key": wanted.key,
+            "name": wanted.name,
+            "given": [PRELUDE, *answer["given"]],
+            "answer": answer["answer"],
+            "calls": self.calls(wanted),
+            "same_as": list(exercise.same_as) if isinstance(exercise, Exercise) else [],
+        }
+
+    def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
+        """Return the calls that a function must answer: the arguments of each, as plain data."""
+        exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
+        if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
+            return []
+        trials, _ = exercise.trials(check, self._seed_of(wanted.key))
+        if type(check).transfer is not Function.transfer:
+            first = len(self._transfers)
+            self._transfers += [(check, check.arguments(trial)) for trial in trials]
+            return [{callee.TRANSFER: first + place, "window": trial["window"]} for place, trial in enumerate(trials)]
+        return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
+
+    def _argument(self, value: Any) -> Any:
+        if callable(value):
+            self._probes.append(value)
+            return {"probe": len(self._probes) - 1}
+        if isinstance(value, np.ndarray):
+            return {"array": value.tolist()}
+        return value
+
+    def answer(self, asked: Mapping[str, Any], line: Line) -> Any:
+        """Answer a request of student code: an experiment, or a probe.
+
+        Raises NetlabError to refuse it.
+        """
+        kind = asked.get("kind")
+        if kind == "run" and isinstance(asked.get("scenario"), dict):
+            graded, own = asked.get("graded") is not False, remote.standing_in(asked, line)
+            return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
+        if kind == "transfer":
+            return self._transfer(asked.get(callee.TRANSFER), line)
+        if kind == "probe":
+            return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
+        raise NetlabError("The grader does not know this question.")
+
+    def _probed(self, number: Any, values: Any, named: Any) -> float | list[float]:
+        """Return the value of a probe; raise NetlabError if the request is not valid."""
+        if not (isinstance(number, int) and 0 <= number < len(self._probes)):
+            raise NetlabError("There is no such probe.")
+        if not (isinstance(values, list) and isinstance(named, dict)):
+            raise NetlabError("A probe takes numbers.")
+        if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in [*values, *named.values()]):
+            raise NetlabError("A probe takes finite numbers.")
+        try:
+            found = self._probes[number](*values, **named)
+            return [float(value) for value in found] if isinstance(found, tuple) else float(found)
+        except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+            raise NetlabError(str(error)) from None
+
+    def _transfer(self, number: Any, line: Line) -> None:
+        """Run a trial between the student's programs, which are called through the channel, and record its result."""
+        if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transferred:
+            raise NetlabError("There is no such transfer.")
+        check, arguments = self._transfers[number]
+        # Until the trial is over, its result is that nothing was delivered.
+        self._transferred[number] = {"error": "it did not end"}
+        try:
+            self._transferred[number] = {
+                "value": plain.encode(check.transfer(remote.both_ends(line), **arguments)),
+            }
+        except NetlabError as error:
+            self._transferred[number] = {"error": str(error)}
+
+    def _seed_of(self, key: str) -> str:
+        return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
+
+    def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
+        """Compare the outcome in the sandbox with the right answer, and write points and feedback into `mark`."""
+        check = self._edition.checks[wanted.key]
+        mark.expected = expected_text(check)
+        if not isinstance(message.get("value"), dict):
+            mark.status, mark.sentences = FAILED, [f"The answer raised {str(message.get('error', 'an error'))[:500]}."]
+            mark.slip = mark.sentences[0].partition(":")[0]
+            return
+        try:
+            answer = self._outside(message, wanted.key)
+            mark.value = shown(answer, check)
+            grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
+        except NetlabError as error:
+            mark.status, mark.sentences = FAILED, [str(error)]
+
+    def _outside(self, message: Mapping[str, Any], key: str) -> Any:
+        value = plain.decode(message["value"])
+        if isinstance(value, plain.Own):
+            return remote.resident_class(sandbox.shared_package(), self._requests[key], name=value.name)
+        if isinstance(value, plain.Called):
+            calls = message.get("calls")
+            return ... if value.stub else Recorded(self._noted(key, calls if isinstance(calls, list) else []))
+        return self._measured(value)
+
+    def _noted(self, key: str, said: Sequence[Any]) -> list[Any]:
+        """Return the results of a function's calls: for a transfer the result measured here, else the value that the guest sent."""
+        found = []
+        for call, each in zip(self._requests[key]["calls"], said, strict=False):
+            other = {
+                "error": each.get("error", "no transfer was made") if isinstance(each, dict) else "it gave no value"
+            }
+            found.append(self._transferred.get(call[callee.TRANSFER], other) if callee.TRANSFER in call else each)
+        return found
+
+    def _measured(self, value: Any) -> Any:
+        if isinstance(value, plain.Described):
+            if value.seeds is not None:
+                return self._laboratory.repeat(value.scenario, value.seeds)
+            return self._laboratory.measure(value.scenario, graded=True)
+        if isinstance(value, list):
+            return [self._measured(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self._measured(item) for name, item in value.items()}
+        return value
+
+
+def _explain_missing_names(mark: Marked, added: Sequence[str]) -> None:
+    said = " ".join(mark.sentences)
+    for name in added:
+        if f"NameError: name '{name}'" in said:
+            mark.sentences.append(
+                f"A cell of your own defines {name}; only answers' cells are taken: define it in the answer's cell."
+            )
+            return

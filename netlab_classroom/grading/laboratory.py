@@ -1,0 +1,194 @@
+"""Experiments that student code requests: the student describes a scenario, and the grader measures it outside the sandbox."""
+
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from netlab import engines
+from netlab.base.errors import NetlabError, RunCancelled
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
+from netlab.measure.results import Run
+from netlab.runs import cache as run_cache
+from netlab.runs import experiment
+from netlab.runs.cache import RunCache
+from netlab.runs.replications import table_of
+from netlab.runs.scenario import Scenario
+from netlab.theory import MSS_BYTES
+from netlab.traffic import Command, Ping, Program, Tcp, Udp
+from netlab.traffic.own_calls import Elsewhere
+from netlab_classroom.grading.helper import LOOK_S, stopping
+
+MOST_RUNS = 120
+MOST_NETWORK_S = 3600.0
+MOST_NODES = 64
+MOST_FLOWS = 200
+MOST_PACKETS = 20e6
+WALL_S = 240.0
+"""The limit of wall-clock time for all runs of a submission together."""
+_WORDS = r"(?: +[A-Za-z0-9][A-Za-z0-9_.:%+-]*)*"
+COMMAND = re.compile(
+    rf" *(?:tc(?: +-[sdjp])* +qdisc(?: +(?:add|change|replace|del|delete|show|list){_WORDS})?"
+    rf"|ip(?: +-[46sdj])* +(?:route|addr|address|link|neigh)(?: +(?:show|list|get){_WORDS})?"
+    rf"|ping(?: +-[nq46]| +-[ciIsWw] +[A-Za-z0-9.-]+)*{_WORDS}"
+    rf"|ss(?: +-[tuaineomp]+)*{_WORDS}) *"
+)
+"""The commands of a graded run: a few that configure or inspect the network, with plain words as arguments. A shell
+could forge the run's own numbers, and a path, or an option with one, could show the grader's files; therefore `/`,
+quotes, pipes and other options are refused.
+"""
+COMMANDS = "tc qdisc ..., ip route|addr|link|neigh show, ping ... and ss"
+
+
+class RefusedError(NetlabError):
+    """An experiment was refused; the text says why."""
+
+
+class Laboratory:
+    """Measurements for one submission, within a budget.
+
+    The seeds of graded runs follow from `seed`; a graded run never has the seed that the student chose.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self._runs, self._network_s, self._packets, self._wall_s = 0, 0.0, 0.0, 0.0
+        self._with_own: dict[str, Run] = {}
+
+    def measure(
+        self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], Elsewhere] | None = None
+    ) -> Run:
+        """Run a scenario, or return its cached run.
+
+        Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
+
+        Parameters
+        ----------
+        graded : bool
+            True if the run belongs to an answer; it then gets a seed of the grader's.
+        own : mapping, optional
+            Proxies of the student's classes, by the number of the traffic item and the field. Such a run is made once,
+            where the classes are, and stored for the marking.
+        """
+        asked = _name(described)
+        if asked in self._with_own and not own:
+            return self._with_own[asked]
+        scenario = Scenario.from_dict(_with(described, own or {}))
+        self._admit(scenario)
+        if graded:
+            scenario = replace(scenario, seed=self.seed_of(scenario))
+        scenario.validate()
+        began_s = time.monotonic()
+        try:
+            run = measured(scenario, WALL_S - self._wall_s)
+        finally:
+            self._wall_s += time.monotonic() - began_s
+        self._packets += float(run.flows["sent_bytes"].sum()) / MSS_BYTES
+        if own and graded:
+            self._with_own[asked] = self._with_own[_name(run.settings["scenario"])] = run
+        return run
+
+    def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
+        """Run a scenario with each seed as `measure` does for an answer, so that the interval is of these runs.
+
+        Raises NetlabError as `measure`.
+        """
+        if not seeds:
+            raise RefusedError("The table of a repeated measurement has no seeds.")
+        runs = {seed: self.measure({**described, "seed": seed}, graded=True) for seed in seeds}
+        return table_of(dict(described), runs)
+
+    def seed_of(self, scenario: Scenario) -> int:
+        """Return the seed of a graded run: never the student's, and the same each time."""
+        digest = hashlib.sha256(f"{self.seed}\n{scenario.seed}".encode()).digest()
+        found = int.from_bytes(digest[:4], "big")
+        return found if found != scenario.seed else found + 1
+
+    def _admit(self, scenario: Scenario) -> None:
+        """Raise RefusedError if a scenario exceeds the budget or the limits of an answer."""
+        scenario.validate()
+        self._runs += 1
+        self._network_s += scenario.duration_s
+        if self._runs > MOST_RUNS or self._network_s > MOST_NETWORK_S:
+            raise RefusedError(
+                f"The answers of a submission may make {MOST_RUNS} runs of {MOST_NETWORK_S:g} s of network time in all."
+            )
+        if len(scenario.topology.nodes) > MOST_NODES or len(scenario.traffic) > MOST_FLOWS:
+            raise RefusedError(f"An answer's network has at most {MOST_NODES} nodes and {MOST_FLOWS} flows.")
+        for item in scenario.traffic:
+            if not isinstance(item, (Command, Ping, Program, Tcp, Udp)):
+                raise RefusedError(f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp and Ping.")
+            if isinstance(item, Udp):
+                lasts_s = min(scenario.duration_s, item.duration_s or scenario.duration_s)
+                self._packets += item.rate_mbps * BITS_PER_MEGABIT / BITS_PER_BYTE / item.payload_bytes * lasts_s
+            if isinstance(item, Command) and not is_plain(item):
+                raise RefusedError(
+                    f"A graded run does not run {item.command[:80]!r}: it takes {COMMANDS}, in one line of plain words each."
+                )
+        if self._packets > MOST_PACKETS:
+            raise RefusedError(f"The runs of a submission may send {MOST_PACKETS / 1e6:g} million packets in all.")
+
+
+def is_plain(item: Command) -> bool:
+    """Return whether a command can only shape or inspect the run's own network.
+
+    >>> is_plain(Command("h1", "tc qdisc add dev h1-eth0 root netem delay 300ms limit 2000"))
+    True
+    >>> is_plain(Command("h1", "tc qdisc show; cat /etc/passwd")), is_plain(Command("h1", "tc -b key"))
+    (False, False)
+    """
+    return not item.saves and COMMAND.fullmatch(item.command) is not None
+
+
+def _name(described: Mapping[str, Any]) -> str:
+    return json.dumps(described, sort_keys=True)
+
+
+def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], Elsewhere]) -> dict[str, Any]:
+    """Return a scenario with proxies in the places of a student's classes."""
+    traffic = described.get("traffic")
+    if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
+        return dict(described)
+    items = [dict(item) for item in traffic]
+    for (number, name), stands in own.items():
+        items[number][name] = stands
+    return {**described, "traffic": items}
+
+
+def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
+    """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it.
+
+    Raises NetlabError when it fails or takes too long.
+    """
+    engine = engines.choose(None, [scenario.plan()])
+    key = run_cache.key(scenario, run_cache.conditions(engine))
+    cache = RunCache()
+    kept = None if key is None else cache.load(key)
+    if kept is not None:
+        return kept
+    cancel = threading.Event()
+    over = threading.Event()
+    threading.Thread(target=_cancel, args=(cancel, over, time.monotonic() + most_s), daemon=True).start()
+    try:
+        run = experiment.run(scenario, engine=engine, progress=False, cancel=cancel)
+    except RunCancelled:
+        raise RefusedError(f"The runs of a submission may take {WALL_S:g} s of wall-clock time in all.") from None
+    finally:
+        over.set()
+    if key is not None:
+        cache.store(key, run)
+    return run
+
+
+def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None:
+    """Cancel a run when its time is over, or when the whole grading is stopped."""
+    while not over.wait(LOOK_S):
+        if stopping.is_set() or time.monotonic() > until_s:
+            run.set()
+            return

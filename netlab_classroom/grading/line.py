@@ -1,0 +1,230 @@
+"""The grader's end of a guest's channel, and the supervision of a guest while student code runs in it."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from netlab.base.errors import RunError
+from netlab_classroom.grading import callee, plain, supervisor
+from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.text import one_line
+from netlab_engines.guests import Guest
+
+START_CPU_S = 60.0
+CALLS_CPU_S = 30.0
+MOST_CALLS = 300_000
+"""The limit of calls in one run. A busy connection makes a thousand calls in a second of network time."""
+MOST_ANSWER_BYTES = 2 << 20
+LOOK_S = 0.25
+LOOKS_ASLEEP = 12
+"""The number of consecutive looks that find all processes of a guest asleep: guest and grader wait for each other."""
+
+
+class StudentCodeError(RunError):
+    """A run ended through a student's class; the text says how, and where in the code."""
+
+
+class GarbledError(StudentCodeError):
+    """The guest sent data that is not a message."""
+
+
+class BudgetError(StudentCodeError):
+    """The code used up its time limit."""
+
+
+class Line:
+    """Calls of student code through a guest's channel.
+
+    Parameters
+    ----------
+    warden : Warden or None
+        Supervises the guest meanwhile.
+    """
+
+    def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MOST_CALLS) -> None:
+        self._gate, self._warden, self._left, self._most_calls = gate, warden, most_calls, most_calls
+        self._gate.settimeout(LOOK_S)
+        self._buffer = bytearray()
+        self._looked_s = time.monotonic()
+        self._asleep = 0
+        self._connections = 0
+
+    def new_connection(self) -> int:
+        """Return a number that no other connection of this channel has."""
+        self._connections += 1
+        return self._connections
+
+    def ask(self, question: bytes) -> tuple[int, bytes]:
+        """Send a request, and return the kind and the content of its reply.
+
+        Raises StudentCodeError when the budget is used up, or the student's code has ended or does not reply. Raises
+        RunError when the guest does not start.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise BudgetError(f"it was called more than {self._most_calls} times, which is all that a run may ask.")
+        self._send(question)
+        return self.hear()
+
+    def done(self, said: bytes = b"") -> None:
+        """Send the end of the requests, with a last message."""
+        with suppress(RunError):
+            self._send(bytes([callee.DONE]) + said)
+
+    def waits(self, patience_s: float) -> bool:
+        """Return whether a message is available within this wall-clock time."""
+        if not self._buffer and select.select([self._gate], [], [], patience_s)[0]:
+            with suppress(OSError):
+                if self._gate.recv(1, socket.MSG_PEEK):
+                    return True
+            # The guest has ended, which the next call reports.
+            time.sleep(patience_s)
+        return bool(self._buffer)
+
+    def _send(self, message: bytes) -> None:
+        self._asleep = 0
+        left = memoryview(callee.LENGTH.pack(len(message)) + message)
+        while left:
+            try:
+                left = left[self._gate.send(left) :]
+            except TimeoutError:
+                # On a busy machine a guest takes time to read the data of a long run.
+                self._look()
+            except OSError:
+                raise self._ended() from None
+
+    def _look(self) -> None:
+        if self._warden is None or time.monotonic() - self._looked_s <= LOOK_S:
+            return
+        self._looked_s = time.monotonic()
+        self._asleep = self._asleep + 1 if self._warden.look() else 0
+        if self._asleep >= LOOKS_ASLEEP:
+            raise BudgetError("it stopped answering.")
+
+    def hear(self) -> tuple[int, bytes]:
+        """Return the kind and the content of the next message."""
+        self._asleep = 0
+        while (size := self._whole()) is None:
+            self._look()
+            try:
+                got = self._gate.recv(1 << 16)
+            except TimeoutError:
+                continue
+            except OSError:
+                got = b""
+            if not got:
+                raise self._ended()
+            self._buffer += got
+        said = bytes(self._buffer[callee.LENGTH.size : size])
+        del self._buffer[:size]
+        return said[0], said[1:]
+
+    def _whole(self) -> int | None:
+        """Return the size of the next message with its header once it has arrived completely, else None."""
+        if len(self._buffer) < callee.LENGTH.size:
+            return None
+        length = callee.LENGTH.unpack_from(self._buffer)[0]
+        if not 1 <= length <= MOST_ANSWER_BYTES:
+            self._buffer.clear()
+            raise GarbledError("its process wrote into the line to the grader.")
+        size: int = length + callee.LENGTH.size
+        return size if len(self._buffer) >= size else None
+
+    def _ended(self) -> RunError:
+        if stopping.is_set():
+            # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
+            raise KeyboardInterrupt
+        return StudentCodeError("its process ended.") if self._warden is None else self._warden.ended()
+
+
+class Warden:
+    """The processor time of a guest, and its limit while its code is called.
+
+    Parameters
+    ----------
+    cpu_s : float
+        The limit of processor time of the calls in s; a later start counts from its beginning.
+    """
+
+    def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
+        self._guest, self._number, self._cpu_s = guest, number, cpu_s
+        self._base_s: float | None = None
+
+    def look(self) -> bool:
+        """Return whether all processes of the guest are asleep at this moment.
+
+        Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
+        """
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        group = self._guest.process.pid
+        used_s, asleep = seen(group)
+        if self._base_s is None:
+            if used_s > START_CPU_S and not self._begun():
+                raise self._not_started()
+            if self._begun():
+                self._base_s = used_s
+        elif used_s - self._base_s > self._cpu_s:
+            raise BudgetError(f"it used more than {self._cpu_s:g} s of processor time.")
+        return asleep
+
+    def ended(self) -> RunError:
+        """Return the error that describes the end of the guest."""
+        how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
+        if how == supervisor.NO_CELL or not self._begun():
+            return self._not_started()
+        if how == supervisor.LATE:
+            return BudgetError(f"it slept for more than {supervisor.LONGEST_S:g} s.")
+        return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
+
+    def _begun(self) -> bool:
+        return (self._guest.folder / f"begun-{self._number}").exists()
+
+    def _not_started(self) -> RunError:
+        return RunError(
+            f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
+        )
+
+
+def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
+    """Return the first bytes of a regular file in a folder with untrusted files; None if there is no such file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        return file.read(most + 1)
+
+
+def group_cpu_s(group: int) -> float:
+    """Return the processor time in s of a process group, including processes that have ended."""
+    return seen(group)[0]
+
+
+def seen(group: int) -> tuple[float, bool]:
+    """Return the processor time in s of a process group, and whether all its processes sleep, so that the guest waits for the grader.
+
+    A process that waits for a CPU, as on a busy machine, does not count as asleep.
+    """
+    members = list(_members(group))
+    ticks = sum(int(field) for fields in members for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK"), all(fields[0] == b"S" for fields in members)
+
+
+def _members(group: int) -> Iterator[list[bytes]]:
+    """Yield the fields of each process of a group, beginning with its state (proc(5), stat)."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+                if int(fields[2]) == group:
+                    yield fields

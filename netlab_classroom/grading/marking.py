@@ -1,0 +1,188 @@
+"""Marking of an answer: points, status and sentences, from a check with hidden cases."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading import plain
+from netlab_classroom.grading.examiner import Exercise
+from netlab_classroom.grading.master import Edition
+from netlab_course.answers import with_unit
+from netlab_course.checks import Check, Choice, Function, Number, Result, Status
+from netlab_course.conditions import Build, Condition
+
+PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
+TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "waiting for review"
+NOT_GRADED = "not graded"
+PARTLY = "partly correct"
+"""The status in reports of a failed answer that has some of its points."""
+STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
+SHOWN_STATUSES = (PASSED, PARTLY, *STATUSES[1:])
+ADDRESS = re.compile(
+    r" object at 0x[0-9a-f]+"
+)  # an address changes each time, and a second grading must give the same bytes
+
+
+@dataclass
+class Marked:
+    """The result of a student's exercise."""
+
+    key: str
+    status: str
+    """The key of the exercise, and one of `STATUSES`."""
+    points: float
+    of: float
+    """The points of the answer, and the maximum."""
+    sentences: list[str] = field(default_factory=list)
+    """The feedback for the student."""
+    answer: str = ""
+    """The student's cell or words."""
+    value: str = ""
+    """The value of the answer, in a few words."""
+    expected: str = ""
+    """The right number, for the instructor; "" if there is none."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """The parts of an exercise whose points are divided: label, points, of."""
+    slip: str = ""
+    """The message about the mistake, for the class's list of mistakes."""
+    words: str = ""
+    """A fingerprint of an answer in words; "" for code."""
+    counted: int = 0
+    """The number of its words."""
+
+
+def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
+    """Write the points and the feedback for an answer into `mark`: by the scheme's own judge, else by the check over hidden cases."""
+    if exercise.judge is not None:
+        results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
+    elif isinstance(check, Function):
+        results = _function_results(exercise, check, answer, seed)
+    elif isinstance(check, Build) and exercise.shares:
+        results = _shared_results(exercise, check, answer)
+    else:
+        results = [("", exercise.points, check.judge(answer))]
+    mark.parts = [
+        {"label": label, "of": of, "points": of if result.status is Status.PASSED else 0}
+        for label, of, result in results
+    ]
+    mark.points = sum(part["points"] for part in mark.parts)
+    states = [result.status for _, _, result in results]
+    if all(state is Status.PASSED for state in states):
+        mark.status = PASSED
+    elif all(state is Status.NOT_ATTEMPTED for state in states):
+        mark.status = NOT_ATTEMPTED
+    else:
+        mark.status = FAILED
+    mark.sentences = list(
+        dict.fromkeys(
+            ADDRESS.sub("", sentence)
+            for _, _, result in results
+            for sentence in result.sentences
+            if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
+        )
+    )
+    if mark.status == FAILED and isinstance(check, Build) and exercise.shares and exercise.judge is None:
+        # The parts were judged one by one ("1 of 1 conditions"); the student gets one message about all.
+        mark.sentences = [
+            ADDRESS.sub("", sentence) for sentence in check.judge(answer).sentences if "chapter.check." not in sentence
+        ]
+    if mark.status == FAILED and len(mark.sentences) > 1:
+        mark.slip = mark.sentences[1]
+
+
+def shown_status(mark: Mapping[str, Any]) -> str:
+    """Return the status of a result under its name in reports."""
+    return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
+
+
+def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
+    trials, ordinary = exercise.trials(check, seed)
+    if not exercise.edge_points or ordinary == len(trials):
+        return [("", exercise.points, judge_trials(check, answer, trials))]
+    return [
+        ("trials", exercise.points - exercise.edge_points, judge_trials(check, answer, trials[:ordinary])),
+        ("edges", exercise.edge_points, judge_trials(check, answer, trials[ordinary:], ordinary)),
+    ]
+
+
+def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
+    """Judge a function by hidden trials; of a recorded function, the calls from number `first` on."""
+    if not isinstance(answer, Recorded):
+        whole_check = replace(check, cases=trials)
+        return whole_check.judge(answer)
+    # The check judges the calls before the first error; then the error is reported.
+    calls = answer.calls[first : first + len(trials)]
+    whole = next((place for place, call in enumerate(calls) if "value" not in call), len(calls))
+    if len(calls) < len(trials):
+        whole = min(whole, len(calls))
+    if whole:
+        part = replace(check, cases=trials[:whole])
+        result = part.judge(Recorded(calls[:whole]))
+        if whole == len(trials) or result.status is not Status.PASSED:
+            return result
+    said = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
+    given = ", ".join(f"{name}={value!r}" for name, value in trials[whole].items())
+    return Result(check.name, Status.FAILED, (f"for {given} the function raised {said}.",))
+
+
+def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
+    if len(exercise.shares) != len(check.conditions):
+        raise NetlabError(
+            f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
+        )
+    whole = check.judge(answer)
+
+    def part(condition: Condition) -> Result:
+        if whole.status is not Status.FAILED:
+            return whole
+        alone = replace(check, conditions=[condition]).judge(answer)
+        # All parts together give the messages of the check in the notebook, with their number.
+        return whole if alone.status is Status.FAILED else alone
+
+    return [
+        (condition.sentence, share, part(condition))
+        for condition, share in zip(check.conditions, exercise.shares, strict=True)
+    ]
+
+
+class Recorded:
+    """The results of a student's function in the sandbox, returned one after the other."""
+
+    def __init__(self, calls: Sequence[Any]) -> None:
+        self.calls = [call if isinstance(call, dict) else {} for call in calls]
+        self._next = 0
+
+    def __call__(self, **_case: Any) -> Any:
+        """Return the next result."""
+        call, self._next = self.calls[self._next], self._next + 1
+        if "value" not in call:
+            raise NetlabError(str(call.get("error", "it gave no value")))
+        return plain.decode(call["value"])
+
+
+def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
+    """Return the parts into which an exercise's points are divided: label and points of each."""
+    if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
+        return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
+    if exercise.judge is None and isinstance(check, Build) and exercise.shares:
+        return [(condition.sentence, share) for condition, share in zip(check.conditions, exercise.shares, strict=True)]
+    return [("", exercise.points)]
+
+
+def expected_text(check: Check) -> str:
+    """Return the right answer as text; "" if it is not a number or a letter."""
+    if isinstance(check, Number):
+        return with_unit(check.right_number(), check.unit)
+    return check.answer if isinstance(check, Choice) else ""
+
+
+def shown(answer: Any, check: Check) -> str:
+    """Return the value of an answer in a few words."""
+    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
+        if isinstance(answer, Recorded):
+            return "a function"
+        return ADDRESS.sub("", repr(answer))[:80]
+    return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)

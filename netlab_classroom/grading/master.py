@@ -1,0 +1,186 @@
+"""A chapter from the instructor's side: the students' notebook, the solutions, the exercises and their marking scheme."""
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError, one_of
+from netlab.base.location import IMPORT_ROOT, package_directories
+from netlab_classroom.grading import examiner
+from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.submission import Cell, Wanted
+from netlab_course import authoring
+from netlab_course.checks import Check
+
+CHECK = "-check"
+WORDS = "-words"
+LAST_REQUIRED = "summary"
+FIGURE = "figure"
+
+
+class ChapterError(NetlabError):
+    """A chapter cannot be graded or published; the text says why."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """A chapter with the own numbers of a token."""
+
+    token: str
+    """The token; "" for the printed numbers."""
+    handed_out: tuple[Cell, ...]
+    """The student's notebook."""
+    solved: tuple[Cell, ...]
+    """The same cells with solutions."""
+    chapter: Any
+    """The chapter in the form in which its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code."""
+    wanted: tuple[Wanted, ...]
+    """The exercises of the chapter, in order."""
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The chapter's checks, by key."""
+        found: dict[str, Check] = self.chapter.checks
+        return found
+
+    @property
+    def provided(self) -> list[list[Any]]:
+        """The id and the source of each code cell of the solution except checks, and whether it ends in a figure."""
+        cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
+        return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
+
+    def model_answer(self, wanted: Wanted) -> str:
+        """Return the instructor's written answer, with its rubric."""
+        from netlab_classroom.grading.submission import words_of
+
+        source = next(cell.source for cell in self.solved if cell.id == wanted.id)
+        marks = ("<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->")
+        return words_of("\n".join(line for line in source.split("\n") if line.strip() not in marks), wanted.stub)
+
+
+@dataclass(frozen=True)
+class Master:
+    """A chapter's source and its marking scheme."""
+
+    source: Path
+    """`solutions/NN_topic.py`."""
+
+    @property
+    def stem(self) -> str:
+        """The notebook's name without its suffix."""
+        return self.source.stem
+
+    @property
+    def topic(self) -> str:
+        """The name of the chapter's package."""
+        return authoring.topic_of(self.source)
+
+    @property
+    def examiner_path(self) -> Path:
+        """The path of the chapter's marking scheme."""
+        return self.source.parent / "examiners" / f"{self.topic}.py"
+
+    def edition(self, token: str = "") -> Edition:
+        """Return the chapter with the own numbers of a token.
+
+        Raises ChapterError when its cells do not follow the naming rules of exercises.
+        """
+        return _edition(self.source, token, self.source.stat().st_mtime_ns)
+
+    def exercises(self) -> dict[str, Exercise | Words]:
+        """Return the marking scheme of each exercise, by key.
+
+        Raises ExaminerError when marking scheme and notebook do not match.
+        """
+        return _exercises(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
+
+
+def code_digest() -> str:
+    """Return the SHA-256 over all packages: whatever builds networks, measures and judges may decide a result."""
+    files = (path for package in package_directories() for path in package.rglob("*"))
+    return digest(sorted(path for path in files if "__pycache__" not in path.parts))
+
+
+def digest(paths: list[Path]) -> str:
+    """Return the SHA-256 of some files, in hexadecimal digits."""
+    whole = hashlib.sha256()
+    for path in paths:
+        if path.is_file():
+            whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def find(name: str, root: Path | None = None) -> Master:
+    """Return the chapter with a number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project (`project`).
+
+    `root` is the instructor's clone, which has the solutions and the marking schemes, which no package contains; by
+    default the clone that contains the working directory, or netlab's own. Raises ChapterError when there is none.
+    """
+    root = root or (Path.cwd() if Path("solutions").is_dir() else IMPORT_ROOT)
+    there = authoring.chapters(root)
+    if not there:
+        raise ChapterError(
+            f"{root} has no solutions/NN_topic.py: grading needs the instructor's clone of netlab. Say where it is with --root."
+        )
+    there += authoring.projects(root)
+    wanted = Path(name).name.removesuffix(".ipynb").removesuffix(".py")
+    for chapter in there:
+        stem = chapter.source.stem
+        number = stem.partition("_")[0]
+        if wanted in (stem, authoring.topic_of(chapter.source)) or (wanted.isdigit() and wanted.zfill(2) == number):
+            return Master(chapter.source)
+    raise ChapterError(f"CHAPTER: {one_of(name, [chapter.source.stem for chapter in there])}")
+
+
+@lru_cache(maxsize=64)
+def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
+    handed_out = tuple(
+        Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells
+    )
+    solved = tuple(
+        Cell(cell.id, cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ())))
+        for cell in authoring.read_source(source, token).cells
+    )
+    chapter = authoring.opened(source, token)
+    by_id = {cell.id: cell for cell in handed_out}
+    wanted = []
+    for cell in handed_out:
+        if cell.id.endswith(WORDS) and cell.kind == "markdown":
+            wanted.append(Wanted(cell.id, cell.id, "", cell.source))
+        elif cell.id.endswith(CHECK):
+            key, name = _asked(cell, source)
+            if chapter is None:
+                raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
+            if key not in by_id:
+                raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
+            if key not in chapter.checks:
+                raise ChapterError(f"{source.stem}: {cell.id} calls chapter.check.{key}, which there is not.")
+            wanted.append(Wanted(key, key, name, by_id[key].source))
+    return Edition(token, handed_out, solved, chapter, tuple(wanted))
+
+
+def _asked(cell: Cell, source: Path) -> tuple[str, str]:
+    """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`."""
+    try:
+        (statement,) = ast.parse(cell.source).body
+        call = statement.value  # type: ignore[attr-defined]
+        (argument,) = call.args
+        key, name = call.func.attr, argument.id
+    except (SyntaxError, ValueError, AttributeError):
+        raise ChapterError(f"{source.stem}: {cell.id} must be one line, chapter.check.<key>(<name>).") from None
+    return key, name
+
+
+@lru_cache(maxsize=16)
+def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
+    edition = master.edition()
+    last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)
+    required = {cell.id for cell in edition.handed_out[:last]}
+    return examiner.load(
+        master.examiner_path,
+        [wanted.key for wanted in edition.wanted],
+        [wanted.key for wanted in edition.wanted if wanted.id in required],
+    )

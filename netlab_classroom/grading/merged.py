@@ -1,0 +1,177 @@
+"""Notebooks with which `pytest --nbval` marks a submission as `netlab grade` did.
+
+They contain the solution, the student's answers and the examiner's cells. The cell of an answer begins with `%%answer`,
+which sends the rest of it to the sandbox: this process never runs student code. A cell follows for each part of its
+points, whose saved output says that all of them were earned: nbval passes if the student earned them. The provided
+cells and the instructor's answers are there only to be read; an answer runs in the sandbox with those of the solution.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from netlab.base.location import IMPORT_ROOT
+from netlab_classroom.grading import marking, master, sandbox
+from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.helper import helper
+from netlab_classroom.grading.judging import Examination, Job
+from netlab_classroom.grading.marking import Marked
+from netlab_classroom.grading.master import Edition, Master
+from netlab_classroom.grading.submission import Wanted
+from netlab_classroom.grading.text import file_name
+from netlab_course.authoring import KERNELSPEC
+
+IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
+
+
+def write(graded: Graded, output: Path) -> None:
+    """Write a notebook for each submission that could be read, and the pytest plug-in that counts their points."""
+    output.mkdir(parents=True, exist_ok=True)
+    for old in output.glob("*.ipynb"):
+        old.unlink()
+    (output / "conftest.py").write_text((Path(__file__).parent / "templates" / "conftest.txt").read_text())
+    for result in graded.results:
+        if result["taken"] or any(mark["status"] == marking.NOT_ATTEMPTED for mark in result["exercises"]):
+            text: str = nbformat.writes(notebook(graded.master, result, graded.manifest["seed"]))  # type: ignore[no-untyped-call]
+            (output / f"{file_name(result['student'])}.ipynb").write_text(
+                text + "\n", encoding="utf-8", errors="replace"
+            )
+
+
+def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
+    """Return the notebook of one student.
+
+    Parameters
+    ----------
+    seed : str
+        The seed of the hidden cases.
+    """
+    edition = chapter.edition(result["token"])
+    exercises = chapter.exercises()
+    marks = {mark["key"]: mark for mark in result["exercises"]}
+    wanted = {each.id: each for each in edition.wanted if each.key in exercises}
+    sources = answers(wanted.values(), result)
+    root = "" if chapter.source.parent.parent == IMPORT_ROOT else f", root={str(chapter.source.parent.parent)!r}"
+    exam = f"from netlab_classroom.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
+    cells = [_code("netlab-exam", exam)]
+    words = 0.0
+    for cell in edition.solved:
+        each = wanted.get(cell.id)
+        if cell.kind != "code":
+            if each is not None and each.key in marks:
+                words += marks[each.key]["points"]
+            cells.append(_cell(nbformat.v4.new_markdown_cell(cell.source), cell.id))  # type: ignore[no-untyped-call]
+        elif cell.id.endswith(master.CHECK):
+            continue
+        elif each is not None and each.name:
+            cells += _examined(each, exercises[each.key], edition, sources[each.key], cell.source)
+        else:
+            cells.append(_code(cell.id, cell.source, SKIPPED))
+    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})  # type: ignore[no-untyped-call]
+    made.metadata["netlab"] = {
+        "student": result["student"],
+        "words": words,
+        "of": sum(mark["of"] for mark in result["exercises"]),
+    }
+    return made
+
+
+def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, str]:
+    """Return the code of each answer, with the other answers that it uses, as it ran in the sandbox; without code that
+    crashed or timed out.
+    """
+    status = {mark["key"]: mark["status"] for mark in result["exercises"]}
+    found = {}
+    for each in wanted:
+        if not each.name:
+            continue
+        if status.get(each.key) in (marking.TIMED_OUT, marking.CRASHED, marking.NOT_GRADED):
+            found[each.key] = "# Left out: in the sandbox it gave no result."
+        else:
+            found[each.key] = result["taken"].get(each.key, {}).get("answer") or "# There was no answer."
+    return found
+
+
+def _examined(
+    each: Wanted, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
+) -> list[NotebookNode]:
+    cells = [_code(each.id, f"%%answer {each.key}\n{answer}")]
+    assert isinstance(exercise, Exercise)
+    for number, (label, of) in enumerate(marking.parts_of(exercise, edition.checks[each.key])):
+        cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number})", None)
+        cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
+        # nbval takes a cell without an execution count as one without saved outputs.
+        cell.execution_count = number + 1
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said(of, of) + "\n")]  # type: ignore[no-untyped-call]
+        cells.append(cell)
+    cells.append(_code(f"{each.id}-master", solution, SKIPPED))
+    return cells
+
+
+def said(points: float, of: float) -> str:
+    """Return the output of an examiner's cell."""
+    return f"{points:g} of {of:g} points"
+
+
+def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
+    cell = _cell(nbformat.v4.new_code_cell(source), name)  # type: ignore[no-untyped-call]
+    if tag:
+        cell.metadata["tags"] = [tag]
+    return cell
+
+
+def _cell(cell: NotebookNode, name: str) -> NotebookNode:
+    cell["id"] = name[:64]
+    return cell
+
+
+class Exam:
+    """Marking of answers in a notebook as by the grader; the notebook's `%%answer KEY` passes a cell to it.
+
+    Parameters
+    ----------
+    token : str
+        The seed of the student's own numbers.
+    seed : str
+        The seed of the hidden cases.
+    root : str, optional
+        The instructor's clone, if it is not netlab's own.
+    """
+
+    def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
+        found = master.find(chapter, Path(root) if root else IMPORT_ROOT)
+        self._edition = found.edition(token)
+        self._exercises = found.exercises()
+        job = Job("", None, found.source, token, seed)
+        self._examination = Examination(job, self._edition, self._exercises)
+        self._marks: dict[str, Marked] = {}
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if shell is not None:
+            shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
+
+    def answer(self, key: str, source: str) -> None:
+        """Run a student's cell in the sandbox, never in this process, and print its feedback.
+
+        Raises EngineError if this machine cannot isolate student code.
+        """
+        sandbox.require_walls()
+        each = next(each for each in self._edition.wanted if each.key == key.strip())
+        answer: Mapping[str, Any] = {"source": source, "attempted": False}
+        if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
+            answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)
+        marks = self._examination.marks([each], {each.key: answer})
+        self._marks[each.key] = marks[each.key]
+        print("\n".join(marks[each.key].sentences))
+
+    def part(self, key: str, number: int) -> None:
+        """Print the points of one part of an answer."""
+        exercise = self._exercises[key]
+        assert isinstance(exercise, Exercise)
+        _, of = marking.parts_of(exercise, self._edition.checks[key])[number]
+        parts = self._marks[key].parts
+        print(said(parts[number]["points"] if number < len(parts) else 0, of))

@@ -1,0 +1,241 @@
+"""Data exchanged between a student's code and the grader: plain values of bounded size, never objects with behaviour.
+
+One side writes a value as JSON with its kind, the other side makes a new value of it. Nothing that a student defined is
+transferred: a subclass of float becomes a number, a run becomes its scenario, a function is only marked as a function.
+"""
+
+import json
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading import callee
+from netlab_classroom.grading.text import cleaned
+
+MOST_BYTES = 1 << 18
+MOST_ITEMS = 10_000
+MOST_TEXT = 4_000
+DEEPEST = 6
+
+
+class PlainError(NetlabError):
+    """A value cannot be transferred; the text says why."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A student's function, known only by whether it is still the stub."""
+
+    stub: bool
+
+
+@dataclass(frozen=True)
+class Own:
+    """A student's class or object that a run calls, known only by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """A student's run or table of `netlab.repeat`: its scenario, which the grader measures again."""
+
+    scenario: dict[str, Any]
+    seeds: list[int] | None = None
+    """The seeds of a table."""
+
+
+def encode(value: Any) -> Any:
+    """Return a value as data for JSON.
+
+    Raises PlainError when it is too large or nested too deeply.
+
+    Examples
+    --------
+    >>> encode(4.5), encode([1, ...])
+    ({'number': 4.5}, {'list': [{'number': 1}, {'ellipsis': True}]})
+    >>> decode(encode({"a": (1, None)}))
+    {'a': [1, None]}
+    """
+    return _encode(value, 0)
+
+
+def _encode(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise PlainError(f"Lists within lists are {DEEPEST} deep at most.")
+    if value is None:
+        return {"none": True}
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    if isinstance(value, bool):
+        return {"truth": bool(value)}
+    if isinstance(value, int):
+        return _number(int.__int__(value))
+    if isinstance(value, float):
+        return _number(float.__float__(value))
+    if isinstance(value, str):
+        return {"text": str.__str__(value)[:MOST_TEXT]}
+    if isinstance(value, (list, tuple)):
+        if len(value) > MOST_ITEMS:
+            raise PlainError(f"A list has {MOST_ITEMS} items at most, this one {len(value)}.")
+        return {"list": [_encode(item, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        if len(value) > MOST_ITEMS:
+            raise PlainError(f"A dictionary has {MOST_ITEMS} entries at most, this one {len(value)}.")
+        return {"pairs": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
+    kind = _library(value)
+    if kind == "numpy" and hasattr(value, "tolist"):
+        if getattr(value, "size", 1) > MOST_ITEMS:
+            raise PlainError(f"An array has {MOST_ITEMS} elements at most, this one {value.size}.")
+        return _encode(value.tolist(), depth)
+    if kind == "pandas" and isinstance(getattr(value, "attrs", {}).get("scenario"), dict) and "seed" in value:
+        seeds = [int(seed) for seed in value["seed"].unique()[:MOST_ITEMS]]
+        return {"repeated": {"scenario": value.attrs["scenario"], "seeds": seeds}}
+    if kind == "pandas" and hasattr(value, "to_list"):
+        return _encode(value.to_list(), depth)
+    return _object(value)
+
+
+def _library(value: Any) -> str:
+    """Return the name of the library that defines a value's class, or the class from which the tables of a run inherit."""
+    modules = {each.__module__.partition(".")[0] for each in type(value).__mro__}
+    return next((name for name in ("pandas", "numpy") if name in modules), "")
+
+
+def _number(value: float) -> Any:
+    if isinstance(value, int):
+        # Treat an integer of any length as a number; one of more than 63 bits becomes an infinite float.
+        return {"number": value} if abs(value) < 2**63 else {"number": "inf" if value > 0 else "-inf"}
+    return {"number": value} if math.isfinite(value) else {"number": repr(value)}
+
+
+def _object(value: Any) -> Any:
+    from netlab.measure.results import Run
+    from netlab.network.topology import Topology
+    from netlab.runs.scenario import Scenario
+    from netlab.traffic import Traffic
+    from netlab.traffic.own import is_own, own_name
+    from netlab_course.answers import is_stub
+
+    if isinstance(value, Run):
+        return {"run": value.settings["scenario"]}
+    if isinstance(value, Scenario):
+        return {"scenario": value.to_dict()}
+    if isinstance(value, Topology):
+        return {"topology": value.to_dict()}
+    if isinstance(value, Traffic):
+        return {"traffic": value.to_dict()}
+    if "plotly.graph_objs" in sys.modules and (figure := _figure(value)) is not None:
+        return _encode(figure, 1)
+    if is_own(value) and any(callable(getattr(value, name, None)) for name in callee.METHODS):
+        return {"own": own_name(value)[:100]}
+    if callable(value):
+        return {"function": {"stub": is_stub(value)}}
+    return {"opaque": type(value).__name__[:100]}
+
+
+def _figure(value: Any) -> Any:
+    """Return the numbers of a figure, or None if the value is not a figure; without any figure in the process, import nothing."""
+    import plotly.graph_objects as go
+
+    from netlab.plots import Comparison
+    from netlab_course.repetition import drawn
+
+    figure = value.figure if isinstance(value, Comparison) else value
+    return drawn(figure) if isinstance(figure, go.Figure) else None
+
+
+def decode(data: Any, depth: int = 0) -> Any:
+    """Return a new value from the data that `encode` made, or that an untrusted sender wrote.
+
+    Raises PlainError when the data do not have the form of `encode`.
+    """
+    if depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
+        raise PlainError("The answer is no plain value.")
+    ((kind, content),) = data.items()
+    if kind in {"none", "ellipsis"}:
+        return None if kind == "none" else ...
+    if kind == "truth" and isinstance(content, bool):
+        return content
+    if kind == "number" and not isinstance(content, bool):
+        if content in ("inf", "-inf", "nan"):
+            return float(content)
+        if isinstance(content, (int, float)):
+            return content
+    if kind == "text" and isinstance(content, str):
+        return content[:MOST_TEXT]
+    if kind == "list" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+        return [decode(item, depth + 1) for item in content]
+    if kind == "pairs" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+        return _pairs(content, depth)
+    return _decode_object(kind, content)
+
+
+def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
+    found = {}
+    for pair in content:
+        if not (isinstance(pair, list) and len(pair) == 2):
+            raise PlainError("The answer is no plain value.")
+        key = decode(pair[0], depth + 1)
+        if not isinstance(key, (str, int, float, bool, type(None))):
+            raise PlainError("A dictionary's key is a number or a text.")
+        found[key] = decode(pair[1], depth + 1)
+    return found
+
+
+def _decode_object(kind: str, content: Any) -> Any:
+    from netlab import traffic
+    from netlab.network.topology import Topology
+    from netlab.runs.scenario import Scenario
+
+    try:
+        if kind == "run" and isinstance(content, dict):
+            return Described(content)
+        if kind == "repeated" and isinstance(content, dict):
+            return _table(content)
+        if kind == "scenario" and isinstance(content, dict):
+            return Scenario.from_dict(content)
+        if kind == "topology" and isinstance(content, dict):
+            return Topology.from_dict(content)
+        if kind == "traffic" and isinstance(content, dict):
+            item, problems = traffic.read(content, "traffic")
+            if item is None or problems:
+                raise PlainError("; ".join(problems))
+            return item
+    except NetlabError as error:
+        raise PlainError(str(error)) from None
+    if kind == "function" and isinstance(content, dict):
+        return Called(stub=content.get("stub") is True)
+    if kind == "own" and isinstance(content, str):
+        return Own(content[:100] if content.isidentifier() else "Own")
+    if kind == "opaque" and isinstance(content, str):
+        # Objects that cannot be serialized are represented by their type name.
+        name = "".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100]
+        return type(name or "object", (), {})()
+    raise PlainError("The answer is no plain value.")
+
+
+def _table(content: dict[str, Any]) -> Described:
+    scenario, seeds = content.get("scenario"), content.get("seeds")
+    if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
+        raise PlainError("The answer is no plain value.")
+    return Described(scenario, list(dict.fromkeys(seeds)))
+
+
+def parse(data: bytes) -> Any:
+    """Return the value of an untrusted JSON text, with clean text.
+
+    Raises PlainError when it is too long or is not JSON.
+    """
+    if len(data) > MOST_BYTES:
+        raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")
+    try:
+        return cleaned(json.loads(data.decode("utf-8", "strict"), parse_int=_integer))
+    except (ValueError, RecursionError) as error:
+        raise PlainError(f"A message cannot be read: {type(error).__name__}.") from None
+
+
+def _integer(text: str) -> float:
+    return int(text) if len(text) < 20 else float(text)

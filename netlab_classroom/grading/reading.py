@@ -1,0 +1,170 @@
+"""Functions of the helper process for students' text: read a notebook, find its answers or its congestion control, fill a page.
+
+Only `netlab_classroom.grading.helper` calls these, in a process of its own; arguments and results are plain data.
+"""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netlab_classroom.grading import flags, needs, submission
+from netlab_classroom.grading.callee import CONTROL_METHODS
+from netlab_classroom.grading.needs import Provided
+from netlab_classroom.grading.prose import Prose
+from netlab_classroom.grading.submission import MOST_ANSWER_CHARACTERS, Cell, Submission, Taken, UnreadableError, Wanted
+from netlab_classroom.grading.text import clean
+
+MOST_NAMES = 200
+MOST_NAMED = 20
+_last: list[tuple[str, Submission]] = []
+
+
+def read(path: str) -> dict[str, str]:
+    """Return the chapter and token in a file; only `error` if it is not a notebook."""
+    _last.clear()
+    try:
+        found = submission.read(Path(path))
+    except UnreadableError as error:
+        return {"error": str(error)}
+    _last.append((path, found))
+    return {"topic": found.chapter(), "token": found.token()}
+
+
+def compare(
+    path: str,
+    handed_out: list[list[Any]],
+    provided: list[list[Any]],
+    wanted: list[list[str]],
+) -> dict[str, Any]:
+    """Return the answers of the file that was read last, and its differences from the original notebook.
+
+    Parameters
+    ----------
+    handed_out, provided : list
+        Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the solution's code cells.
+    """
+    if not (_last and _last[0][0] == path):
+        found = read(path)
+        if "error" in found:
+            return found
+    there = _last[0][1]
+    cells = tuple(Cell(*each) for each in handed_out)
+    asked = [Wanted(*each) for each in wanted]
+    layout = submission.layout(there, cells, [each.id for each in asked])
+    master = {cell.id: cell.source for cell in cells}
+    taken = {each.key: submission.take(there, each, master, layout.added) for each in asked}
+    names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
+    return {
+        "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
+        "flags": flags.of_submission(there, cells, asked, layout),
+        "added": sorted(names)[:MOST_NAMES],
+        "taken": {each.key: _answer(each, taken, provided) for each in asked},
+    }
+
+
+def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
+    """Return a single answer in the form of `compare`."""
+    each = Wanted(id, id, "x", "")
+    return _answer(each, {id: Taken(source, attempted=True)}, provided)
+
+
+def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]]) -> dict[str, Any]:
+    mine = taken[each.key]
+    found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
+    if mine.source is None or not mine.attempted:
+        return found
+    if not each.name:
+        return {**found, "words": flags.digest_of_words(mine.source), "counted": len(mine.source.split())}
+    position = next(place for place, cell in enumerate(provided) if cell[0] == each.id)
+    before = [Provided(source, draws) for _, source, draws in provided[:position]]
+    given, missing = needs.needed(before, mine.source)
+    helpers = [
+        other.source
+        for key, other in taken.items()
+        if key != each.key and other.source and other.attempted and needs.names(other.source).defined & missing
+    ]
+    answer = "\n\n".join([*helpers, mine.source])
+    if helpers:
+        given = needs.needed(before, answer)[0]
+    own_comments = flags.comments(mine.source, [each.stub, *(source for _, source, _ in provided)])
+    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source), "comments": own_comments}
+
+
+def control(path: str) -> dict[str, Any]:
+    """Return the class of a submission: `name`, `given`, `answer`, `line` and `others`; only `error` if there is none.
+
+    A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
+    """
+    try:
+        cells = _code_of(Path(path))
+    except UnreadableError as error:
+        return {"error": f"The file cannot be read: {error}"}
+    found: list[tuple[int, ast.ClassDef]] = []
+    known: set[str] = set()
+    broken = ""
+    for number, source in enumerate(cells):
+        try:
+            body = ast.parse(source).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            broken = (
+                f" Its Python has a mistake in line {error.lineno}: {error.msg}."
+                if isinstance(error, SyntaxError)
+                else ""
+            )
+            continue
+        for statement in body:
+            if isinstance(statement, ast.ClassDef) and _is_control(statement, known):
+                known.add(statement.name)
+                found.append((number, statement))
+    if not found:
+        return {"error": f"No class with {', '.join(CONTROL_METHODS[:-1])} or {CONTROL_METHODS[-1]} is in it.{broken}"}
+    number, chosen = found[-1]
+    answer = cells[number]
+    if len(answer) > MOST_ANSWER_CHARACTERS:
+        return {"error": f"The code has more than {MOST_ANSWER_CHARACTERS} characters."}
+    others = list(dict.fromkeys(each.name for _, each in found if each.name != chosen.name))
+    given, _missing = needs.needed([Provided(each) for each in cells[:number]], answer) if number else ([], set())
+    return {
+        "name": chosen.name,
+        "given": [],
+        "answer": "\n\n".join([*given, answer]),
+        "line": chosen.lineno,
+        "others": others[:MOST_NAMED],
+    }
+
+
+def _code_of(path: Path) -> list[str]:
+    if path.suffix.lower() != ".py":
+        read = submission.read(path)
+        return [submission.without_magics(cell.source) for cell in read.cells if cell.kind == "code"]
+    try:
+        return [clean(submission.contents(path).decode("utf-8-sig"))]
+    except UnicodeDecodeError:
+        raise UnreadableError("it is not in UTF-8.") from None
+
+
+def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
+    methods = {each.name for each in statement.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    bases = {base.id for base in statement.bases if isinstance(base, ast.Name)}
+    return bool(methods & set(CONTROL_METHODS) or bases & known)
+
+
+def page(template: str, words: Mapping[str, Any], room: str = "netlab_classroom.grading") -> str:
+    """Return an HTML page from a package's templates; all text in it is escaped."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(room), PackageLoader("netlab_classroom.grading")]),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    texts = Prose()
+    environment.filters["prose"] = lambda text: Markup(texts.render(text))  # noqa: S704 (it escapes)
+    return environment.get_template(template).render(**words).rstrip("\n") + "\n"
+
+
+FUNCTIONS: dict[str, Any] = {"read": read, "compare": compare, "compose": compose, "page": page, "control": control}

@@ -1,0 +1,222 @@
+"""The grader's side of a student's class: the run is made here, and each method is called in the sandbox."""
+
+import math
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab.base.units import NS_PER_S
+from netlab.traffic.delivery import Program
+from netlab.traffic.own_calls import Calling, Elsewhere, Part
+from netlab_classroom.grading import callee, sandbox
+from netlab_classroom.grading.line import CALLS_CPU_S, MOST_CALLS, Line, StudentCodeError, Warden
+from netlab_classroom.grading.text import one_line
+from netlab_engines.library.control import Flow
+
+LONGEST_TEXT, MOST_NAME = 600, 60
+
+
+class RemoteClass(Elsewhere):
+    """A proxy for a student's class or object in a run.
+
+    Parameters
+    ----------
+    line : callable
+        Called for each connection; returns the channel to the object, and the function that ends the object's process
+        with the connection.
+    """
+
+    def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
+        self._line, self._place = line, place
+        self._last: Calling | None = None
+
+    def __repr__(self) -> str:
+        return f"class {type(self).__name__}"
+
+    def on_start(self, _subject: object) -> None:
+        """Exist, so that checks of a class find a method; the student's object has the real ones."""
+
+    def caller(self, label: str, part: Part) -> Calling:
+        """Return the object that calls the methods for a connection of a flow."""
+        line, close = self._line()
+        try:
+            made = ControlCaller if part == "control" else ProgramCaller
+            self._last = made(line, close, label, (callee.OPEN[part], line.new_connection(), self._place))
+        except BaseException:
+            close()
+            raise
+        return self._last
+
+    def has(self, method: str) -> bool:
+        """Return whether the object of the last connection has such a method."""
+        return self._last is not None and self._last.has(method)
+
+
+def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
+    """Return a `RemoteClass` whose name in tables and messages is the student's."""
+    known = name if name.isidentifier() and len(name) <= MOST_NAME else "Own"
+    made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
+    return made
+
+
+def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
+    """Return proxies for the classes of a run that student code requests, by number of the traffic item and field.
+
+    Raises NetlabError when its request is not valid.
+    """
+    told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
+    number = len(traffic) if isinstance(traffic, list) else 0
+    found = {}
+    for place, each in enumerate(told if isinstance(told, list) else [None]):
+        match each:
+            case [int(item), "congestion" | "sender" | "receiver" as name, str(known)] if 0 <= item < number:
+                found[item, name] = standing_for(known, lambda: (line, lambda: None), place)
+            case _:
+                raise NetlabError("The grader does not know this question.")
+    return found
+
+
+def both_ends(line: Line) -> list[RemoteClass]:
+    """Return proxies for a sender and a receiver in the guest."""
+    return [
+        standing_for(name, lambda: (line, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
+    ]
+
+
+def resident_class(
+    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
+) -> RemoteClass:
+    """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot communicate.
+
+    A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
+
+    Parameters
+    ----------
+    package : Path
+        As for `Sandbox`.
+    exercise : mapping
+        A request as for `runner.work`; its answer's `name` is the class.
+    name : str
+        The name of the class in tables and messages.
+    cpu_s, most_calls
+        As for `Line`.
+    """
+
+    def resident() -> tuple[Line, Callable[[], None]]:
+        guest = sandbox.boot(package)
+        try:
+            work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
+            guest.send({"do": "work", "words": work})
+            line = Line(guest.gate, Warden(guest, cpu_s=cpu_s), most_calls)
+            kind, said = line.hear()
+            if kind != callee.READY:
+                raise StudentCodeError(text_of(said))
+        except BaseException:
+            guest.close()
+            raise
+        return line, guest.close
+
+    return standing_for(name, resident)
+
+
+class _RemoteCaller(ABC):
+    """Calls of the methods of an object in the sandbox; see `own.Calling`."""
+
+    def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
+        self._line, self.close, self._label, self._number = line, close, label, opening[1]
+        self._has = self._did(*line.ask(callee.HEAD.pack(*opening) + label.encode()))
+        if len(self._has) != len(callee.METHODS):
+            raise self._nonsense()
+
+    def has(self, method: str) -> bool:
+        """Return whether the object has such a method; `on_start` is always called, because of its arguments."""
+        return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at a moment in ns of network time."""
+        head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
+        try:
+            self._call(head, method, now_ns / NS_PER_S, given)
+        except StudentCodeError:
+            raise
+        except NetlabError as error:
+            # netlab's own code on the student's side never sends such a value.
+            raise StudentCodeError(f"{self._label}: {error}") from None
+        except struct.error:
+            raise self._nonsense() from None
+
+    @abstractmethod
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        """Call the method and apply its reply."""
+
+    def _did(self, kind: int, said: bytes) -> bytes:
+        if kind == callee.DID:
+            return said
+        if kind == callee.FAILED:
+            raise StudentCodeError(text_of(said))
+        raise self._nonsense()
+
+    def _nonsense(self) -> StudentCodeError:
+        return StudentCodeError(f"{self._label}: its process wrote into the line to the grader.")
+
+
+class ControlCaller(_RemoteCaller):
+    """Calls of a congestion control."""
+
+    _flow: Flow
+
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        if method == "on_start":
+            (self._flow,) = given
+        flow, body = self._flow, b""
+        if method == "on_ack":
+            (ack,) = given
+            body = callee.ACK.pack(
+                _or_nan(ack.rtt_ms), _or_nan(ack.rtt_min_ms), ack.delivered_segments, ack.in_flight_segments,
+                ack.marked_segments, ack.delivery_rate_mbps, ack.app_limited, ack.may_grow,
+            )  # fmt: skip
+        elif method != "on_start":
+            (loss,) = given
+            body = callee.LOSS.pack(loss.lost_segments, loss.in_flight_segments, loss.is_new)
+        before = callee.FLOW.pack(
+            now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps)
+        )
+        cwnd, ssthresh, pacing = callee.CONTROLLED.unpack(self._did(*self._line.ask(head + before + body)))
+        flow.cwnd_segments, flow.ssthresh_segments = cwnd, ssthresh
+        flow.pacing_mbps = None if math.isnan(pacing) else pacing
+
+
+class ProgramCaller(_RemoteCaller):
+    """Calls of a program at one end."""
+
+    _program: Program
+
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        if method == "on_start":
+            (self._program,) = given
+        program = self._program
+        kind, said = self._line.ask(head + callee.NOW.pack(now_s) + (given[1] if method == "on_datagram" else b""))
+        while kind == callee.READ:
+            kind, said = self._line.ask(program.read(callee.LENGTH.unpack(said)[0]))
+        said = self._did(kind, said)
+        timer, at_s = callee.TIMER.unpack_from(said)
+        if timer != callee.TIMER_AS_IT_WAS:
+            program.set_timer(at_s if timer == callee.TIMER_AT else None)
+        at = callee.TIMER.size
+        while at < len(said):
+            what, size = callee.PIECE.unpack_from(said, at)
+            at += callee.PIECE.size + size
+            piece = said[at - size : at]
+            (program.send if what == callee.SENT else program.deliver)(piece)
+
+
+def text_of(said: bytes) -> str:
+    """Return an untrusted message as a line of limited length."""
+    return one_line(said.decode("utf-8", "replace"), LONGEST_TEXT)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

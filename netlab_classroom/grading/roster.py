@@ -1,0 +1,366 @@
+"""Class lists, and the assignment of submitted files to students."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading import headings, sheets
+from netlab_classroom.grading.submission import MOST_BYTES
+from netlab_classroom.grading.text import bare, file_name, folded, one_line
+
+NAMES = {
+    "student": ("student_id", "id_number", "username", "login", "id"),
+    "name": ("full_name", "student_name"),
+    "email": ("email_address", "mail", "e_mail", "e_mail_address"),
+    "file": ("submission", "notebook"),
+    "token": (),
+    "canvas_id": ("canvas_user_id",),
+    "sis_user_id": ("user_id",),
+    "sis_login_id": ("login_id",),
+    "integration_id": (),
+    "root_account": (),
+    "section": (),
+    "first_name": ("given_name", "firstname"),
+    "last_name": ("surname", "family_name", "lastname"),
+    "id_number": (),
+    "username": (),
+}
+"""The columns of a class list, each with its other names; capitals and spaces are ignored."""
+IDENTIFIERS = ("student", "email", "sis_login_id", "sis_user_id", "canvas_id")
+"""The columns that identify a student, in order of preference."""
+POINTS_POSSIBLE = "Points Possible"
+"""The text in place of a student in the second row of a gradebook exported from Canvas."""
+MOST_FILES = 5_000
+MOST_UNPACKED_BYTES = 4 << 30
+DEEPEST = 4
+
+
+class RosterError(NetlabError):
+    """A class list cannot be used; the text says which rows and why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A student of a class."""
+
+    student: str
+    """The identifier in all reports: the content of the column `student`."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The other known columns of the row."""
+
+    @property
+    def token(self) -> str | None:
+        """The token of the student's own numbers; None if the list has none."""
+        return self.columns.get("token") or None
+
+    @property
+    def name(self) -> str:
+        """The person's name if the list has it, else the identifier."""
+        whole = " ".join(filter(None, (self.columns.get("first_name"), self.columns.get("last_name"))))
+        return self.columns.get("name") or whole or self.student
+
+    @property
+    def spellings(self) -> list[str]:
+        """The person's name as platforms write it: in some languages of Moodle the last name is first, in Chinese without a space."""
+        first, last = self.columns.get("first_name", ""), self.columns.get("last_name", "")
+        other = [f"{last} {first}", f"{last}{first}", f"{first} {last}"] if first and last else []
+        return list(dict.fromkeys([_person(self.name), *other]))
+
+
+def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
+    """Read a class list: a CSV file with a row of headings, one of which identifies the students.
+
+    A student without an identifier is identified by the e-mail address. Remarks are appended to `notes`.
+
+    Raises RosterError when it cannot be read or has no students, or with every row that has no student or one of an earlier row.
+    """
+    sheet = sheets.read(path, "class list")
+    columns = _columns(sheet)
+    found: dict[str, Entry] = {}
+    lines: dict[str, int] = {}
+    unnamed: list[str] = []
+    problems: list[str] = []
+    by_address: list[str] = []
+    for line, cells in sheet:
+        values = {
+            name: next((text for each in places if (text := one_line(bare(cells[each])))), "")
+            for name, places in columns.items()
+        }
+        if POINTS_POSSIBLE in values.values() or not any(values.values()):
+            continue
+        student = next((values[name] for name in IDENTIFIERS if values[name]), "")
+        del values["student"]
+        if not student:
+            person = " ".join(filter(None, (values["name"], values["first_name"], values["last_name"])))
+            unnamed.append(f"line {line}" + (f" ({person})" if person else ""))
+        elif not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
+            problems.append(f"line {line}: {student!r} cannot be a student: no /, no \\, no dot in front")
+        elif student in found:
+            problems.append(f"line {line}: {student} is there twice, in line {lines[student]} first")
+        else:
+            found[student], lines[student] = Entry(student, values), line
+            if student == values["email"] and columns["student"]:
+                by_address.append(student)
+    if unnamed:
+        fields = dict.fromkeys(heading for name in IDENTIFIERS for heading in columns[name])
+        problems.insert(0, f"nothing names the student in {', '.join(unnamed)}; fill in one of {', '.join(fields)}")
+    if problems:
+        raise RosterError(
+            f"{path} has students that cannot be told apart:\n" + "\n".join(f"  {each}." for each in problems)
+        )
+    if not found:
+        raise RosterError(f"{path} has no students.")
+    if notes is not None:
+        if by_address:
+            notes.append(
+                f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}."
+            )
+        if sheet.encoding in sheets.CODE_PAGES:
+            notes.append(
+                f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong."
+            )
+    return list(found.values())
+
+
+def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
+    """Return the headings of the file for each of `NAMES`, in order of preference.
+
+    Raises RosterError when none identifies the students.
+    """
+    plain = sheet.by_plain
+    found = {
+        name: [plain[spelling] for spelling in (name, *others) if spelling in plain] for name, others in NAMES.items()
+    }
+    if "sis_login_id" in plain:
+        # In a gradebook exported from Canvas, headings are English in every language; "ID" is Canvas's own number.
+        if "id" in plain:
+            found["canvas_id"].append(plain["id"])
+            found["student"].remove(plain["id"])
+    else:
+        for name, others in headings.fields_of(sheet.headings).items():
+            found[name] += [heading for heading in others if heading not in found[name]]
+    # Prefer the number: in Moodle, students without a number have a user name.
+    named = {heading for places in found.values() for heading in places}
+    found["student"] += [
+        heading for name in ("id_number", "username") for heading in found[name] if heading not in found["student"]
+    ]
+    if not any(found[name] for name in IDENTIFIERS):
+        found["email"] = [
+            heading for heading in sheet.headings if heading not in named and _has_addresses(sheet, heading)
+        ][:1]
+    if not any(found[name] for name in IDENTIFIERS):
+        known = (name for name in ("student", *NAMES["student"], "email"))
+        raise RosterError(
+            f"{sheet.path} needs a column `student` or one with e-mail addresses (known: {', '.join(known)}, and the headings of "
+            f"Moodle and Canvas in many languages); it has: {', '.join(filter(None, sheet.headings)) or 'none'}."
+        )
+    return found
+
+
+def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
+    """Return whether all cells of a column are e-mail addresses."""
+    cells = [cells[heading] for _, cells in sheet if cells[heading]]
+    return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A submitted file."""
+
+    name: str
+    """The name of the file, or of the student's folder that contains it; clean."""
+    label: str
+    """The name in reports: the file's, preceded by the folder's; clean."""
+    path: Path
+    """The path of the file."""
+
+
+def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
+    """Return the submitted files.
+
+    A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
+    directory that contains a single student's files is the student's. Links are not followed.
+
+    Raises NetlabError when a path does not exist, or an archive is damaged or too large.
+
+    Parameters
+    ----------
+    room : Path
+        An empty directory for unpacked files.
+    """
+    found: list[HandedIn] = []
+    for number, path in enumerate(paths):
+        if not path.is_symlink() and not path.exists():
+            raise NetlabError(f"SUBMISSIONS: {path} is not there.")
+        if path.is_symlink() or not path.is_dir():
+            if path.suffix.lower() == ".zip" and not path.is_symlink():
+                found += _unpacked(path, room / str(number))
+            else:
+                found.append(_handed_in([path.name], path))
+            continue
+        found += [_handed_in(list(file.relative_to(path).parts), file) for file in _files(path)]
+    return found
+
+
+def _handed_in(parts: Sequence[str], path: Path) -> HandedIn:
+    names = [one_line(os.fsencode(part).decode("utf-8", "replace")) for part in parts]
+    return HandedIn(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
+
+
+def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "__MACOSX")):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            if depth < DEEPEST:
+                yield from _files(entry, depth + 1)
+        else:
+            yield entry
+
+
+def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
+    """Return the files of a platform's archive; each is written under a number, because names in it are untrusted."""
+    room.mkdir(parents=True)
+    left_bytes = MOST_UNPACKED_BYTES
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            members = [member for member in packed.infolist() if not member.is_dir()]
+            if len(members) > MOST_FILES:
+                raise NetlabError(f"{archive} has {len(members)} files; {MOST_FILES} are unpacked at most.")
+            for number, member in enumerate(members):
+                parts = [part for part in _name_in(member).split("/") if part not in ("", ".", "..")]
+                if not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
+                    continue
+                path = room / str(number)
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    path.symlink_to("a link in the archive")
+                else:
+                    # Do not trust the size in the archive; reading one byte more than allowed shows that it is too large.
+                    with packed.open(member) as source:
+                        path.write_bytes(source.read(min(left_bytes, MOST_BYTES + 1)))
+                    left_bytes -= path.stat().st_size
+                yield _handed_in(parts, path)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise NetlabError(
+            f"{archive} cannot be unpacked ({one_line(str(error))}): unpack it, and name its directory."
+        ) from None
+    if left_bytes <= 0:
+        raise NetlabError(
+            f"{archive} holds more than {MOST_UNPACKED_BYTES >> 30} GB: unpack it, and name its directory."
+        )
+
+
+def _name_in(member: zipfile.ZipInfo) -> str:
+    """Return a file's name in an archive, decoded as UTF-8 also if an old packer did not mark it as such."""
+    if member.flag_bits & 0x800:
+        return member.filename
+    try:
+        return member.filename.encode("cp437").decode("utf-8")
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        return member.filename
+
+
+@dataclass
+class Matched:
+    """The assignment of files to students."""
+
+    files: dict[str, HandedIn | None]
+    """The file of each student; None for students of the class without a file."""
+    doubtful: dict[str, str] = field(default_factory=dict)
+    """Students who may own a file that could also be another's, with a message about it."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks about the class."""
+
+
+def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
+    """Assign files to students.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The class; if empty, each file's name is its student.
+    chapter : str
+        The notebook's name, which distributed files have in their names, with the chapter's number at that time.
+    """
+    found = Matched({entry.student: None for entry in entries})
+    owners = _Owners(entries)
+    doubtful: dict[tuple[str, ...], list[HandedIn]] = defaultdict(list)
+    handed_out = re.sub(r"^\d\d", r"\\d\\d", chapter)
+    for file in files:
+        name = re.sub(rf"^{handed_out}_|_{handed_out}$", "", file.name) if chapter else file.name
+        students = owners.of(file, name) if entries else (name,)
+        if len(students) > 1:
+            doubtful[students].append(file)
+            continue
+        if not students:
+            found.notes.append(f"{file.label}: nobody of the class list; graded under the name {name}.")
+        student = students[0] if students else name
+        other = found.files.get(student)
+        if other is not None:
+            # Prefer a notebook; of two notebooks, the one whose name comes last.
+            better = max(other, file, key=lambda each: (Path(each.label).suffix == ".ipynb", each.label))
+            found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was taken.")
+            found.files[student] = better
+        else:
+            found.files[student] = file
+    for students, those in doubtful.items():
+        without = [student for student in students if found.files[student] is None]
+        labels = ", ".join(file.label for file in those)
+        sentence = (
+            f"{' and '.join(students)} have the same name, so it is not known whose these are: {labels}. Rename each to "
+            "the student's own (the first column), or write its name into a column `file` of the class list."
+        )
+        found.notes.append(sentence)
+        found.doubtful |= dict.fromkeys(without, sentence)
+    return found
+
+
+class _Owners:
+    """An index of a class by the names that a file may have."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
+        self._by_key = _index(
+            (key, entry)
+            for entry in entries
+            for key in (entry.student, file_name(entry.student), entry.columns.get("email", ""))
+        )
+        self._by_name = _index((spelling, entry) for entry in entries for spelling in entry.spellings)
+        self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
+
+    def of(self, file: HandedIn, name: str) -> tuple[str, ...]:
+        """Return the students who may own a file: one if the owner is known, none if it is nobody of the class."""
+        for spelling in (file.label, Path(file.label).name, file.name):
+            if folded(spelling) in self._by_file:
+                return self._by_file[folded(spelling)]
+        for spelling in (name, file.name):
+            if folded(spelling) in self._by_key:
+                return self._by_key[folded(spelling)]
+        # Moodle names directories Full Name_12345_assignsubmission_file; Canvas names files name_12345_67890_title.
+        parts = file.name.split("_")
+        for part in parts[1:4]:
+            if part in self._by_canvas:
+                return self._by_canvas[part]
+        return self._by_name.get(folded(_person(parts[0])), ()) if len(parts) > 1 else ()
+
+
+def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for key, entry in pairs:
+        if key and entry.student not in found[folded(key)]:
+            found[folded(key)].append(entry.student)
+    return {key: tuple(students) for key, students in found.items()}
+
+
+def _person(name: str) -> str:
+    """Return a person's name with the first name first: "Müller, Jürgen" becomes "Jürgen Müller"."""
+    last, comma, first = name.partition(",")
+    return f"{first.strip()} {last.strip()}" if comma else name

@@ -1,0 +1,356 @@
+"""Run a student's code: provided cells first, then the answer, then the calls that the grader requests.
+
+Untrusted: student code can alter anything in this process. The grader outside decides on points.
+"""
+
+import ast
+import contextlib
+import gc
+import importlib
+import inspect
+import json
+import linecache
+import os
+import sys
+import types
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from netlab_classroom.grading import callee, plain
+
+LIGHT = ("netlab_engines.library.control", "netlab.traffic.delivery", "netlab.traffic.own")
+EARLY = (
+    "numpy",
+    "pandas",
+    "netlab.measure.results",
+    "netlab.runs.scenario",
+    "netlab.network.topologies",
+    "netlab.theory",
+    "netlab_course.checks",
+)
+OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
+HOMES = {"theory": "netlab.theory", "media": "netlab.network.media"}
+"""The module of a function that an examiner names; the default is the chapter's own module."""
+LONGEST_TEXT = 400
+ANSWER_NAME = "<your answer>"
+ANSWER, READY = b"R", b"B"
+"""The first byte of a message to the supervisor: the final answer, or the cell is ready."""
+
+Server = Callable[[callee.Ear, Sequence[Any]], bytes]
+
+
+def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
+    """Send the grader a request, and answer its requests for some classes and objects until it replies.
+
+    Raises NetlabError when the grader refuses, with its reason.
+    """
+    from netlab.base.errors import NetlabError
+
+    ear.say(callee.ASKED, json.dumps(asked).encode())
+    answer = json.loads(serve(ear, objects))
+    if "refused" in answer:
+        raise NetlabError(answer["refused"])
+    return answer["value"]
+
+
+class Tutor:
+    """Replacement for a chapter's check without the answers."""
+
+    at_an_answer = False
+
+    def __call__(self, *_answers: object) -> None:
+        """Do nothing."""
+
+    def take(self, own: Any, fallback: Any = None) -> Any:
+        """Return the student's own answer if there is one, else the fallback."""
+        from netlab_course.answers import is_stub
+
+        return fallback if is_stub(own) and fallback is not None else own
+
+    def hint(self) -> None:
+        """Do nothing: there are no hints."""
+
+    def __getattr__(self, name: str) -> Any:
+        if Tutor.at_an_answer:
+            raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
+        # Provided cells pass it to `take`, which does not need it here.
+        return None
+
+
+class Tutors:
+    """Replacement for the checks of a chapter."""
+
+    def __init__(self, *_own: object) -> None:
+        pass
+
+    def __getattr__(self, _name: str) -> Any:
+        return Tutor()
+
+
+def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
+    """Import the modules that the exercises need, once for all; the exercises belong to one chapter and one student."""
+    # After a fork, a garbage collection would copy every page of the imported objects.
+    gc.disable()
+    alone = [exercise for exercise in exercises if "topic" not in exercise]
+    for name in LIGHT if alone else EARLY:
+        importlib.import_module(name)
+    # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
+    _put("netlab.runs.experiment", run=Laboratory.run)
+    _put("netlab.runs.sweeps", sweep=Laboratory.sweep)
+    if exercises and not alone:
+        from netlab.traffic import program, tcp
+
+        # The grader finds runs by their scenarios, so different objects of a class need different names there.
+        tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
+        _stand_in(exercises[0])
+    for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
+        # Names that are not modules are imported when the cell runs.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
+def _told_apart(value: object) -> str:
+    """Return the name of a class or object, with a checksum of the object's attributes."""
+    from netlab.traffic.own import own_name
+
+    inside = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
+    mark = f"_{zlib.crc32(repr(inside).encode('utf-8', 'replace')):08x}" if inside else ""
+    return own_name(value) + mark
+
+
+def _put(name: str, **content: Any) -> None:
+    """Replace a module by one with only these names."""
+    module = types.ModuleType(name)
+    module.__dict__.update(content)
+    sys.modules[name] = module
+    home, _, last = name.rpartition(".")
+    if home in sys.modules:
+        setattr(sys.modules[home], last, module)
+
+
+def _imported(source: str) -> list[str]:
+    """Return the names of modules that a source imports, or may import."""
+    found: list[str] = []
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import):
+            found += [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            found += [statement.module, *(f"{statement.module}.{alias.name}" for alias in statement.names)]
+    return found
+
+
+def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
+    """Run an exercise; send its outcome, or answer the calls of its class."""
+    ear = callee.Ear(gate)
+    if exercise.get("serves"):
+        _serve(exercise, ear)
+        return
+    Laboratory.ear = ear
+    left = memoryview(ANSWER + json.dumps(_outcome(exercise, ear)).encode() + b"\n")
+    while left:
+        left = left[os.write(writer, left) :]
+
+
+def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
+    space: dict[str, Any] = {}
+    failure = _execute(exercise, space)
+    # Code after the class may fail: it is not part of the class.
+    if exercise["name"] not in space:
+        text = (failure or {}).get("error") or (failure or {}).get("provided") or f"it has no {exercise['name']}"
+        ear.say(callee.FAILED, text.encode("utf-8", "replace"))
+        return
+    ear.say(callee.READY)
+    callee.serve(ear, [space[exercise["name"]]])
+
+
+def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
+    """Run the provided cells and the answer; return the error, or None."""
+    sys.setrecursionlimit(1000)
+    module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
+    sys.modules[module.__name__] = module
+    module.__dict__.update(space)
+    try:
+        for number, source in enumerate(exercise["given"]):
+            exec(compile(source, f"<provided cell {number + 1}>", "exec"), module.__dict__)  # noqa: S102 (the instructor's own)
+    except BaseException as error:  # noqa: BLE001 (the grader decides whether the student is responsible)
+        return {"provided": _said(error)}
+    Laboratory.graded = Tutor.at_an_answer = True
+    for name in exercise.get("same_as", ()):
+        _withhold(name, exercise["topic"])
+    # Register the source, so that an error can quote its line.
+    answer: str = exercise["answer"]
+    linecache.cache[ANSWER_NAME] = (len(answer), None, answer.splitlines(keepends=True), ANSWER_NAME)
+    try:
+        exec(compile(answer, ANSWER_NAME, "exec"), module.__dict__)  # noqa: S102 (student code, in the sandbox)
+    except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+        return {"error": _said(error)}
+    finally:
+        space.update(module.__dict__)
+    return None
+
+
+def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    failure = _execute(exercise, space)
+    if failure is not None:
+        return failure
+    if exercise["name"] not in space:
+        return {"error": f"NameError: the cell gives no value to {exercise['name']}"}
+    value = space[exercise["name"]]
+    try:
+        outcome: dict[str, Any] = {"value": plain.encode(value)}
+    except BaseException as error:  # noqa: BLE001 (a student's object may raise in any method)
+        return {"error": _said(error)}
+    if callable(value):
+        outcome["calls"] = [called(value, call, ear) for call in exercise["calls"]]
+    return outcome
+
+
+def _withhold(name: str, topic: str) -> None:
+    """Let a function of the library raise, under all its names, because it would solve the exercise."""
+    home, *path = name.split(".")
+    found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
+    for each in path:
+        found = getattr(found, each)
+    inspect.unwrap(found).__code__ = _withheld.__code__
+
+
+def _withheld(*_values: Any, **_named: Any) -> None:
+    from netlab.base.errors import NetlabError
+
+    raise NetlabError("netlab's own function for this is the exercise: write yours out")
+
+
+def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+    """Return the value of a function for a call, or the error that it raises."""
+    try:
+        if callee.TRANSFER in call:
+            # The grader outside records the result.
+            ends = function.ends(call["window"])
+            return {"value": plain.encode(ask(ear, {"kind": "transfer", **call}, ends, callee.serve_apart))}
+        arguments = {name: _argument(given, ear) for name, given in call.items()}
+        return {"value": plain.encode(function(**arguments))}
+    except NotImplementedError:
+        return {"value": plain.encode(...)}
+    except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+        return {"error": _said(error)}
+
+
+def _argument(given: Any, ear: callee.Ear) -> Any:
+    if isinstance(given, dict) and "probe" in given:
+        return _probe(given["probe"], ear)
+    if isinstance(given, dict) and "array" in given:
+        import numpy as np
+
+        return np.array(given["array"])
+    return given
+
+
+def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
+    from netlab.base.errors import NetlabError
+
+    def probe(*values: Any, **named: Any) -> Any:
+        try:
+            given = [float(value) for value in values]
+            return ask(
+                ear,
+                {
+                    "kind": "probe",
+                    "number": number,
+                    "values": given,
+                    "named": {name: float(value) for name, value in named.items()},
+                },
+            )
+        except NetlabError as error:
+            # Raise the same error as a probe in the notebook.
+            raise RuntimeError(str(error)) from None
+
+    return probe
+
+
+class Laboratory:
+    """Replacement for `nl.run` and `nl.sweep`: the grader outside makes the experiments."""
+
+    ear: callee.Ear | None = None
+    graded = False
+
+    @classmethod
+    def run(
+        cls,
+        topology: Any,
+        *rest: Any,
+        **more: Any,
+    ) -> Any:
+        """Request a run."""
+        from netlab.base.errors import NetlabError
+        from netlab.measure.results import Run
+        from netlab.runs.scenario import Scenario
+        from netlab.traffic.own import is_own
+
+        if cls.ear is None:
+            raise NetlabError("no experiments are made here, where others call your class")
+        for name in ("engine", "progress", "cancel"):
+            more.pop(name, None)
+        scenario = Scenario.given(topology, *rest, **more)
+        own = [
+            (number, name, getattr(item, name))
+            for number, item in enumerate(scenario.traffic)
+            for name in OWN_FIELDS.get(item.kind, ())
+            if is_own(getattr(item, name))
+        ]
+        asked: dict[str, Any] = {"kind": "run", "scenario": scenario.to_dict(), "graded": cls.graded}
+        if own:
+            asked["own"] = [[number, name, _told_apart(each)] for number, name, each in own]
+        return Run.from_dict(ask(cls.ear, asked, [each for _, _, each in own]))
+
+    @classmethod
+    def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
+        """Request several runs, one after the other."""
+        if isinstance(scenarios, Mapping):
+            return {label: cls.run(scenario) for label, scenario in scenarios.items()}
+        return [cls.run(scenario) for scenario in scenarios]
+
+
+def _stand_in(exercise: Mapping[str, Any]) -> None:
+    """Let the chapter open with its own numbers, and with replacements of its checks and its panel."""
+    from netlab_course.own_numbers import StudentValues
+
+    topic = exercise["topic"]
+    numbers = plain.decode(exercise["numbers"])
+    own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in numbers.items()})
+
+    def opener(package: str) -> Callable[..., Any]:
+        settings = importlib.import_module(f"{package}.settings")
+        opened = types.SimpleNamespace(
+            topic=topic, token=exercise["token"], own=own, check=Tutors(), settings=settings, panel=_nothing
+        )
+        return lambda _token="": opened
+
+    _put(f"netlab_course.chapters.{topic}.check", Checks=Tutors)
+    _put(f"netlab_course.chapters.{topic}.panel", panel=_nothing)
+    _put("netlab_course.chapters.opening", opener=opener)
+    setattr(importlib.import_module("netlab"), "preflight", lambda *_words, **_more: "")  # noqa: B010 (looked up when used)
+
+
+def _nothing(*_words: Any, **_more: Any) -> None:
+    """Do nothing: there is nobody to see a figure."""
+
+
+def _said(error: BaseException) -> str:
+    """Return an error as one line of text, with the line of the answer in which it arose."""
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == ANSWER_NAME:
+            where = f" (line {trace.tb_lineno} of the answer)"
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.lineno:
+        where = f" (line {error.lineno} of the answer)"
+    try:
+        text = str(error)[:LONGEST_TEXT]
+    except BaseException:  # noqa: BLE001 (an error's text may itself raise)
+        text = ""
+    return f"{type(error).__name__[:80]}: {text}{where}" if text else f"{type(error).__name__[:80]}{where}"

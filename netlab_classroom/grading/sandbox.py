@@ -1,0 +1,326 @@
+"""The grader's side of the sandbox: a pocket kernel that runs student code without access to the grader's files."""
+
+import atexit
+import compileall
+import json
+import os
+import shutil
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import netlab_kernel as kernel
+from netlab.base import scratch
+from netlab.base.errors import EngineError, NetlabError, RunError
+from netlab.base.location import IMPORT_ROOT, PACKAGES, package_directories
+from netlab_classroom.grading import callee, plain, supervisor
+from netlab_classroom.grading.helper import stopping
+from netlab_classroom.grading.line import (
+    LOOK_S,
+    LOOKS_ASLEEP,
+    START_CPU_S,
+    BudgetError,
+    GarbledError,
+    Line,
+    StudentCodeError,
+    Warden,
+    group_cpu_s,
+    read_bounded,
+    seen,
+)
+from netlab_course import chapters
+from netlab_engines import launcher
+from netlab_engines.guests import Guest
+from netlab_engines.paths import python_path
+
+PROGRAM = "netlab_classroom.grading.supervisor"
+MEMORY_MB = 768
+CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with their provided cells
+WALL_S = 3600.0
+POLL_S = 0.005
+MOST_ASKED = 400
+SEED = 1
+BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
+STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_kernel", "netlab_course", "netlab_classroom")
+LEFT_OUT = {
+    IMPORT_ROOT / "netlab" / "commands",
+    IMPORT_ROOT / "netlab_engines" / "perf",
+    IMPORT_ROOT / "netlab_course" / "new_chapter",
+    IMPORT_ROOT / "netlab_classroom" / "contest",
+}
+
+
+class Ending(Enum):
+    """The ways in which a student's code can end."""
+
+    ANSWERED = "answered"
+    TIMED_OUT = "timed out"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of an exercise in the sandbox."""
+
+    ending: Ending
+    """The way in which its code ended."""
+    message: dict[str, Any]
+    """The last message of `runner`, by names; empty if there was none."""
+    reason: str = ""
+    """The reason why there is no message."""
+
+
+Answerer = Callable[[Mapping[str, Any], Line], Any]
+"""Called with a request of an exercise's code, and the channel to its classes that a run must call; returns plain data,
+or raises NetlabError to refuse.
+"""
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """Guests that run student code."""
+
+    package: Path
+    """The directory with the students' part of netlab, without checks and without the grader."""
+    cpu_s: float = CPU_S
+    """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
+
+    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
+        """Run each exercise in a fresh process; return the outcome of each.
+
+        Raises RunError when a guest does not start.
+
+        Parameters
+        ----------
+        exercises : sequence of mapping
+            Requests as for `runner.work`.
+        answer : callable
+            Answers requests of student code.
+        """
+        found: list[Outcome] = []
+        while len(found) < len(exercises):
+            # Use one guest until all exercises are done or one has crashed it.
+            with closing(boot(self.package)) as guest:
+                guest.send({"do": "work", "words": {"exercises": list(exercises[len(found) :]), "seed": SEED}})
+                found += Watch(guest, self.cpu_s, answer).outcomes()
+        return found
+
+
+def boot(package: Path) -> Guest:
+    """Boot a guest with the students' package, which waits for its exercises."""
+    return Guest(
+        kernel.find(),
+        pin=True,
+        program=PROGRAM,
+        packages=[str(package), *site_packages()],
+        memory_mb=MEMORY_MB,
+        readable=readable(package),
+    )
+
+
+class Watch:
+    """The supervision of one guest from outside."""
+
+    def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
+        self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
+        self._cpu_s, self._answer = cpu_s, answer
+        self._asked = 0
+        self._begun = -1
+        self._base_s = 0.0
+        self._line = self._new_line()
+
+    def outcomes(self) -> list[Outcome]:
+        """Return the outcomes of the exercises; fewer than requested if one of them crashed the guest."""
+        stopped = self._follow()
+        if self._begun < 0:
+            text = self._log.read_text(errors="replace")[-2000:]
+            raise RunError(f"The sandbox did not start{f' ({stopped})' if stopped else ''}. Its console:\n{text}")
+        whole = [self._outcome(number) for number in range(self._begun + 1)]
+        if whole[-1] is None:
+            ending = Ending.TIMED_OUT if stopped else Ending.CRASHED
+            whole[-1] = Outcome(ending, {}, stopped or "its code brought the sandbox down")
+        return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
+
+    def _follow(self) -> str:
+        """Watch until the guest has ended or must be stopped; return the reason for stopping it."""
+        wall_s, looked_s, asleep = time.monotonic(), time.monotonic(), 0
+        while self._process.poll() is None:
+            if (self._folder / f"begun-{self._begun + 1}").exists():
+                self._begun += 1
+                self._base_s, wall_s, self._asked = group_cpu_s(self._process.pid), time.monotonic(), 0
+                self._line = self._new_line()
+                continue
+            if (self._folder / "done").exists():
+                return ""
+            if self._line.waits(POLL_S):
+                try:
+                    self._asks()
+                except GarbledError:
+                    # Ignore this: the end of the process is handled when its answer has been read.
+                    self._line = self._new_line()
+                except StudentCodeError as error:
+                    return str(error)
+                continue
+            now_s = time.monotonic()
+            if now_s - looked_s > LOOK_S:
+                looked_s = now_s
+                limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
+                used_s, sleeps = seen(self._process.pid)
+                if used_s - self._base_s > limit_s:
+                    return f"it used more than {limit_s:g} s of processor time"
+                if stopping.is_set():
+                    raise KeyboardInterrupt
+                asleep = asleep + 1 if sleeps else 0
+                if asleep >= LOOKS_ASLEEP:
+                    return "it waited at the gate, where nobody speaks to it"
+                if now_s - wall_s > WALL_S:
+                    return f"it did not end within {WALL_S:g} s"
+        # Count exercises that started between the last look and the guest's end.
+        while (self._folder / f"begun-{self._begun + 1}").exists():
+            self._begun += 1
+        return ""
+
+    def _asks(self) -> None:
+        """Answer a request; calls of a student's classes in a run have a separate limit."""
+        line = self._line
+        kind, said = line.hear()
+        if kind != callee.ASKED:
+            raise GarbledError("it wrote into the line to the grader")
+        self._asked += 1
+        if self._asked > MOST_ASKED:
+            raise BudgetError(f"it asked the grader more than {MOST_ASKED} times")
+        before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
+        line.done(self._answered(said))
+        self._line = self._new_line()
+        if before_s is not None:
+            self._base_s += group_cpu_s(self._process.pid) - before_s
+
+    def _new_line(self) -> Line:
+        return Line(self._guest.gate, Warden(self._guest, max(self._begun, 0)))
+
+    def _answered(self, question: bytes) -> bytes:
+        reply: dict[str, Any]
+        try:
+            asked = plain.parse(question)
+            if not isinstance(asked, dict):
+                raise NetlabError("A question has a kind.")
+            reply = {"value": self._answer(asked, self._line)}
+        except NetlabError as error:
+            reply = {"refused": str(error)}
+        return json.dumps(reply).encode()
+
+    def _outcome(self, number: int) -> Outcome | None:
+        ended = read_bounded(self._folder / f"ended-{number}")
+        if ended is None:
+            return None
+        data = read_bounded(self._folder / f"answer-{number}")
+        how = ended.decode("utf-8", "replace")[:80]
+        if how == supervisor.NO_CELL:
+            raise RunError(
+                f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
+            )
+        if how == supervisor.LATE:
+            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.LONGEST_S:g} s")
+        if data is None:
+            return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
+        try:
+            message = plain.parse(data)
+        except plain.PlainError as error:
+            return Outcome(Ending.CRASHED, {}, str(error))
+        if not isinstance(message, dict):
+            return Outcome(Ending.CRASHED, {}, "its message has no names")
+        return Outcome(Ending.ANSWERED, message)
+
+
+@contextmanager
+def student_package() -> Iterator[Path]:
+    """Yield a directory with the part of netlab that student code may see: neither checks nor the grader."""
+    with scratch.run_directory() as directory:
+        whole = directory / "packages"
+
+        def left_out(folder: str, names: list[str]) -> set[str]:
+            place = Path(folder)
+            ignored = {name for name in names if not (place / name).is_dir() and not name.endswith((".py", ".js"))}
+            ignored.add("__pycache__")
+            ignored |= {name for name in names if place / name in LEFT_OUT}
+            if place.parent.name == "chapters":
+                ignored |= {"check.py", "panel.py"}
+            if place == IMPORT_ROOT / "netlab_classroom" / "grading":
+                ignored |= set(names) - set(BEHIND_THE_WALL)
+            return ignored
+
+        for name in STUDENT_PACKAGES:
+            shutil.copytree(IMPORT_ROOT / name, whole / name, ignore=left_out)
+        for more in chapters.__path__:
+            shutil.copytree(more, whole / "netlab_course" / "chapters", ignore=left_out, dirs_exist_ok=True)
+        compileall.compile_dir(whole, quiet=2)
+        yield whole
+
+
+_shared = ExitStack()
+_gate = threading.Lock()
+_made: dict[tuple[str, ...], Path] = {}
+
+
+def shared_package() -> Path:
+    """Return the students' package of this process, for the current set of chapter folders; it is removed when the process ends."""
+    with _gate:
+        places = tuple(chapters.__path__)
+        if not _made:
+            atexit.register(_shared.close)
+        if places not in _made:
+            _made[places] = _shared.enter_context(student_package())
+        return _made[places]
+
+
+def site_packages() -> list[str]:
+    """Return the directories of the packages that netlab uses."""
+    places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return list(dict.fromkeys(place for place in places if place))
+
+
+def readable(package: Path) -> list[str]:
+    """Return the paths that the guest may read: Python, packages other than netlab, the students' part of netlab."""
+    found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
+    for place in (*site_packages(), *python_path()[1:]):
+        found.append(launcher.LISTED + place)
+        # List the packages one by one, because an installed netlab with its checks may be among them.
+        found += [entry.path for entry in os.scandir(place) if not entry.name.startswith(PACKAGES[0])]
+    return list(dict.fromkeys(path for path in found if ":" not in path))
+
+
+def require_walls() -> None:
+    """Raise EngineError if this machine cannot keep the answers from student code.
+
+    That is so if the host has no Landlock, or if netlab, a chapter or a clone's solutions are in a directory that every
+    program in the sandbox may read.
+    """
+    if launcher.landlock_version() < 1:
+        raise EngineError(
+            "This host has no Landlock, so student code could read the key and your files. Grade on Linux 5.13 or later "
+            "with Landlock switched on."
+        )
+    for path in _answers():
+        # If a path may only be listed, its entries are given one by one, without netlab.
+        for readable_path in (*launcher.ALWAYS_READABLE, *readable(path)[1:]):
+            if readable_path.startswith(launcher.LISTED):
+                continue
+            if path.resolve().is_relative_to(Path(readable_path).resolve()):
+                raise EngineError(
+                    f"{path} has the answers, and is in {readable_path}, which student code may read: Python and the system's "
+                    "programs are there. Install netlab elsewhere, such as in a virtual environment in your home directory: "
+                    "python3 -m venv ~/netlab-env, then ~/netlab-env/bin/pip install and the wheel, or a clone with make setup."
+                )
+
+
+def _answers() -> list[Path]:
+    """Return the directories that students must not read: netlab with its checks, chapters elsewhere, a clone's solutions."""
+    solutions = IMPORT_ROOT / "solutions"
+    return [*package_directories(), *map(Path, chapters.__path__), *([solutions] if solutions.is_dir() else [])]

@@ -1,0 +1,413 @@
+"""Reading of a submitted notebook without executing any of it."""
+
+import ast
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_classroom.grading.text import clean
+from netlab_course.marks import INSTRUCTION, PROMPT
+
+MOST_BYTES = 64 << 20
+MOST_CELLS = 5_000
+MOST_ANSWER_CHARACTERS = 50_000
+MOST_CELL_CHARACTERS = 2 * MOST_ANSWER_CHARACTERS
+MOST_MAGICS = 50
+TIMING_MAGICS = ("time", "timeit", "capture", "prun")
+VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
+"""Comments that tell nbval to skip a cell or its output."""
+
+
+class UnreadableError(NetlabError):
+    """A file is not a notebook that can be graded; the text says what it is and what to hand in."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a submission or of the original notebook."""
+
+    id: str
+    kind: str
+    source: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submitted notebook."""
+
+    cells: tuple[Cell, ...]
+    """The cells, in their order."""
+
+    def token(self) -> str:
+        """Return the token in the notebook's call `begin("...")`; "" for the printed numbers."""
+        for cell in self.cells:
+            found = re.search(r"\bbegin\(\s*[\"']([A-Za-z0-9_-]{1,64})[\"']\s*\)", cell.source)
+            if cell.kind == "code" and found:
+                return found[1]
+        return ""
+
+    def chapter(self) -> str:
+        """Return the topic of the chapter that the notebook imports; "" if it imports none."""
+        for cell in self.cells:
+            found = re.search(
+                r"^[ \t]*from[ \t]+netlab_course\.chapters[ \t]+import[ \t]+(\w+)", cell.source, re.MULTILINE
+            )
+            if cell.kind == "code" and found:
+                return found[1]
+        return ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An answer to look for in a submission."""
+
+    key: str
+    """The key of the exercise."""
+    id: str
+    """The id of its cell."""
+    name: str
+    """The name that the cell defines; "" for a written answer."""
+    stub: str
+    """The original source of the cell."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An answer that was found in a submission."""
+
+    source: str | None
+    """The source of the cell, for a written answer the student's text; None if there is no such cell."""
+    attempted: bool
+    """True if it differs from the original."""
+    notes: tuple[str, ...] = ()
+    """Remarks on how it was found."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The differences between a submission and the original notebook: sentences for the report."""
+
+    notes: tuple[str, ...] = ()
+    edited_checks: tuple[str, ...] = ()
+    added: tuple[Cell, ...] = field(default=(), repr=False)
+
+
+def read(path: Path) -> Submission:
+    """Read a submission.
+
+    Raises UnreadableError when it is not a notebook; the text describes the file.
+    """
+    data = contents(path)
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{_what(data)}; hand in the notebook itself, a file that ends in .ipynb.") from None
+    except RecursionError:
+        raise UnreadableError("its lists are nested too deeply for a notebook.") from None
+    except ValueError as error:
+        raise UnreadableError(
+            f"{_what(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
+        ) from None
+    return Submission(tuple(_cells(document)))
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file of any kind; "" if it cannot be read."""
+    try:
+        return hashlib.sha256(contents(path)).hexdigest()
+    except UnreadableError:
+        return ""
+
+
+def contents(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises UnreadableError when it is not a regular file, or too large.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if path.is_symlink():
+            raise UnreadableError("it is a link to another file, and links are not followed.") from None
+        raise UnreadableError(f"it cannot be opened: {error.strerror}.") from None
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableError("it is no ordinary file.")
+        if found.st_size > MOST_BYTES:
+            raise UnreadableError(
+                f"it has {found.st_size / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} are read at most; clear the outputs and "
+                "save it again."
+            )
+        return file.read(MOST_BYTES + 1)
+
+
+def _what(data: bytes) -> str:
+    if not data.strip():
+        return "it is empty"
+    for start, name in ((b"%PDF", "a PDF"), (b"PK", "a ZIP archive"), (b"<", "a web page"), (b"\x89PNG", "a picture")):
+        if data.lstrip()[: len(start)] == start:
+            return f"it is {name}"
+    return "it is no notebook"
+
+
+def _cells(document: Any) -> Iterator[Cell]:
+    if not isinstance(document, dict):
+        raise UnreadableError("it is JSON, but no notebook.")
+    given = document.get("cells")
+    if given is None and isinstance(document.get("worksheets"), list):
+        # nbformat 3
+        given = [
+            cell
+            for sheet in document["worksheets"]
+            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+            for cell in sheet["cells"]
+        ]
+    if not isinstance(given, list) or len(given) > MOST_CELLS:
+        raise UnreadableError("it is JSON, but no notebook: it has no list of cells.")
+    for cell in given:
+        if not isinstance(cell, dict):
+            raise UnreadableError("one of its cells is no cell.")
+        metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+        name = cell.get("id", metadata.get("id") if isinstance(metadata, dict) else None)
+        kind = cell.get("cell_type")
+        text = _text(cell.get("source", cell.get("input", "")))
+        if kind == "heading":
+            level = cell.get("level")
+            kind, text = "markdown", "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " " + text
+        yield Cell(name if isinstance(name, str) else "", kind if isinstance(kind, str) else "", text)
+
+
+def _text(source: Any) -> str:
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return clean(source[:MOST_CELL_CHARACTERS]) if isinstance(source, str) else ""
+
+
+def defines(source: str, name: str) -> bool:
+    """Return whether a cell assigns `name`; if it is not valid Python, whether a line looks like an assignment."""
+    try:
+        body = ast.parse(without_magics(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return re.search(rf"^(def\s+{name}\b|{name}\s*(:[^=\n]+)?=[^=])", source, re.MULTILINE) is not None
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if statement.name == name:
+                return True
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name:
+                return True
+    return False
+
+
+def without_magics(source: str) -> str:
+    """Return a cell without the lines for IPython or nbval; similar text in a string or inside brackets is kept.
+
+    >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
+    'pass\\nx = (7\\n    % 4)'
+    """
+    lines = ["" if VALIDATION.match(line) else line for line in source.split("\n")]
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        timing = lines[first][2:].split()[:1]
+        lines = ["", *lines[first + 1 :]] if timing and timing[0] in TIMING_MAGICS else []
+    for _ in range(MOST_MAGICS):
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+            if not line.lstrip().startswith(("%", "!")):
+                break
+            lines[(error.lineno or 1) - 1] = line[: len(line) - len(line.lstrip())] + "pass"
+        except (ValueError, RecursionError, MemoryError):
+            break
+        else:
+            break
+    return "\n".join(lines)
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether two cells are equal except for trailing spaces and empty lines."""
+    return _lines(one) == _lines(other)
+
+
+def _lines(source: str) -> list[str]:
+    return [line.rstrip() for line in source.split("\n") if line.strip()]
+
+
+def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell] = ()) -> Taken:
+    """Find an answer in a submission: by its cell's id, else by the name that a cell defines.
+
+    If the cell is unchanged, the student may have written the answer into a cell of their own.
+
+    Parameters
+    ----------
+    master : mapping of str to str
+        Every cell of the original notebook, by id.
+    added : sequence of Cell
+        The student's own cells, if the other cells have their ids.
+    """
+    if not wanted.name:
+        return _take_words(submission, wanted, master, added)
+    notes: list[str] = []
+    cells = [cell for cell in submission.cells if cell.kind == "code"]
+    found = [cell for cell in cells if cell.id == wanted.id]
+    if len(found) > 1:
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+    good = [cell for cell in found if defines(cell.source, wanted.name)]
+    mine = [cell for cell in added if cell.kind == "code" and defines(cell.source, wanted.name)]
+    if good and mine and _same_code(without_magics(good[-1].source), wanted.stub):
+        notes.append(
+            f"{wanted.key}: its cell is as it was handed out; taken from a cell of yours that defines {wanted.name}."
+        )
+        good = mine
+    if not good:
+        provided = {tuple(_lines(text)) for name, text in master.items() if name != wanted.id}
+        # An original cell in another place is not an answer.
+        others = [
+            cell
+            for cell in cells
+            if defines(cell.source, wanted.name)
+            and tuple(_lines(cell.source)) not in provided
+            and (cell.id not in master or cell.id == wanted.id)
+        ]
+        if others:
+            how = "its cell has another id" if not found else f"its cell does not define {wanted.name}"
+            notes.append(f"{wanted.key}: {how}; taken from the cell that defines {wanted.name}.")
+            if len(others) > 1:
+                notes.append(f"{wanted.key}: {len(others)} cells define {wanted.name}; the last was taken.")
+            good = others
+    chosen = (good or found)[-1:]
+    if not chosen:
+        return Taken(None, False, (*notes, f"{wanted.key}: its cell is not there."))
+    source = without_magics(chosen[0].source)
+    if not source and chosen[0].source.strip():
+        notes.append(
+            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is no Python; nothing was taken."
+        )
+    if len(source) > MOST_ANSWER_CHARACTERS:
+        notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MOST_ANSWER_CHARACTERS} are read at most.")
+        return Taken(source[:MOST_ANSWER_CHARACTERS], True, tuple(notes))
+    return Taken(source, not _same_code(source, wanted.stub), tuple(notes))
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Return whether two cells are the same program except for comments; an emptied cell counts as unchanged."""
+    try:
+        mine, theirs = ast.parse(one), ast.parse(other)
+        return not mine.body or ast.dump(mine) == ast.dump(theirs)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return same(one, other)
+
+
+def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell]) -> Taken:
+    # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
+    cells = submission.cells
+    found = [cell for cell in cells if cell.id == wanted.id]
+    notes: list[str] = []
+    if not found:
+        # Without ids, take the cell with the question's first line.
+        head = _heading(wanted.stub)
+        found = [cell for cell in cells if head and _heading(cell.source) == head and cell.id not in master]
+        if found:
+            notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
+    if not found:
+        return Taken(None, False, (f"{wanted.key}: its cell is not there.",))
+    if len(found) > 1:
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+    taken = found[-1]
+    if taken.kind != "markdown":
+        notes.append(f"{wanted.key}: its cell is of the kind {taken.kind!r}; taken as text.")
+    words = words_of(taken.source[:MOST_ANSWER_CHARACTERS], wanted.stub)
+    texts = [cell for cell in cells if cell.kind != "code" or cell is taken]
+    below = texts[texts.index(taken) + 1 :][:1]
+    if not words and below and below[0] in added and below[0].source.strip():
+        words = below[0].source[:MOST_ANSWER_CHARACTERS].strip()
+        notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
+    return Taken(words, bool(words), tuple(notes))
+
+
+def _heading(source: str) -> str:
+    """Return a cell's first line without the marks of a heading, which a digit changes."""
+    return next(iter(_lines(source)), "").lstrip("# ")
+
+
+def words_of(source: str, stub: str) -> str:
+    """Return the text that a student added to a question.
+
+    >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
+    'because.'
+    """
+    given, theirs = _without_heading_marks(stub), _without_heading_marks(source)
+    added: list[str] = []
+    matcher = difflib.SequenceMatcher(a=given, b=theirs, autojunk=False)
+    for what, _, _, start, end in matcher.get_opcodes():
+        if what in ("insert", "replace"):
+            added += theirs[start:end]
+    text = "\n".join(added).replace(INSTRUCTION, "").strip()
+    head = PROMPT.rstrip("… ")
+    if text.startswith(head):
+        text = text[len(head) :]
+    return text.strip().strip("…").strip()
+
+
+def _without_heading_marks(text: str) -> list[str]:
+    first, *others = (line.strip() for line in text.split("\n"))
+    return [first.lstrip("# "), *others]
+
+
+def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
+    """Return the differences between a submission and the original notebook.
+
+    Parameters
+    ----------
+    handed_out : sequence of Cell
+        The original notebook of the student.
+    answers : sequence of str
+        Ids of the cells that a student should change.
+    """
+    master = {cell.id: cell for cell in handed_out}
+    ids = [cell.id for cell in submission.cells if cell.id in master]
+    if not ids:
+        return Layout(("The cells have lost their ids; answers were found by the names that they define.",))
+    notes = []
+    gone = [cell.id for cell in handed_out if cell.id not in set(ids)]
+    twice = [name for name, times in Counter(ids).items() if times > 1]
+    edited = [
+        cell.id
+        for cell in submission.cells
+        if cell.id in master and cell.id not in answers and not same(cell.source, _opened(master[cell.id].source, cell))
+    ]
+    checks = [name for name in edited if name.endswith("-check")]
+    places = {cell.id: place for place, cell in enumerate(handed_out)}
+    order = [places[name] for name in dict.fromkeys(ids)]
+    moved = order != sorted(order)
+    for sentence, names in (
+        ("Deleted cells", gone),
+        ("Cells that are there twice", twice),
+        ("Edited check cells (never run)", checks),
+        ("Edited cells (the instructor's were used)", [name for name in edited if name not in checks]),
+    ):
+        if names:
+            notes.append(f"{sentence}: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}.")
+    if moved:
+        notes.append("Cells stand in another order; answers were taken by their ids.")
+    added = tuple(cell for cell in submission.cells if cell.id not in master)
+    return Layout(tuple(notes), tuple(checks), added)
+
+
+def _opened(source: str, cell: Cell) -> str:
+    """Return a provided cell with the token of the submission, which is not counted as an edit."""
+    found = re.search(r"\bbegin\([^)]*\)", cell.source)
+    return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source

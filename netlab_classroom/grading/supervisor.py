@@ -1,0 +1,230 @@
+"""The guest's side of grading: start each exercise in isolated namespaces, pass its messages on, and end it.
+
+It runs as root of a pocket kernel that can write to only one folder and cannot read the grader's files. Student code
+runs as another user, with little memory, few processes, an empty home and no network. Its messages are passed on
+unread.
+
+The exercises come through the guest's channel, through which student code then sends requests and is called. The answer
+to exercise N is written to `answer-N` in the folder, the way in which it ended to `ended-N`; the output of student code
+is discarded.
+"""
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from netlab.base.libc import check, libc
+from netlab_classroom.grading import runner
+from netlab_engines.agent.gate import Gate
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+MS_NOSUID_NODEV = 2 | 4
+MS_REC_PRIVATE = 0x4000 | 0x40000
+MS_BIND = 4096
+MNT_DETACH = 2
+MCL_FUTURE = 2
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_SET_NO_NEW_PRIVS = 38
+CAPABILITY_VERSION_3 = 0x20080522
+CAP_DAC_READ_SEARCH = 1 << 2
+
+EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
+STUDENT = 61_234
+MOST_PROCESSES = 24
+MOST_MEMORY_BYTES = 1 << 30
+MOST_FILE_BYTES = 16 << 20
+HOME_MB = 32
+MOST_MESSAGE_BYTES = 1 << 18
+LONGEST_S = 600.0
+"""The limit of the guest's own time in s, in which computing takes no time: code that has not ended by then sleeps."""
+NO_CELL, LATE = "no cell", "late"
+
+
+def work(gate: Gate, folder: str, packages: list[str]) -> None:
+    """Run all exercises of a single request; the guest's channel is handed over to their code before that."""
+    del packages
+    words = gate.get()["words"]
+    gate.new_seed(words["seed"])
+    line = gate.hand_over()
+    protect()
+    # A page fault costs this kernel several system calls of the host, so lock all pages in advance.
+    libc.mlockall(MCL_FUTURE)
+    runner.prepare(words["exercises"])
+    libc.munlockall()
+    for number, exercise in enumerate(words["exercises"]):
+        _write(Path(folder) / f"begun-{number}", b"")
+        judge_one(Path(folder), number, exercise, line)
+    _write(Path(folder) / "done", b"")
+
+
+def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
+    """Run one exercise, whose requests and calls go through `line`."""
+    to_supervisor, from_student = os.pipe()
+    who_end, tell_who = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        for end in (to_supervisor, who_end):
+            os.close(end)
+        keep(folder, exercise, from_student, line, tell_who)
+    for end in (from_student, tell_who):
+        os.close(end)
+    inmate = int(os.read(who_end, 32) or b"0")
+    os.close(who_end)
+    wall = Wall(to_supervisor)
+    late = wall.watch()
+    if late and inmate:
+        os.kill(inmate, signal.SIGKILL)
+    # Close it before waiting, so that remaining writers get an error.
+    os.close(to_supervisor)
+    _, status = os.waitpid(keeper, 0)
+    if not wall.ready:
+        how = NO_CELL
+    elif late:
+        how = LATE
+    elif wall.fault or wall.answer is not None:
+        how = wall.fault
+    else:
+        code = os.waitstatus_to_exitcode(status)
+        how = "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
+    if wall.answer is not None:
+        _write(folder / f"answer-{number}", wall.answer)
+    _write(folder / f"ended-{number}", how.encode())
+
+
+class Wall:
+    """The output of the student's process: messages of limited size, which are not parsed here."""
+
+    def __init__(self, from_student: int) -> None:
+        self._from_student = from_student
+        self._buffer = bytearray()
+        self.answer: bytes | None = None
+        self.fault = ""
+        self.ready = False
+
+    def watch(self) -> bool:
+        """Read until the answer is complete or all processes have ended; return True if that takes too long."""
+        until_s = time.monotonic() + LONGEST_S
+        while self.answer is None and not self.fault:
+            left_s = until_s - time.monotonic()
+            if left_s <= 0 or not select.select([self._from_student], [], [], left_s)[0]:
+                return True
+            data = os.read(self._from_student, 1 << 16)
+            if not data:
+                break
+            self._buffer += data
+            self._take_messages()
+        return False
+
+    def _take_messages(self) -> None:
+        while b"\n" in self._buffer and self.answer is None and not self.fault:
+            line, _, rest = bytes(self._buffer).partition(b"\n")
+            self._buffer = bytearray(rest)
+            kind, content = line[:1], line[1:]
+            if kind == runner.READY:
+                self.ready = True
+            elif kind == runner.ANSWER:
+                self.answer = content
+            else:
+                self.fault = "spoke out of turn"
+        if len(self._buffer) > MOST_MESSAGE_BYTES:
+            self.fault = "sent too long a message"
+
+
+def keep(
+    folder: Path,
+    exercise: dict[str, object],
+    from_student: int,
+    line: int,
+    tell_who: int,
+) -> None:
+    """Create the namespaces, start the student's process in them and wait for it."""
+    code = 1
+    try:
+        check(libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET), "unshare")
+        inmate = os.fork()
+        if inmate == 0:
+            os.close(tell_who)
+            enter(folder)
+            os.write(from_student, runner.READY + b"\n")
+            runner.work(exercise, from_student, line)
+            os._exit(0)
+        os.write(tell_who, str(inmate).encode())
+        for end in (tell_who, from_student):
+            os.close(end)
+        code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
+    except BaseException:
+        # The traceback goes to the guest's console, which the grader quotes when a guest does not work.
+        traceback.print_exc()
+        raise
+    finally:
+        os._exit(code)
+
+
+def enter(folder: Path) -> None:
+    """Drop the folder, root's rights and unlimited resources."""
+    check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
+    check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
+    # Python and its packages may be below a directory that is emptied; mount them there again.
+    needed = [
+        path for path in sys.path if path.startswith(tuple(f"{place}/" for place in EMPTIED)) and os.path.isdir(path)
+    ]
+    held = {path: os.open(path, os.O_PATH) for path in needed}
+    for place in EMPTIED:
+        if os.path.isdir(place):
+            options = f"size={HOME_MB}M,mode=1777"
+            check(libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()), "mount")
+    for path, handle in held.items():
+        os.makedirs(path, exist_ok=True)
+        check(libc.mount(f"/proc/self/fd/{handle}".encode(), os.fsencode(path), None, MS_BIND, None), "mount")
+        os.close(handle)
+    check(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID_NODEV, None), "mount")
+    Path("/tmp/home").mkdir(mode=0o777)
+    os.chdir("/tmp/home")
+    os.environ.clear()
+    os.environ.update({"HOME": "/tmp/home", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NETLAB_PROGRESS": "0"})
+    nowhere = os.open("/dev/null", os.O_RDWR)
+    for target in range(3):
+        os.dup2(nowhere, target)
+    os.close(nowhere)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    limits = {
+        resource.RLIMIT_NPROC: MOST_PROCESSES,
+        resource.RLIMIT_AS: MOST_MEMORY_BYTES,
+        resource.RLIMIT_FSIZE: MOST_FILE_BYTES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: 256,
+    }
+    for kind, most in limits.items():
+        resource.setrlimit(kind, (most, most))
+    # Landlock restricts which host files can be read, whatever account owns them; keep only the right to read them.
+    check(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
+    os.setgroups([])
+    os.setresgid(STUDENT, STUDENT, STUDENT)
+    os.setresuid(STUDENT, STUDENT, STUDENT)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    kept = (ctypes.c_uint32 * 6)(CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
+    check(libc.capset(header, kept), "capset")
+    check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+
+
+def protect() -> None:
+    """Deny other programs access to this process, and let the out-of-memory killer choose others first."""
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-1000")
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.replace(path)

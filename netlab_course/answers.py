@@ -1,0 +1,155 @@
+"""Classification and description of a student's answer: a stub, a number, a function, or another object."""
+
+import dis
+import inspect
+import math
+import re
+import sysconfig
+import textwrap
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import EllipsisType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from netlab.base.location import is_own_file
+
+_STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
+WIDTH = 88
+"""Characters of a printed line: a notebook's page of 900 pixels shows this many."""
+
+
+def filled(text: str) -> str:
+    """Wrap the lines of a text that are too long for a page, and indent their continuations.
+
+    >>> filled("one line")
+    'one line'
+    """
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text.split("\n"))
+
+
+def with_unit(number: float, unit: str) -> str:
+    """Write a number with four significant digits and its unit.
+
+    >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes"), with_unit(1, "bytes")
+    ('4.798 Mbit/s', '0.0403', '1066 bytes', '1 byte')
+    """
+    magnitude = abs(number)
+    if number == 0 or 1e-4 <= magnitude < 1e7:
+        decimals = 0 if number == 0 else max(0, 3 - math.floor(math.log10(magnitude)))
+        text = f"{number:.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{number:.4g}"
+    words = len(unit) > 2 and unit.isalpha() and unit.endswith("s")
+    return f"{text} {unit[:-1] if words and text == '1' else unit}".rstrip()
+
+
+def is_stub(answer: object) -> bool:
+    """Return whether an answer is still the one in the original notebook."""
+    # A stub function returns None, so its result in a later cell is also a stub.
+    if answer is None or isinstance(answer, EllipsisType):
+        return True
+    if isinstance(answer, (list, tuple)):
+        return any(isinstance(item, EllipsisType) for item in answer)
+    if not isinstance(answer, FunctionType):
+        return False
+    # A body of `...` (with or without a docstring) compiles to nothing but "return None".
+    code = answer.__code__
+    constants = {type(constant) for constant in code.co_consts if constant != answer.__doc__}
+    return (
+        constants <= {type(None), EllipsisType}
+        and {instruction.opname for instruction in dis.get_instructions(code)} <= _STUB_OPCODES
+    )
+
+
+def as_number(answer: object) -> tuple[float | None, str]:
+    """Return the answer as a finite float and "", or None and a message with the reason."""
+    if isinstance(answer, str):
+        point = " Python takes a point, no comma." if re.search(r"\d,\d", answer) else ""
+        return None, f"got the text {answer!r}; write the number without quotes and without its unit.{point}"
+    if isinstance(answer, (bool, np.bool_)):
+        return None, f"got {answer}; a number is asked for, not a truth value."
+    if callable(answer):
+        return None, f"got {answer_in_words(answer)}; call it, so that its result is passed on."
+    if comma := _comma_problem(answer):
+        return None, comma
+    try:
+        array = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError):
+        return None, f"expected a number, got {answer_in_words(answer)}."
+    if array.size != 1:
+        return None, f"expected one number, got {array.size} of them ({answer_in_words(answer)})."
+    number = float(array.reshape(()))
+    if not math.isfinite(number):
+        return None, f"got {number}; was something divided by zero, or a number missing (NaN)?"
+    return number, ""
+
+
+def _comma_problem(answer: object) -> str:
+    """Return the message about integers that a comma in a number made; "" for anything else."""
+    if not (isinstance(answer, tuple) and len(answer) > 1 and all(type(part) is int for part in answer)):
+        return ""
+    first, *others = answer
+    thousands = all(part == 0 or 100 <= part <= 999 for part in others)
+    whole = "".join([str(first), *(f"{part:03d}" for part in others)])
+    if len(answer) == 2 and others[0] >= 0:
+        more = f" Thousands are written without a comma: {whole}." if thousands else ""
+        return f"Python takes a point: {first}.{others[0]}. A comma makes two numbers.{more}"
+    if thousands:
+        return f"A comma makes {len(answer)} numbers. Thousands are written without commas: {whole}."
+    return ""
+
+
+def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
+    """Return a message about the parameters that a function lacks; "" if it can be called with these names."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return (
+            f"the function takes ({', '.join(signature.parameters)}), "
+            f"but it is called with ({', '.join(names)}): keep the names that the cell came with."
+        )
+    return ""
+
+
+def raised(error: Exception) -> str:
+    """Return a message about an error in a student's code, with the line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
+    line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
+    if _is_ours(frames[-1].filename):
+        # An exercise itself raises errors for rule violations, such as one probe too many; their text is a message already.
+        return f": {error.args[0] if error.args else error}{line}."
+    return f" the function raised {type(error).__name__}: {error}{line}."
+
+
+def _is_ours(filename: str) -> bool:
+    return is_own_file(filename)
+
+
+def _is_installed(filename: str) -> bool:
+    """Return whether a file belongs to netlab, Python or a package, so that its lines are not the student's."""
+    return _is_ours(filename) or any(
+        Path(filename).is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")
+    )
+
+
+def arguments_in_words(case: Mapping[str, Any]) -> str:
+    """Name a trial by its arguments."""
+    return ", ".join(f"{name}={value!r}" for name, value in case.items())
+
+
+def answer_in_words(answer: object) -> str:
+    """Describe an object of any type in a few words."""
+    if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
+        return repr(answer)
+    if callable(answer):
+        return f"the function {getattr(answer, '__name__', 'without a name')!r}"
+    return f"an object of type {type(answer).__name__}"

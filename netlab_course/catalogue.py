@@ -1,0 +1,125 @@
+"""The table of contents: each chapter's question, duration, prerequisites and progress."""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError, one_of
+from netlab.base.location import CARRIED, IMPORT_ROOT
+from netlab_course import progress_store
+
+VARIABLE = "NETLAB_NOTEBOOKS"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A chapter; its data are read from the student's notebook."""
+
+    path: Path
+    """The notebook."""
+
+    @property
+    def stem(self) -> str:
+        """The notebook's name, such as `01_udp_loss`."""
+        return self.path.stem
+
+    @property
+    def number(self) -> int:
+        """The chapter's number, which is its place in the order of learning."""
+        return int(self.stem[:2])
+
+    @property
+    def topic(self) -> str:
+        """The name of its package in `netlab_course.chapters`, such as `udp_loss`."""
+        return self.stem[3:]
+
+    @cached_property
+    def _cells(self) -> list[dict[str, Any]]:
+        try:
+            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NetlabError(f"{self.path} is no notebook: {error}.") from error
+        return [{**cell, "source": "".join(cell.get("source", ()))} for cell in cells]
+
+    @property
+    def _head(self) -> str:
+        return str(self._cells[0]["source"]) if self._cells else ""
+
+    @property
+    def title(self) -> str:
+        """The title."""
+        return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
+
+    @property
+    def question(self) -> str:
+        """The question that the chapter answers; "" if its first cell asks none."""
+        return _first(r"^\*\*(.+)\*\*$", self._head)
+
+    @property
+    def minutes(self) -> str:
+        """The duration in minutes as the first cell has it, such as "60 to 90"; "" without one."""
+        return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
+
+    @cached_property
+    def exercises(self) -> list[str]:
+        """The names of the exercises that have a check."""
+        return [
+            str(cell["id"]).removesuffix("-check") for cell in self._cells if str(cell.get("id", "")).endswith("-check")
+        ]
+
+
+def originals() -> Path:
+    """Return the folder of netlab's original notebooks: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
+
+    Raises NetlabError when there is no such folder.
+    """
+    own = (IMPORT_ROOT / "notebooks", CARRIED / "notebooks")
+    found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
+    if not found.is_dir():
+        raise NetlabError(
+            f"There are no chapters in {found}: set {VARIABLE} to the folder `notebooks` of a clone of netlab."
+        )
+    return found
+
+
+def chapters(folder: Path | None = None) -> list[Entry]:
+    """Return the chapters of a folder (by default netlab's originals), in the order of learning."""
+    found = sorted((folder or originals()).glob("*.ipynb"))
+    return [Entry(path) for path in found if re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)]
+
+
+def find(word: str, folder: Path | None = None) -> Entry:
+    """Return the chapter with this number, topic or name (`1`, `udp_loss`, `01_udp_loss`, `01_udp_loss.ipynb`).
+
+    Raises NetlabError with the known names when there is none.
+    """
+    wanted = Path(word).name.removesuffix(".ipynb")
+    entries = chapters(folder)
+    for entry in entries:
+        if wanted in (entry.stem, entry.topic) or (wanted.isdecimal() and int(wanted) == entry.number):
+            return entry
+    raise NetlabError(f"unknown chapter: {one_of(wanted, [entry.stem for entry in entries])}")
+
+
+def progress(folder: Path | None = None) -> None:
+    """Print every chapter with its minutes and the number of its exercises that were passed on this machine."""
+    known = progress_store.read()
+    rows = [(" ", "    chapter", "minutes", "passed")]
+    for entry in chapters(folder):
+        done = [key for key in entry.exercises if key in known.get(entry.topic, ())]
+        mark = "✓" if entry.exercises and len(done) == len(entry.exercises) else "·" if done else " "
+        rows.append(
+            (mark, f"{entry.number:>2}  {entry.title}", entry.minutes or "?", f"{len(done)} of {len(entry.exercises)}")
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for mark, title, minutes, count in rows:
+        print(f"{mark:{widths[0]}} {title:{widths[1]}}  {minutes:>{widths[2]}}  {count:>{widths[3]}}".rstrip())
+
+
+def _first(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, flags=re.MULTILINE)
+    return found[1].strip() if found else ""

@@ -1,0 +1,286 @@
+"""A record of a notebook's cells, from which a check sees whether the value that it judges still comes from the page.
+
+A name keeps its old value when its cell fails, and the kernel is not informed when a cell is edited and not run.
+IPython's events tell which names each cell defines and how its last run ended. The saved notebook, if the kernel can
+find it, has the current text of the page. An edit that is not saved yet is invisible here; in JupyterLab and in the
+browser page the style sheet of `netlab_course.page_style` marks the check below it at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import sys
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SAVING_TAKES_S = 1.0
+"""A notebook file that was written within this time after a cell started may still have the cell's previous text."""
+_ASSIGNED = re.compile(r"^[ \t]*((?:[A-Za-z_]\w*[ \t]*,[ \t]*)*[A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
+_SHELL_ATTRIBUTE = "netlab_cell_history"
+
+
+@dataclass(eq=False)
+class CellRun:
+    """A run of a cell."""
+
+    cell_id: str
+    """The cell's identifier; "" if the front end sends none."""
+    source: str
+    names: frozenset[str]
+    """Names that the cell's code defines."""
+    started_s: float
+    """Time of day at its start, as from `time.time`."""
+    before: dict[str, Any] = field(default_factory=dict)
+    """The previous values of these names; empty after the run."""
+    failure: str = ""
+    """The way in which the run failed, such as "ended with a SyntaxError"; "" after a run without an error."""
+    defined: frozenset[str] = frozenset()
+    """Names that were assigned, also in a run that failed later."""
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Reasons to distrust the value that a check is about to judge."""
+
+    reasons: tuple[str, ...] = ()
+    """A sentence for each value that does not come from the page."""
+    remarks: tuple[str, ...] = ()
+    """A sentence for each value that does come from the page, but from a cell that failed later."""
+
+
+class CellHistory:
+    """The last run of each cell and of each name."""
+
+    def __init__(self, shell: Any, topic: str) -> None:
+        self._shell = shell
+        self._topic = topic
+        self._running: list[CellRun] = []
+        self._by_cell: dict[str, CellRun] = {}
+        self._by_name: dict[str, CellRun] = {}
+
+    def note_start(self, info: Any) -> None:
+        """Note that a cell starts; for IPython's event `pre_run_cell`."""
+        names, values = defined_names(info.raw_cell), self._shell.user_ns
+        before = {name: values[name] for name in names if name in values}
+        self._running.append(CellRun(self._cell_id(info), info.raw_cell, names, time.time(), before))
+
+    def note_end(self, result: Any) -> None:
+        """Note how a cell ended; for IPython's event `post_run_cell`."""
+        # The cell in which the events were registered has no recorded start.
+        if not self._running:
+            return
+        run = self._running.pop()
+        error = None if result is None else result.error_before_exec or result.error_in_exec
+        run.failure = "" if error is None else _failure(error)
+        run.defined = run.names if error is None else self._defined_in_spite_of(error, run)
+        run.before = {}
+        if run.cell_id:
+            self._by_cell[run.cell_id] = run
+        self._by_name.update(dict.fromkeys(run.names, run))
+
+    def doubts(self, key: str) -> Doubts:
+        """Return the doubts about the answer in the current cell's call of the check `key`."""
+        if not self._running or not key:
+            return Doubts()
+        current = self._running[-1]
+        page: tuple[float, set[str]] | None = None
+        reasons, remarks = [], []
+        for name in sorted(answer_names(current.source, key)):
+            run = self._by_name.get(name)
+            if run is None:
+                continue
+            if name not in run.defined:
+                reasons.append(
+                    f"The last run of the cell that defines {name} {run.failure}, so {name} still has the value of an earlier "
+                    "run. Correct that cell and run it, then run this check again."
+                )
+                continue
+            latest = self._by_cell.get(run.cell_id, run)
+            if name not in latest.names:
+                others = f"; it now defines {', '.join(sorted(latest.names))}" if latest.names else ""
+                reasons.append(
+                    f"The cell that defined {name} was changed and no longer defines it{others}. Assign your answer to {name} "
+                    "there and run that cell, then run this check again."
+                )
+                continue
+            page = page or self._saved_page(current.source)
+            saved_s, sources = page
+            if saved_s > run.started_s + SAVING_TAKES_S and run.source.strip() not in sources:
+                reasons.append(
+                    f"The cell that defines {name} was changed after its last run, so {name} still has the value of the earlier "
+                    "text. Run that cell, then run this check again."
+                )
+            elif run.failure:
+                remarks.append(f"(The cell that defines {name} {run.failure}, after {name} had got its value.)")
+        return Doubts(tuple(reasons), tuple(remarks))
+
+    def _cell_id(self, info: Any) -> str:
+        found = getattr(info, "cell_id", None)
+        if found is None:
+            # IPython before version 8 does not pass the id to the event; the kernel's request has it.
+            try:
+                found = self._shell.kernel.get_parent("shell")["metadata"]["cellId"]
+            except (AttributeError, KeyError, TypeError, LookupError):
+                found = ""
+        return str(found or "")
+
+    def _defined_in_spite_of(self, error: BaseException, run: CellRun) -> frozenset[str]:
+        """Return the names that a failed run has defined: those whose value changed, and those of statements before the error."""
+        values = self._shell.user_ns
+        changed = {name for name in run.names if name in values and values[name] is not run.before.get(name, values)}
+        lines = [
+            line
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if frame.f_globals is values and frame.f_code.co_name == "<module>"
+        ]
+        tree = _parsed(run.source)
+        if lines and tree is not None:
+            done = [statement for statement in tree.body if (statement.end_lineno or 0) < lines[0]]
+            changed |= _bound(ast.Module(body=done, type_ignores=[])) & values.keys()
+        return frozenset(changed)
+
+    def _saved_page(self, check_source: str) -> tuple[float, set[str]]:
+        """Return the time of day at which the notebook was saved, and the sources of its cells; 0 and an empty set without a file."""
+        for path in self._notebook_files():
+            try:
+                saved_s = path.stat().st_mtime
+                cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+                sources = {"".join(cell["source"]).strip() for cell in cells if cell["cell_type"] == "code"}
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            # A process that a notebook started inherits the name of the notebook's file.
+            if check_source.strip() in sources:
+                return saved_s, sources
+        return 0.0, set()
+
+    def _notebook_files(self) -> list[Path]:
+        """Return the file of the notebook that runs this; empty if it is unknown."""
+        named = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+        if named:
+            return [Path(str(named))]
+        if sys.platform == "emscripten":
+            # The page's kernel does not get the name, but its working directory is the notebook's.
+            found = list(Path.cwd().glob(f"*{self._topic}*.ipynb"))
+            return found if len(found) == 1 else []
+        return []
+
+
+def begin(topic: str) -> None:
+    """Record the cells of the notebook that runs this; do nothing outside IPython, or if they are recorded already."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None or getattr(shell, _SHELL_ATTRIBUTE, None) is not None:
+        return
+    history = CellHistory(shell, topic)
+    setattr(shell, _SHELL_ATTRIBUTE, history)
+    shell.events.register("pre_run_cell", history.note_start)
+    shell.events.register("post_run_cell", history.note_end)
+
+
+def doubts_about(key: str) -> Doubts:
+    """Return the doubts about the answer that the current cell gives to the check `key`; none outside a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    history: CellHistory | None = getattr(shell, _SHELL_ATTRIBUTE, None)
+    return Doubts() if history is None else history.doubts(key)
+
+
+def defined_names(source: str) -> frozenset[str]:
+    """Return the names that a cell's code defines; of code with a syntax error, those that single lines show.
+
+    >>> sorted(defined_names("import numpy as np\\nfor i in range(3):\\n    x, y = i, (z := i)\\ndef f(): a = 1"))
+    ['f', 'i', 'np', 'x', 'y', 'z']
+    >>> sorted(defined_names("a = b = 60 ms\\ndef f(:\\n  c == 5"))
+    ['a', 'b', 'f']
+    """
+    tree = _parsed(source)
+    if tree is not None:
+        return frozenset(_bound(tree))
+    found = set(_DEFINED.findall(source))
+    for line in source.split("\n"):
+        rest = line
+        while assigned := _ASSIGNED.match(rest):
+            found.update(re.findall(r"\w+", assigned[1]))
+            rest = rest[assigned.end() :]
+    return frozenset(found)
+
+
+def answer_names(source: str, key: str) -> set[str]:
+    """Return the names whose values a cell passes to the check `key`, without those that the cell itself defines.
+
+    >>> sorted(answer_names("mine = [x, y]\\nchapter.check.rtt(mine)", "rtt")), answer_names("print(x)", "rtt")
+    (['x', 'y'], set())
+    """
+    tree = _parsed(source)
+    if tree is None:
+        return set()
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == key
+        and (isinstance(node.func.value, ast.Name) or getattr(node.func.value, "attr", "") == "check")
+    ]
+    given: list[ast.AST] = [argument for call in calls for argument in (*call.args, *call.keywords)]
+    own = {
+        target.id: statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    found: set[str] = set()
+    while given:
+        for node in ast.walk(given.pop()):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                if node.id in own:
+                    given.append(own.pop(node.id))
+                found.add(node.id)
+    return found - _bound(tree)
+
+
+def _parsed(source: str) -> ast.Module | None:
+    # Replace magic commands by empty lines, which keeps the numbers of the other lines.
+    for text in (source, _MAGIC.sub("", source)):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+    return None
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """Return the names that a module's code binds in the module's own scope."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(node.name)
+                continue
+            if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+                # A comprehension has its own scope, which only := leaves.
+                found |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+                continue
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            elif isinstance(node, ast.alias):
+                found.add((node.asname or node.name).partition(".")[0])
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                found.add(node.name)
+            waiting.append(node)
+    return found
+
+
+def _failure(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "was interrupted"
+    kind = type(error).__name__
+    return f"ended with {'an' if kind[0] in 'AEIOU' else 'a'} {kind}"

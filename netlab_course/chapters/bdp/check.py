@@ -1,0 +1,272 @@
+"""Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). The answers are below."""
+
+from collections.abc import Callable, Sequence
+
+from netlab import theory
+from netlab.base.units import BITS_PER_BYTE, MS_PER_S
+from netlab.measure.results import Run
+from netlab.network.link import LinkShape
+from netlab_course.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
+from netlab_course.checks import Function, Number, slips
+from netlab_course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+_PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
+_LONG_ENOUGH_S = 5
+_LEAST_QUEUE_PACKETS = 1000
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.rtt = _rtt()
+        self.repeated = _repeated(own)
+        self.overfull = _overfull(own)
+        self.waiting = _waiting(own)
+        self.window = _window()
+
+
+def _rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+    path = [theory.Hop(rate, delay) for rate, delay in zip(rates_mbps, delays_ms, strict=True)]
+    return theory.ping_rtt_ms(path, payload_bytes)
+
+
+def _wrong_ms(
+    propagations: int = 2, transmissions: float = 2, headers_bytes: int = _PING_HEADERS_BYTES, *, slowest: bool = False
+) -> Callable[..., float]:
+    """Return a function that computes the round-trip time wrongly, by the given factors."""
+
+    def rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+        counted = [min(rates_mbps)] if slowest else rates_mbps
+        sent_ms = sum(theory.transmission_delay_ms(payload_bytes + headers_bytes, rate) for rate in counted)
+        return propagations * sum(delays_ms) + transmissions * sent_ms
+
+    return rtt_ms
+
+
+def _rtt() -> Function:
+    return Function(
+        name="round-trip time of a ping",
+        reference=_rtt_ms,
+        cases=[
+            {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},
+            {"rates_mbps": [1], "delays_ms": [0], "payload_bytes": 1458},
+            {"rates_mbps": [40, 30, 20], "delays_ms": [10, 20, 10], "payload_bytes": 56},
+        ],
+        unit="ms",
+        tolerance=0.0005,
+        misconceptions=slips(
+            _wrong_ms(propagations=1, transmissions=1),
+            "This is one way. The echo comes back over the same links.",
+            _wrong_ms(transmissions=1),
+            "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
+            _wrong_ms(propagations=1),
+            "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
+            _wrong_ms(transmissions=0),
+            "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
+            "them in a millisecond at 1 Mbit/s.",
+            _wrong_ms(headers_bytes=0),
+            "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
+            _wrong_ms(slowest=True),
+            "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
+            _wrong_ms(transmissions=2 / BITS_PER_BYTE),
+            "A byte has 8 bits, and the rates are in bits.",
+            _wrong_ms(transmissions=2 * MS_PER_S),
+            "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
+            _wrong_ms(headers_bytes=_PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"]),
+            "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
+        ),
+        hints=[
+            "Which of the four delays are left on an empty path whose nodes compute in no time?",
+            "One link: delay_ms + (payload + 42) * 8 / (rate_mbps * 1000), in ms. Then add up all links.",
+            "2 * sum(delay + (payload_bytes + 42) * 8 / (rate * 1000) for each rate and delay).",
+        ],
+    )
+
+
+def _repeated(own: StudentValues) -> Repetition:
+    return Repetition(
+        name="a window beside somebody",
+        scenario=lambda: beside_somebody(own),
+        made_by="chapter.settings.beside_somebody(own)",
+        values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
+        expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
+        unit="Mbit/s",
+        right=(
+            "The window is the same in each draw, but its round trip is longer than a ping's on the empty path. Most of that is so "
+            "without the UDP flow, too (below, 'The gap' asks why); beside it segments also wait for its datagrams. Put the mean of "
+            "the column rtt_ms into W / T: how much of the gap is left?"
+        ),
+        plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
+        axis="Goodput (Mbit/s)",
+        compared="8 W / T_0",
+        hints=[
+            'my_table[my_table["kind"] == "tcp"] are the rows of the transfer, one for each seed.',
+            'nl.interval(my_rows["goodput_mbps"]) is the interval. Theory: 8 * window in kB / round-trip time in ms.',
+        ],
+    )
+
+
+def _hops(run: Run) -> list[LinkShape]:
+    return way(run, "h1", "h2")
+
+
+def _slow(run: Run) -> list[LinkShape]:
+    return [shape for shape in _hops(run) if shape.rate_mbps is not None]
+
+
+def _overfull(own: StudentValues) -> Measurement:
+    window_bytes = 1000 * own.window_kb
+    return Measurement(
+        name="a measurement of your own",
+        conditions=[
+            Condition(
+                lambda run: (
+                    [(flow["kind"], flow["src"], flow["dst"], flow.get("streams")) for flow in run.scenario["traffic"]]
+                    == [("tcp", "h1", "h2", 1)]
+                ),
+                "One TCP flow of one connection must go from h1 to h2, and nothing else may be sent.",
+                "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
+            ),
+            Condition(
+                lambda run: run.scenario["traffic"][0]["window_bytes"] == window_bytes,
+                f"Its window must be {own.window_kb} kB, that is {window_bytes} bytes.",
+                "`nl.Tcp` has `window_bytes`; 1 kB is 1000 bytes.",
+                lambda run: f"window_bytes={run.scenario['traffic'][0]['window_bytes']}",
+            ),
+            Condition(
+                lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
+                f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
+                "`nl.Link` has `rate_mbps`; leave the other link without one.",
+                lambda run: rates(_slow(run)),
+            ),
+            Condition(
+                lambda run: sum(shape.delay_ms for shape in _hops(run)) == own.delay_ms,
+                f"The delay from h1 to h2 must be {own.delay_ms} ms.",
+                "`nl.Link` has `delay_ms`, which holds for each direction.",
+                lambda run: f"{sum(shape.delay_ms for shape in _hops(run)):g} ms",
+            ),
+            Condition(
+                lambda run: (
+                    len(_hops(run)) > 1
+                    and all((shape.queue_packets or 0) >= _LEAST_QUEUE_PACKETS for shape in _slow(run))
+                ),
+                f"A router must be on the way, and the queue before the slow link must have room for {_LEAST_QUEUE_PACKETS} packets.",
+                "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
+                lambda run: (
+                    f"queue_packets={[shape.queue_packets for shape in _slow(run)]}"
+                    if len(_hops(run)) > 1
+                    else "no router on the way"
+                ),
+            ),
+            Condition(
+                lambda run: all(map(is_plain, _hops(run))),
+                "The links must be plain: nothing is lost on purpose, and they count as `tc` does.",
+                "Leave out `loss_rate`, `aqm` and `framing`.",
+                lambda run: not_plain(_hops(run)),
+            ),
+            lasts(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
+            Condition(
+                lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
+                "The link must be full.",
+                "Look at `my_run.flows`: does `error` say something, or was the flow too short?",
+                lambda run: f"{run.flows['goodput_mbps'].iloc[0]:.4g} Mbit/s on a link of {own.rate_mbps}",
+            ),
+        ],
+        right="The link is full, and the window is larger than what the path holds.",
+        hints=[
+            "Two hosts, a router between them, two links: one without numbers, one with rate, delay and queue.",
+            (
+                "nl.Topology(hosts=['h1', 'h2'], routers=['r1'], links=[nl.Link('h1', 'r1'), nl.Link('r1', 'h2', rate_mbps=..., "
+                "delay_ms=..., queue_packets=1000)])."
+            ),
+            "nl.run(my_network, [nl.Tcp('h1', 'h2', window_bytes=...)], duration_s=5).",
+        ],
+    )
+
+
+def _waiting(own: StudentValues) -> Number:
+    frame_bytes = theory.tcp_wire_bytes()
+    segments = 1000 * own.window_kb // theory.MSS_BYTES
+    whole_ms = segments * theory.transmission_delay_ms(frame_bytes, own.rate_mbps)
+    empty_ms = theory.segment_rtt_ms([theory.Hop(own.rate_mbps, own.delay_ms)])
+    return Number(
+        name="waiting in the queue",
+        expected=lambda: whole_ms - empty_ms,
+        unit="ms",
+        tolerance=0.05,
+        misconceptions=slips(
+            whole_ms,
+            "This is the whole round-trip time. How much of it is there without any queue?",
+            2 * own.delay_ms,
+            "This is the round-trip time of the empty path. How much more did you measure?",
+            whole_ms - own.delay_ms,
+            "The delay counts there and back, so it must be subtracted twice.",
+        ),
+        right="By theory the link needs 1514 bytes for 1448 of the window, and what the pipe does not hold waits.",
+        hints=[
+            "my_run.intervals has a column rtt_ms: the round-trip time as the sender measures it. Take one of the last rows.",
+            "The same path without a queue has twice its delay (and a little for transmission). The rest is waiting.",
+            "my_run.intervals['rtt_ms'].iloc[-1] - 2 * delay_ms.",
+        ],
+    )
+
+
+class PaperTransfer:
+    """A transfer whose results come from formulas: those of a real transfer over a path of this rate and this empty RTT."""
+
+    def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
+        self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms
+        self._used = 0
+
+    def __call__(self, window_bytes: float) -> tuple[float, float]:
+        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
+        if not SMALLEST_WINDOW_BYTES <= window_bytes <= LARGEST_WINDOW_BYTES:
+            raise ValueError(
+                f"a window must have {SMALLEST_WINDOW_BYTES} to {LARGEST_WINDOW_BYTES} bytes, got {window_bytes:.0f}"
+            )
+        self._used += 1
+        if self._used > TRANSFERS:
+            raise RuntimeError(f"all {TRANSFERS} transfers are used up")
+        goodput = theory.windowed_goodput_mbps(float(window_bytes), self.rate_mbps, self.rtt_ms)
+        on_the_link_bytes = window_bytes * theory.tcp_wire_bytes() / theory.MSS_BYTES
+        return float(goodput), max(self.rtt_ms, theory.transmission_delay_ms(on_the_link_bytes, self.rate_mbps))
+
+    def __repr__(self) -> str:
+        return f"<transfers over {self.rate_mbps:g} Mbit/s and {self.rtt_ms:g} ms>"
+
+    def answer_bytes(self) -> float:
+        """Return the smallest window that fills the path."""
+        return theory.bdp_bytes(theory.tcp_goodput_limit_mbps(self.rate_mbps), self.rtt_ms)
+
+
+def _window() -> Function:
+    return Function(
+        name="smallest window that fills the path",
+        reference=lambda transfer: transfer.answer_bytes(),
+        cases=[
+            {"transfer": PaperTransfer(rate_mbps, rtt_ms)}
+            for rate_mbps, rtt_ms in ((50, 40), (10, 15), (90, 80), (200, 25))
+        ],
+        unit="bytes",
+        tolerance=0.01,
+        misconceptions=slips(
+            lambda transfer: theory.bdp_bytes(transfer.rate_mbps, transfer.rtt_ms),
+            "This is the BDP, headers included. The window counts data only: use the goodput.",
+            lambda transfer: transfer.answer_bytes() / 1000,
+            "This is in kB. Asked for are bytes.",
+            lambda transfer: LARGEST_WINDOW_BYTES,
+            "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
+            lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
+            "These are bits. A window is in bytes.",
+        ),
+        right="Two transfers are enough: a large window shows the limit, a small one the round-trip time of the empty path.",
+        hints=[
+            "Two things are unknown, the limit and the round-trip time of the empty path. Which window shows the one, which the other?",
+            "With the largest window the link limits: its goodput is the limit. With the smallest nothing waits: its rtt_ms is T_0.",
+            "limit_mbps * 1e6 / 8 * rtt_ms / 1000 bytes.",
+        ],
+    )

@@ -1,0 +1,341 @@
+"""Runs, tables and figures of the chapter "BDP"."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, theory
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network.topology import Topology
+from netlab.plots.theme import TEXT
+from netlab.runs import experiment, sweeps
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Command, Ping, Tcp, Udp
+from netlab_course.chapters.bdp.settings import (
+    ACKNOWLEDGE_EACH,
+    PAIRS,
+    TRANSFER_S,
+    TRANSFERS,
+    WITHOUT_OFFLOAD,
+    cable,
+    hidden_path,
+    settled_mbps,
+    settled_rtt_ms,
+    star,
+    three_links,
+    transfer,
+    transfer_starts_s,
+)
+from netlab_course.own_numbers import StudentValues
+from netlab_course.page_style import spaced
+
+PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
+PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
+"""Measurements of `simpleperf`, test cases 2 and 3, in the order of `PAIRS`."""
+
+PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
+"""Measurements of `siit`, task 5: windows in kB, throughputs in Mbit/s."""
+
+SETTLED_S = lasting(10, real_s=4)
+OWN_MS = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+"""A segment's round-trip time in ms over the empty cable."""
+
+
+def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
+    """Return the round-trip times of `PAIRS` by theory, as measured and as published, with the number of nodes on the path."""
+    expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
+    table = pd.DataFrame(
+        {
+            "path": [f"{src}-{dst}" for src, dst in PAIRS],
+            "nodes": [len(lab.path(src, dst)) for src, dst in PAIRS],
+            "theory": expected,
+            "here": run.flows["rtt_ms"].iloc[: len(PAIRS)].to_numpy(),
+            "simpleperf": PUBLISHED_RTT_MS,
+            "simpleperf - theory": np.subtract(PUBLISHED_RTT_MS, expected),
+        }
+    )
+    return spaced(table.round(2))
+
+
+def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
+    """Return the goodputs of `PAIRS`: the slowest link's limit, our goodput over all 25 s and after the first 10 s, and
+    the published one.
+    """
+    names = run.flows["flow"].iloc[len(PAIRS) :]
+    late = [
+        run.goodput_mbps(after_s=start_s + SETTLED_S, before_s=start_s + TRANSFER_S)[name]
+        for name, start_s in zip(names, transfer_starts_s(), strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "path": [f"{src}-{dst}" for src, dst in PAIRS],
+            "limit": [theory.tcp_goodput_limit_mbps(lab.bottleneck_mbps(src, dst)) for src, dst in PAIRS],
+            f"here, all {TRANSFER_S:g} s": run.flows["goodput_mbps"].iloc[len(PAIRS) :].to_numpy(),
+            f"here, after {SETTLED_S:g} s": late,
+            "simpleperf": PUBLISHED_MBPS,
+            "sent again": run.flows["retransmits"].iloc[len(PAIRS) :].astype(int).to_numpy(),
+        }
+    ).round(2)
+
+
+def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
+    """Run a transfer over the cable with each window, and one with 100 kB over a cable of twice the rate."""
+    scenarios = {f"{kb}": transfer(int(1000 * kb), cable()) for kb in windows_kb}
+    runs = sweeps.sweep({**scenarios, "faster": transfer(100_000, cable(rate_mbps=200))})
+    faster = runs.pop("faster")
+    return list(runs.values()), faster
+
+
+def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
+    """Return the smaller of two limits of a window over the cable: the window's and the link's."""
+    return float(theory.windowed_goodput_mbps(1000 * window_kb, rate_mbps, 16, framing="ethernet"))
+
+
+def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
+    """Draw the goodput by window over the cable, with the smaller of the two limits."""
+    line_kb = np.linspace(10, 320, 300)
+    return plots.Comparison(
+        x_label="Window (kB)", y_label="Goodput (Mbit/s)", title="A cable of 100 Mbit/s and 16 ms"
+    ).add(
+        "measured",
+        windows_kb,
+        [settled_mbps(run) for run in runs],
+        line_kb,
+        lambda kb: np.array([formula_mbps(float(each)) for each in np.atleast_1d(kb)]),
+        published=PUBLISHED_WINDOWS,
+    )
+
+
+def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
+    """Return the time in ms in which one window (whole segments of 1448 bytes) arrives."""
+    return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
+
+
+def suspects_table(window_kb: float = 126) -> pd.DataFrame:
+    """Return the cycle of a window with all suspected causes and without each of them, and a segment's round-trip time."""
+    cases: dict[str, Sequence[Command]] = {
+        "as it is": [],
+        "without offload": [WITHOUT_OFFLOAD],
+        "and each segment acknowledged": [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH],
+    }
+    runs = sweeps.sweep({name: transfer(int(1000 * window_kb), cable(), before) for name, before in cases.items()})
+    cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
+    return spaced(
+        pd.DataFrame(
+            {
+                "sender and receiver": list(cases),
+                "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
+                f"above {OWN_MS:.2f} ms": [
+                    f"{max(0.0, round(100 * (cycle / OWN_MS - 1), 1)):.1f} %" for cycle in cycles
+                ],
+            }
+        )
+    )
+
+
+def above_the_lab() -> list[float]:
+    """Return the relative difference between our goodputs, over a path with the RTT of the published ping and without
+    offload, and those of `siit`.
+    """
+    path = cable(delay_ms=8.3)
+    runs = sweeps.sweep([transfer(int(1000 * kb), path, [WITHOUT_OFFLOAD]) for kb in PUBLISHED_WINDOWS[0]])
+    return [settled_mbps(run) / told - 1 for run, told in zip(runs, PUBLISHED_WINDOWS[1], strict=True)]
+
+
+def by_room(rooms: Sequence[int]) -> dict[int, Run]:
+    """Run a single flow on h1-h9 with each room of the queue before the slowest link."""
+    flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)
+    return sweeps.sweep({room: Scenario(three_links(room), [flow], duration_s, interval_s=1) for room in rooms})
+
+
+def enough_room(runs: Mapping[int, Run]) -> int:
+    """Return the smallest room with which the goodput after 25 s is within 0.1 % of the limit."""
+    limit_mbps = theory.tcp_goodput_limit_mbps(20)
+    settled = {room: run.goodput_mbps(after_s=TRANSFER_S).iloc[0] for room, run in runs.items()}
+    return min(room for room, mbps in settled.items() if mbps > 0.999 * limit_mbps)
+
+
+def formula_room_packets() -> float:
+    """Return the room on h1-h9 in packets with which 70 % of path and queue fill the path."""
+    return 3 / 7 * theory.bdp_bytes(20, 80) / theory.tcp_wire_bytes()
+
+
+def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
+    """Draw the goodput by the room before the slowest link, during the time that `simpleperf` measured (with what it
+    called 33 packets) and after it.
+    """
+    rooms, limit_mbps = list(runs), theory.tcp_goodput_limit_mbps(20)
+    line = ([10, 90], [limit_mbps, limit_mbps])
+    first = [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()]
+    late = [float(run.goodput_mbps(after_s=TRANSFER_S).iloc[0]) for run in runs.values()]
+    comparison = plots.Comparison(
+        x_label="Room in the queue (packets)", y_label="Goodput (Mbit/s)", title="One flow alone on h1-h9"
+    )
+    comparison.add(f"after {TRANSFER_S:g} s", rooms, late, *line)
+    comparison.add(f"first {TRANSFER_S:g} s", rooms, first, *line, published=([33], [17.36]))
+    comparison.figure.update_yaxes(range=[14.5, 19.7], row=1)
+    enough = formula_room_packets()
+    comparison.figure.add_vline(x=enough, line={"color": TEXT, "dash": "dot", "width": 1}, row=1, col=1)
+    comparison.figure.add_annotation(
+        x=enough, y=14.5, text="0.43 B", showarrow=False, xanchor="left", yanchor="bottom", xshift=4, row=1, col=1
+    )
+    return comparison
+
+
+class Transfers:
+    """Real transfers over the hidden path; each call is an experiment."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self._path = hidden_path(own)
+        self._log: list[tuple[float, float, float]] = []
+
+    def __call__(self, window_bytes: float) -> tuple[float, float]:
+        """Run a transfer with a window, and return its goodput in Mbit/s and its round-trip time in ms."""
+        if len(self._log) == TRANSFERS:
+            raise RuntimeError(f"all {TRANSFERS} transfers are used up")
+        goodput_mbps, rtt_ms = self.measured(window_bytes)
+        self._log.append((window_bytes, goodput_mbps, rtt_ms))
+        return goodput_mbps, rtt_ms
+
+    def measured(self, window_bytes: float) -> tuple[float, float]:
+        """Do the same without counting the call."""
+        run = experiment.run(transfer(int(window_bytes), self._path), progress=False)
+        return settled_mbps(run), settled_rtt_ms(run)
+
+    def report(self, found_bytes: float) -> str:
+        """Return a text with all trials, the window that was found, and its results."""
+        lines = [
+            f"window {window / 1000:8.1f} kB: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms"
+            for window, goodput, rtt in self._log
+        ]
+        lines.append(f"found: {found_bytes / 1000:.1f} kB")
+        for share in (0.8, 1.0, 1.5):
+            goodput, rtt = self.measured(share * found_bytes)
+            lines.append(f"{share:.1f} times as much: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms")
+        lines.append(
+            "1.0 times is below the limit: a cycle of this window is longer than one of a\n"
+            "small window. 'The gap' says why."
+        )
+        return "\n".join(lines)
+
+
+def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: StudentValues) -> str:
+    """Run a search on the real hidden path and return its report; a sentence if there is no search that passes its check."""
+    if search is None:
+        return "Solve exercise 5 first; then run this cell again."
+    transfers = Transfers(own)
+    return transfers.report(search(transfers))
+
+
+def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], runs: Sequence[Run]) -> pd.DataFrame:
+    """Return all published numbers of the chapter with ours and theory."""
+    transfers = transfer_table(lab, lab_run)
+    rows = [
+        (f"simpleperf {name}, Mbit/s", limit, here, told)
+        for name, limit, here, told in zip(
+            transfers["path"], transfers["limit"], transfers[f"here, all {TRANSFER_S:g} s"], PUBLISHED_MBPS, strict=True
+        )
+    ]
+    for kb, told in zip(*PUBLISHED_WINDOWS, strict=True):
+        whole = float(int(1000 * kb) // theory.MSS_BYTES * theory.MSS_BYTES)
+        expected = theory.windowed_goodput_mbps(whole, 100, OWN_MS, framing="ethernet")
+        rows.append((f"siit window {kb:g} kB, Mbit/s", expected, settled_mbps(runs[list(windows_kb).index(kb)]), told))
+    table = pd.DataFrame(rows, columns=["", "theory", "here", "published"])
+    for place, (name, gap) in ((3, ("here", "gap")), (5, ("published", "its gap"))):
+        table.insert(place, gap, (100 * (table[name] / table["theory"] - 1)).map("{:+.1f} %".format))
+    return spaced(table.round(2))
+
+
+def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
+    """Return the receive buffers that one of our hosts grants for given requests, with those that `siit` reports."""
+    script = (
+        "import socket\n"
+        f"for kb in {list(asked_kb)}:\n"
+        "    s = socket.socket()\n"
+        "    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kb * 1000)\n"
+        "    print(s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))\n"
+    )
+    traffic = [Command("h2", f"{sys.executable} -c '{script}'"), Ping("h1", "h2", count=1)]
+    run = experiment.run(cable(), traffic, duration_s=1, progress=False)
+    granted = map(int, run.commands["stdout"].iloc[0].split())
+    told = {83: 168, 100: 200, 125: 250, 150: 256, 175: 256}
+    return spaced(
+        pd.DataFrame(
+            {
+                "asked (kB)": asked_kb,
+                "granted here (bytes)": list(granted),
+                "siit: buffer (kB)": [told.get(int(kb), "-") for kb in asked_kb],
+            }
+        )
+    )
+
+
+def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
+    """Return the window for each fixed receive buffer, from the goodput of a precise sender; the last row is autotuned."""
+    exact = [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH]
+    tuned = transfer(None, cable(), exact)
+    fixed = {
+        f"{kb}": {"net.ipv4.tcp_rmem": f"4096 {kb * 1000} 6000000", "net.ipv4.tcp_moderate_rcvbuf": 0}
+        for kb in buffers_kb
+    }
+    runs = sweeps.sweep({**{kb: replace(tuned, sysctls=sysctls) for kb, sysctls in fixed.items()}, "tuned": tuned})
+    rows = []
+    for kb, run in runs.items():
+        mbps = settled_mbps(run)
+        window_kb = mbps * OWN_MS / 8
+        share = "-" if kb == "tuned" else f"{100 * window_kb / float(kb):.0f} %"
+        rows.append((kb, mbps, window_kb if kb != "tuned" else np.nan, share))
+    table = pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"])
+    return spaced(table.round(2))
+
+
+def four_delays() -> tuple[plots.Comparison, float]:
+    """Measure propagation, transmission and queueing separately; return the figure with theory, and the largest excess
+    in ms over three routers.
+    """
+    frames_bytes, bursts = [100, 250, 500, 1000, 1500], [1, 2, 5, 10, 20, 40]
+    headers_bytes, small_bytes = 42, 16
+    frame_ms = theory.transmission_delay_ms(1000, rate_mbps=1)
+    small_ms = theory.transmission_delay_ms(small_bytes + headers_bytes, rate_mbps=1)
+    pings = [Ping("h1", host, count=1) for host in ("h2", "h3", "h4")]
+    pings += [
+        Ping("h1", "h5", payload_bytes=frame - headers_bytes, count=1, start_s=1 + 0.1 * place)
+        for place, frame in enumerate(frames_bytes)
+    ]
+    pings += [
+        Ping("h1", "h5", payload_bytes=small_bytes, count=1, start_s=2.0005 + place) for place in range(len(bursts))
+    ]
+    pings += [Ping("h1", router, count=1, start_s=0.5) for router in ("r1", "r2", "r3")]
+    bursting = [
+        # The duration is so short that exactly n datagrams are sent.
+        Udp(
+            "h1",
+            "h5",
+            rate_mbps=1000,
+            payload_bytes=958,
+            spacing="even",
+            start_s=2 + place,
+            duration_s=(n - 0.5) * 958 * 8 / 1e9,
+        )
+        for place, n in enumerate(bursts)
+    ]
+    run = experiment.run(star(), [*pings, *bursting], duration_s=9, progress=False)
+    found_ms = run.flows.loc[run.flows["kind"] == "ping", "rtt_ms"].to_numpy()
+    comparison = plots.Comparison(
+        x_label="Delay in theory (ms)",
+        y_label="Delay measured (ms)",
+        log_x=True,
+        log_y=True,
+        title="Three delays, each measured alone",
+    )
+    for name, expected, measured in (
+        ("propagation", [1, 5, 25], found_ms[:3]),
+        ("transmission", [theory.transmission_delay_ms(frame, rate_mbps=1) for frame in frames_bytes], found_ms[3:8]),
+        ("queueing", [n * frame_ms - 0.5 for n in bursts], found_ms[8:14] - small_ms),
+    ):
+        comparison.add(name, expected, measured, np.geomspace(0.7, 350, 50), lambda delay: delay)
+    return comparison, float(np.max(found_ms[14:]))

@@ -1,0 +1,218 @@
+"""Checks of the chapter "Congestion collapse". The answers are below."""
+
+from netlab import theory
+from netlab.measure.results import Run
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
+from netlab_course.chapters.congestion_collapse import settings
+from netlab_course.chapters.congestion_collapse.settings import network as given_network
+from netlab_course.checks import Function, Number, slips
+from netlab_course.conditions import (
+    Build,
+    Condition,
+    Measurement,
+    is_plain,
+    lasts,
+    not_plain,
+    sending,
+    sent,
+    share_slow_links,
+    slow_links,
+)
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+_OFFERED_MBPS = {"h1-h4": settings.MODEST_MBPS, "h2-h3": settings.AGGRESSOR_MBPS}
+_LEAST_H1_MBPS = 0.95
+_LEAST_TOTAL_MBPS = 1.4
+_PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
+
+
+def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
+    # Iterate in reverse, because the first of parallel links carries the traffic.
+    hops = [hop for hop in reversed(network.hops()) if (hop.src, hop.dst) in _FORWARD]
+    return {frozenset((hop.src, hop.dst)): hop.shape for hop in hops}
+
+
+_FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}
+_GIVEN = _rates(given_network())
+
+
+def _forecast_mbps(network: Topology) -> dict[str, float]:
+    """Return the goodput of h1 at 1 and h2 at 10 Mbit/s in a network of FIFO links, by the fixed point; empty for another network."""
+    if set(_rates(network)) != set(_GIVEN):
+        return dict.fromkeys(_OFFERED_MBPS, 0.0)
+    offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
+    found = theory.fifo_network(network.capacities_mbps(), network.routes(settings.SEND_PAIRS), offered)
+    return {flow: rate * _PAYLOAD_SHARE for flow, rate in found.delivered_mbps.items()}
+
+
+def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
+    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in sent(run)}
+
+
+def _drops(run: Run, interface: str) -> float:
+    return float(run.queues.loc[run.queues["interface"] == interface, "drops"].iloc[-1])
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.repeated = Repetition(
+            name="goodput behind two routers",
+            scenario=lambda: settings.two_udp(own),
+            made_by="settings.two_udp(own)",
+            values=lambda table: table.loc[table["src"] == "h1", "goodput_mbps"],
+            expected=lambda _table: settings.goodput_mbps(
+                settings.MODEST_MBPS, own.pushy_mbps, settings.MIDDLE_MBPS, settings.EXITS_MBPS[0], own.payload_bytes
+            ),
+            unit="Mbit/s",
+            axis="Goodput of h1 (Mbit/s)",
+            compared="G_1, the value by theory,",
+            right="Each datagram has the same chance, from either sender. So the host that offers more gets more of the shared link.",
+            hints=[
+                'my_table[my_table["src"] == "h1"] are the rows of h1, one for each seed.',
+                "Theory: h1 offers 1 Mbit/s, the acceptance ratio is alpha, and its exit carries u times 1 Mbit/s at most.",
+            ],
+        )
+        self.share = Number(
+            name="rate that leaves h1 its share",
+            expected=lambda: settings.MIDDLE_MBPS / own.share - settings.MODEST_MBPS,
+            unit="Mbit/s",
+            tolerance=0.01,
+            misconceptions=slips(
+                settings.MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
+                "This is a share of what h1 sends. Asked for is a share of what it gets alone, and that is less than 1 Mbit/s.",
+                settings.MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
+                "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
+                settings.MIDDLE_MBPS / own.share,
+                "This is what both send together. How much of it is h2's?",
+            ),
+            right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
+            hints=[
+                "What does h1 get alone? Its exit decides. It must reach the given share of that.",
+                "Beside a rate X2 of h2 it gets 1.5 * u / (1 + X2), with u = 1000 / 1042. Alone it gets 1 * u.",
+                "Set the first equal to the share times the second; u cancels out.",
+            ],
+        )
+
+        self.my_run = Measurement(
+            name="a run of your own",
+            conditions=[
+                Condition(
+                    lambda run: (
+                        _udp_mbps(run) == {("h1", "h4"): settings.MODEST_MBPS, ("h2", "h3"): own.my_mbps}
+                        and share_slow_links(run, 1)
+                    ),
+                    f"Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
+                    "Copy the list `senders` from above and change a rate.",
+                    sending,
+                ),
+                Condition(
+                    lambda run: (
+                        sorted(link["rate_mbps"] for link in slow_links(run))
+                        == sorted([*settings.EXITS_MBPS, settings.MIDDLE_MBPS])
+                    ),
+                    "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two without a rate.",
+                    "Hand `network` to nl.run as it is.",
+                    lambda run: (
+                        "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
+                    ),
+                ),
+                lasts(30, "duration_s=30"),
+                Condition(
+                    lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
+                    "Both queues on the way of h2 must drop.",
+                    "my_run.queues has their counters.",
+                    lambda run: f"{_drops(run, 'r1-eth2'):g} drops at r1, {_drops(run, 'r2-eth2'):g} at r2",
+                ),
+            ],
+            right="The next cell reads the counters.",
+            hints=[
+                "It is the run from above with another rate of h2.",
+                "Copy `senders` and change the 10; hand the list to nl.run with `network`.",
+                "nl.run(network, [...two flows...], duration_s=30, interval_s=1)",
+            ],
+        )
+
+        self.clockwork = Function(
+            name="share of a clockwork flow",
+            reference=lambda gap_ms, service_ms, offered_mbps: offered_mbps * min(1.0, gap_ms / service_ms),
+            cases=[
+                {"gap_ms": 0.5, "service_ms": 5, "offered_mbps": 2},
+                {"gap_ms": 0.8, "service_ms": 5.557, "offered_mbps": 1},
+                {"gap_ms": 0.2, "service_ms": 5.557, "offered_mbps": 1},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            misconceptions=slips(
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
+                "This is the chance that the place became free at another time: then h2 has taken it.",
+                lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
+                "This is the share of h1's datagrams. Asked for is the goodput: multiply by what h1 offers.",
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
+                "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
+                "8 ms lie between h1's datagrams. But places become free every service_ms.",
+            ),
+            hints=[
+                "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
+                "In the gap_ms before it, after h2's latest datagram. What part of all moments is that?",
+                "offered_mbps * gap_ms / service_ms, and never more than offered_mbps.",
+            ],
+        )
+
+        self.rescue = Build(
+            name="a network without collapse",
+            kind=Topology,
+            conditions=[
+                Condition(
+                    lambda network: not network.problems(),
+                    "The network must be one that can run.",
+                    "Write numbers without quotes.",
+                    lambda network: " ".join(network.problems()),
+                ),
+                Condition(
+                    lambda network: set(_rates(network)) == set(_GIVEN),
+                    "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
+                    "Copy the network from above and change a rate.",
+                    lambda network: ", ".join(f"{link.a}-{link.b}" for link in network.links),
+                ),
+                Condition(
+                    lambda network: (
+                        sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items()) == 1
+                        and all(shape.mean_mbps <= _GIVEN[link].mean_mbps for link, shape in _rates(network).items())
+                    ),
+                    "Exactly one link must have another rate, and none a higher one.",
+                    "Look at `rate_mbps` of your links; a link without a rate may get one.",
+                    lambda network: (
+                        f"{sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items())} changed"
+                    ),
+                ),
+                Condition(
+                    lambda network: all(map(is_plain, _rates(network).values())),
+                    "Every link must be a plain one.",
+                    "Leave `aqm` and `loss_rate` out: this exercise is about rates.",
+                    lambda network: not_plain(list(_rates(network).values())),
+                ),
+                Condition(
+                    lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,
+                    f"By theory h1 must get at least {_LEAST_H1_MBPS:g} Mbit/s while h2 offers 10.",
+                    "Where do h2's useless datagrams meet h1's? They must be gone before that.",
+                    lambda network: f"{_forecast_mbps(network)['h1-h4']:.3g} Mbit/s",
+                ),
+                Condition(
+                    lambda network: sum(_forecast_mbps(network).values()) >= _LEAST_TOTAL_MBPS,
+                    f"By theory both together must get at least {_LEAST_TOTAL_MBPS:g} Mbit/s.",
+                    "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
+                    lambda network: f"{sum(_forecast_mbps(network).values()):.4g} Mbit/s",
+                ),
+            ],
+            right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
+            hints=[
+                "A datagram that will be dropped anyway should be dropped early. Which link does h2 have for itself before r1?",
+                "h2's exit takes 0.5 Mbit/s. If no more than that ever reaches r1, nothing is wasted.",
+                "Give h2-r1 a rate of 0.5 Mbit/s and leave the rest as it is.",
+            ],
+        )

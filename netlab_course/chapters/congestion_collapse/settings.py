@@ -1,0 +1,137 @@
+"""The network and the common numbers of the chapter "Congestion collapse", without answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from netlab import theory
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network import topologies
+from netlab.network.topology import Topology
+from netlab.runs import experiment, sweeps
+from netlab.runs.scenario import Scenario
+from netlab.theory.ranges import Array
+from netlab.traffic import Traffic, Udp
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+
+MIDDLE_MBPS = 1.5
+EXITS_MBPS = (1, 0.5)
+"""Rates of r2's links to h4 and to h3."""
+QUEUE_PACKETS = 50
+MODEST_MBPS = 1
+AGGRESSOR_MBPS = 10
+FAIR_QUEUE = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}}
+SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
+
+
+def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
+    """Return the network of `epfl` section 2; its access links are unlimited by default, `middle` has fields of r1-r2."""
+    return topologies.two_routers(access_mbps, MIDDLE_MBPS, EXITS_MBPS, **{"queue_packets": QUEUE_PACKETS, **middle})
+
+
+def goodput_mbps(
+    own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
+) -> float:
+    """Return the goodput of a UDP flow behind a shared link and a separate exit, in Mbit/s."""
+    middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
+    last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
+    return min(own_mbps * min(1.0, middle / (own_mbps + other_mbps)), last)
+
+
+def fair_queue_mbps(aggressor_mbps: float) -> Array:
+    """Return the theoretical goodput of h1 and h2 in Mbit/s with a fair queue before the shared link."""
+    wire = theory.udp_wire_bytes(1000) / 1000
+    offered = np.array([MODEST_MBPS, aggressor_mbps]) * wire
+    return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
+
+
+NUMBERS = OwnNumbers(
+    {
+        "pushy_mbps": (8, 4, 5, 6, 7, 9, 11, 12),
+        "payload_bytes": (500, 600, 700, 800, 900),
+        "my_mbps": (3, 2, 4, 5, 6, 7),
+        "share": (0.5, 0.4, 0.6, 0.7, 0.3),
+    }
+)
+
+
+def two_udp(own: StudentValues) -> Scenario:
+    """Return 30 s of 1 Mbit/s of UDP from h1 to h4, and from h2 to h3 UDP with this copy's rate and payload."""
+    flows = [
+        Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),
+        Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
+    ]
+    return Scenario(network(), flows, duration_s=30)
+
+
+def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
+    """Return the goodput of h1 and h2 in Mbit/s without the start, a row for each run."""
+    rows = {label: run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for label, run in runs.items()}
+    return pd.DataFrame(rows).T
+
+
+def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
+    """Return the goodput of h1 (1 Mbit/s of UDP) and h2 in Mbit/s by h2's rate, from one run with a step of 20 s (4 s
+    in real time) for each rate.
+    """
+    send_s, pause_s = lasting(20, real_s=4), lasting(5, real_s=1.5)
+    flows: list[Traffic] = []
+    for step, rate_mbps in enumerate(rates_mbps):
+        when: dict[str, Any] = {"start_s": step * (send_s + pause_s), "duration_s": send_s}
+        flows += [Udp("h1", "h4", rate_mbps=MODEST_MBPS, **when), Udp("h2", "h3", rate_mbps=rate_mbps, **when)]
+    run = experiment.run(network, flows, duration_s=len(rates_mbps) * (send_s + pause_s), interval_s=1)
+    goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
+    return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
+
+
+def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
+    """Send 1 and 0.5 Mbit/s of UDP for some seconds; return the drops of both exits, and the share of the packets that
+    still wait there.
+    """
+    flows = [
+        Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)
+        for pair, rate_mbps in zip(SEND_PAIRS, (MODEST_MBPS, 0.5), strict=True)
+    ]
+    runs = sweeps.sweep(
+        {seed: Scenario(network(), flows, send_s + 2, seed=seed, interval_s=1) for seed in range(1, seeds + 1)}
+    )
+    rows = []
+    for run in runs.values():
+        last = run.queues[run.queues["t_s"] <= send_s].groupby("interface").last()
+        exits = last.loc[["r2-eth1", "r2-eth2"]].sum()
+        rows.append(
+            {"drops": exits["drops"], "waiting": exits["backlog_packets"] / last.loc["r1-eth2", "sent_packets"]}
+        )
+    return pd.DataFrame(rows)
+
+
+def other_labs(seeds: int = 8) -> pd.DataFrame:
+    """Return the goodput of h1 in Mbit/s with 10 Mbit/s of h2, a column for each seed: in our network, and with
+    features of the published lab.
+    """
+    cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {
+        "plain queue": (network(), "random"),
+        "RED": (network(aqm="red"), "random"),
+        "RED, both send like clocks": (network(aqm="red"), "even"),
+        "access links of 1 and 10 Mbit/s": (network((MODEST_MBPS, AGGRESSOR_MBPS)), "random"),
+    }
+    senders = list(zip(SEND_PAIRS, (MODEST_MBPS, AGGRESSOR_MBPS), strict=True))
+    runs = sweeps.sweep(
+        {
+            (name, seed): Scenario(
+                each,
+                [Udp(*pair, rate_mbps=rate_mbps, spacing=spacing) for pair, rate_mbps in senders],
+                duration_s=lasting(5, real_s=3),
+                seed=seed,
+            )
+            for name, (each, spacing) in cases.items()
+            for seed in range(1, seeds + 1)
+        }
+    )
+    return pd.DataFrame(
+        {seed: [runs[name, seed].flows["goodput_mbps"].iloc[0] for name in cases] for seed in range(1, seeds + 1)},
+        index=list(cases),
+    )

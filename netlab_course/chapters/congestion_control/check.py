@@ -1,0 +1,164 @@
+"""Checks of the chapter "Congestion control". The answers are below."""
+
+from collections.abc import Callable
+
+from netlab import theory
+from netlab_course.chapters.congestion_control.settings import loss_times_s, random_loss
+from netlab_course.checks import Function, Number, slips
+from netlab_course.conditions import Condition, Measurement, lasts, link_in_words, sending, sent, slow_links
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
+
+
+def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
+    """Return the number of full packets that the path holds without a queue."""
+    return theory.bdp_bytes(rate_mbps, rtt_ms) / (packet_bytes or theory.tcp_wire_bytes())
+
+
+def _cost_segments(rate_mbps: float, rtt_ms: float) -> float:
+    return theory.aimd_cost_segments(_window(rate_mbps, rtt_ms))
+
+
+def _times(factor: float) -> Callable[..., float]:
+    def wrong(rate_mbps: float, rtt_ms: float) -> float:
+        return factor * _window(rate_mbps, rtt_ms) ** 2
+
+    return wrong
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        rtt_ms = 2 * own.delay_ms
+        self.cost = Function(
+            name="cost of one loss",
+            reference=_cost_segments,
+            cases=[
+                {"rate_mbps": 4, "rtt_ms": 50},
+                {"rate_mbps": 10, "rtt_ms": 40},
+                {"rate_mbps": 20, "rtt_ms": 40},
+                {"rate_mbps": own.rate_mbps, "rtt_ms": rtt_ms},
+            ],
+            unit="segments",
+            tolerance=0.01,
+            misconceptions=slips(
+                _times(1 / 4),
+                "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
+                _times(3 / 8),
+                "This is what is sent during the climb. The exercise asks for what is not sent: the gap above it.",
+                _times(1 / 2),
+                "This is a climb from zero. The loss leaves half of the window.",
+                lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
+                "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
+                lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
+                "These are bytes of data. The exercise asks for segments.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
+                "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
+                "This takes the way there only. A window is what is in flight in a whole round trip.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
+                "The window is 8 times too large: are these bits where bytes are meant?",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms) / 1000),
+                "The window is a thousand times too small: Mbit/s times ms are kilobits.",
+            ),
+            right="It grows with the square of the window: twice the rate, four times the price.",
+            hints=[
+                "First the window: how many packets of 1514 bytes are in flight when the link is just full?",
+                (
+                    "Then the gap. It begins at half a window and shrinks by one segment in each round trip, so it lasts "
+                    "half a window of round trips."
+                ),
+                "window = rate_mbps * rtt_ms * 1000 / 8 / 1514; the triangle is (window / 2) * (window / 2) / 2.",
+            ],
+        )
+        self.sawtooth = Measurement(
+            name="a sawtooth of your own",
+            conditions=[
+                Condition(
+                    lambda run: (
+                        [(item["kind"], item["src"], item["dst"]) for item in sent(run)] == [("tcp", "h1", "h3")]
+                    ),
+                    "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+                    "The list of traffic has one item, nl.Tcp(...).",
+                    sending,
+                ),
+                Condition(
+                    lambda run: {item["congestion"] for item in sent(run, kind="tcp")} == {"reno"},
+                    "The flow must use Reno.",
+                    'Linux uses CUBIC unless you say congestion="reno".',
+                    lambda run: ", ".join(item["congestion"] or "nothing, so CUBIC" for item in sent(run, kind="tcp")),
+                ),
+                Condition(
+                    lambda run: (
+                        [slow_links(run)[0].get(name) for name in ("rate_mbps", "delay_ms", "queue_packets")]
+                        == [own.rate_mbps, own.delay_ms, own.room_packets]
+                    ),
+                    "The slow link must have the rate, the delay and the queue that the text asks for.",
+                    "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
+                    lambda run: link_in_words(slow_links(run)[0]),
+                ),
+                lasts(SHORTEST_S, "A tooth takes some seconds, and you need several: duration_s=..."),
+                Condition(
+                    lambda run: run.scenario["interval_s"] <= COARSEST_S,
+                    f"The window must be looked at every {COARSEST_S:g} s or more often.",
+                    "In the usual interval of 0.1 s the window may fall and begin to climb again; interval_s=... sets it.",
+                    lambda run: f"interval_s={run.scenario['interval_s']:g}",
+                ),
+                Condition(
+                    lambda run: len(loss_times_s(run)) >= FEWEST_LOSSES,
+                    f"The window must be seen to fall {FEWEST_LOSSES} times or more.",
+                    "Did anything limit the window before a loss did? Leave window_bytes out, and let it run longer.",
+                    lambda run: f"{len(loss_times_s(run))} times",
+                ),
+            ],
+            right="Its windows and losses are those of your run alone: nl.plots.time_series(my_run) draws them.",
+            hints=[
+                "The run of part 1 is nearly it: one flow less, and your own path.",
+                "chapter.settings.path takes rate_mbps, delay_ms and queue_packets, in this order.",
+                (
+                    'nl.run(chapter.settings.path(...), [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, '
+                    "interval_s=0.02), with your three numbers in the brackets."
+                ),
+            ],
+        )
+        bdp_packets = _window(own.rate_mbps, rtt_ms)
+        self.free = Number(
+            name="queue that makes a loss free",
+            expected=lambda: _window(own.rate_mbps, rtt_ms),
+            unit="packets",
+            tolerance=0.1,
+            misconceptions=slips(
+                bdp_packets * theory.tcp_wire_bytes(),
+                "These are bytes. A queue is counted in packets here, of 1514 bytes.",
+                0.43 * bdp_packets,
+                "This would do for CUBIC, which keeps 0.7 of its window. Reno keeps half.",
+            ),
+            right="A queue of one BDP: the old rule of thumb for routers, and what it is for.",
+            hints=[
+                "Just before the loss path and queue are full. How much is in flight just after it?",
+                "Half of (BDP + queue). The link stays busy if that is no less than what the path alone holds.",
+                "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
+            ],
+        )
+        self.repeated = Repetition(
+            name="the square-root formula",
+            scenario=lambda: random_loss(own),
+            made_by="chapter.settings.random_loss(own)",
+            values=lambda table: table["goodput_mbps"],
+            expected=lambda _table: float(
+                theory.mathis_mbps(
+                    theory.MSS_BYTES, own.lossy_ms, own.lost_per_thousand / 1000, c=theory.MATHIS_RANDOM_C
+                )
+            ),
+            unit="Mbit/s",
+            axis="Goodput (Mbit/s)",
+            compared="the formula's goodput",
+            right="Your runs cannot tell from chance what is smaller than half of your interval. How many seeds would halve its width?",
+            hints=[
+                'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',
+                "Theory: 1.31 * 1448 * 8 / (round trip in ms * 1000 * square root of the loss rate), in Mbit/s.",
+            ],
+        )

@@ -1,0 +1,158 @@
+"""Checks of the chapter "Delay and jitter". The answers are below."""
+
+import math
+import re
+from typing import Any
+
+from netlab import theory
+from netlab.measure.results import Run
+from netlab_course.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
+from netlab_course.checks import Function, formula_slips
+from netlab_course.conditions import Condition, Measurement, sending, sent
+from netlab_course.own_numbers import StudentValues
+
+_INITIAL_SEGMENTS = 10
+_ROOM_TO_SPARE = 1.3
+
+
+def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
+    return goodput_mbps * 1e6 * rtt_s / (8 * theory.MSS_BYTES)
+
+
+def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
+    """Return the time in s from the first data until the window fills the path."""
+    return rtt_s * max(0, math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS)))
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.fill = Function(
+            name="time to fill the path",
+            reference=fill_time_s,
+            cases=[
+                {"goodput_mbps": 25, "rtt_s": 0.5},
+                {"goodput_mbps": 94.15, "rtt_s": 0.3},
+                {"goodput_mbps": 94.15, "rtt_s": 3},
+                {"goodput_mbps": 950, "rtt_s": 0.1},
+                {"goodput_mbps": 5, "rtt_s": 0.005},
+            ],
+            unit="s",
+            tolerance=0.001,
+            misconceptions=formula_slips(
+                lambda q: q.rtt_s * math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10),
+                "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
+                lambda q: q.rtt_s * math.floor(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "In that round the window is still too small: round up, not down.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s))),
+                "The first window has 10 segments, not 1.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) * 8 / 10)),
+                "A segment has 1448 bytes, and a byte has 8 bits.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "The first window fills so short a path: it takes 0 s, not less.",
+                lambda q: q.rtt_s * math.ceil(math.log(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "`math.log` has the base e. The window doubles, so the base is 2: `math.log2`.",
+                lambda q: float(math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10))),
+                "This is the number of rounds. How long is each?",
+                lambda q: q.rtt_s * (1 + math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10))),
+                "One round too many: rounds are counted from 0, and the question is when the round begins.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 1e6 / 10)),
+                "The path seems to hold next to nothing: Mbit/s times 10**6 are bit/s.",
+            ),
+            hints=[
+                "How many segments does the path carry in one RTT? How large is the window after k rounds?",
+                "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",
+                "rtt_s * max(0, math.ceil(math.log2(segments / 10))), with those segments.",
+            ],
+        )
+        self.buffer = _buffer(own)
+
+
+def _commands(run: Run, **words: Any) -> list[str]:
+    return [item["command"] for item in sent(run, kind="command", **words)]
+
+
+def _measured(run: Run, column: str) -> float:
+    return float(run.flows.set_index("kind")[column]["udp"])
+
+
+def _udp(run: Run) -> dict[str, Any]:
+    (flow,) = [item for item in run.scenario["traffic"] if item["kind"] == "udp"]
+    return dict(flow)
+
+
+def _limit_packets(run: Run) -> int:
+    (command,) = _commands(run)
+    found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
+    # A limit must be a single integer without a unit.
+    (limit,) = map(int, found)
+    return limit
+
+
+def _buffer(own: StudentValues) -> Measurement:
+    in_flight_packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
+    wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
+    return Measurement(
+        name="a buffer that is large enough",
+        commands=True,
+        conditions=[
+            Condition(
+                lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run, host="h1")[0])),
+                f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms.",
+                f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
+                lambda run: (
+                    "; ".join(f"on {each['host']}: {each['command']}" for each in sent(run, kind="command"))
+                    or "no command"
+                ),
+            ),
+            Condition(
+                lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
+                "One UDP flow must go from h1 to h2.",
+                "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
+            ),
+            Condition(
+                lambda run: (
+                    math.isclose(_udp(run)["rate_mbps"], own.sent_mbps)
+                    and _udp(run).get("payload_bytes") == IPERF_PAYLOAD_BYTES
+                ),
+                f"It must send {own.sent_mbps:g} Mbit/s in datagrams of {IPERF_PAYLOAD_BYTES} bytes.",
+                "`nl.Udp` has `rate_mbps` and `payload_bytes`.",
+                lambda run: f"{_udp(run)['rate_mbps']:g} Mbit/s, {_udp(run).get('payload_bytes')} bytes",
+            ),
+            Condition(
+                lambda run: _measured(run, "received_datagrams") >= 5000,
+                "It must send long enough for the buffer to fill: 5000 datagrams or more must arrive.",
+                "Give the flow a `duration_s` of 2 s, and the run 2 s more, so that the last ones can arrive.",
+                lambda run: f"{_measured(run, 'received_datagrams'):.0f} arrived",
+            ),
+            Condition(
+                lambda run: _measured(run, "delay_ms") > 0.99 * own.wait_ms,
+                f"The datagrams must be delayed by {own.wait_ms} ms.",
+                "Start the flow with `start_s=0.5`, after the command.",
+                lambda run: f"{_measured(run, 'delay_ms'):.4g} ms on average",
+            ),
+            Condition(
+                lambda run: _measured(run, "loss_rate") == 0,
+                "No datagram may be lost.",
+                "Either the limit is too small, or the run ends before the last datagrams arrive.",
+                lambda run: f"{100 * _measured(run, 'loss_rate'):.3g} % of them were",
+            ),
+            Condition(
+                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * in_flight_packets,
+                "The limit may be at most a quarter larger than needed.",
+                "How many datagrams are in flight at once?",
+                lambda run: f"limit {_limit_packets(run)}",
+            ),
+        ],
+        right="The same rate, the same delay, and no loss: it was the buffer, not the delay.",
+        hints=[
+            "Every datagram stays in netem for the whole delay. How many are sent in that time?",
+            "Datagrams in flight: rate in bit/s * delay in s / (8 * 1470).",
+            (
+                "Two items of traffic: nl.Command('h1', '...') and nl.Udp('h1', 'h2', ..., start_s=0.5, duration_s=2); "
+                "duration_s=5 for the run."
+            ),
+        ],
+    )

@@ -1,0 +1,134 @@
+"""The checks of the chapter "Fair by which measure?", for one student's numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from netlab import theory
+from netlab.measure.results import Run
+from netlab_course.chapters.fairness.settings import far_and_near
+from netlab_course.checks import Number, slips
+from netlab_course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
+PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
+SHORTEST_S = 60
+AFTER_S = 20
+
+
+def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    wide = table.pivot_table(index="seed", columns="src", values=column)
+    return wide["h2"] / wide["h1"]
+
+
+def _delays_ms(run: Run) -> float:
+    """Return the round-trip time in ms of the run's flows on the empty path."""
+    return float(run.flows["rtt_min_ms"].min())
+
+
+def _goodputs_mbps(run: Run) -> list[float]:
+    if not share_slow_links(run, AFTER_S):
+        raise ValueError
+    return [float(value) for value in run.goodput_mbps(after_s=AFTER_S)]
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
+        self.repeated = Repetition(
+            name="what distance costs",
+            scenario=lambda: far_and_near(own),
+            made_by="chapter.settings.far_and_near(own)",
+            values=lambda table: _near_over_far(table, "goodput_mbps"),
+            expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
+            unit="",
+            axis="Goodput, near / far",
+            right=(
+                "Does your interval hold the square of that ratio, too, which synchronized losses would give? How many seeds would "
+                "halve its width?"
+            ),
+            hints=[
+                'my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps") has a column for each sender.',
+                'The same with values="rtt_ms" has the round-trip times under load: far over near, mean over the seeds.',
+            ],
+        )
+        root = 2**0.5
+        self.h2_delay = Number(
+            name="delay at h2",
+            expected=lambda: (root - 0.5) * rtt_ms,
+            unit="ms",
+            tolerance=0.01,
+            misconceptions=slips(
+                lambda: root * rtt_ms,
+                "This is the round-trip time that the short flows need. A part of it comes from the other host.",
+                lambda: root * rtt_ms / 2,
+                "This makes h2's delay longer by that factor. It is the round-trip time that must grow by it.",
+                lambda: 1.5 * rtt_ms,
+                "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
+                lambda: (root - 1) * rtt_ms,
+                "This is what must be added to h2's delay. The exercise asks for its whole delay.",
+            ),
+            right="No sender and no queue was changed for it: the long flow gains because the others were made slower.",
+            hints=[
+                "Write G = c / (T * sqrt(p)) for the long flow and for a short one. The long one has twice the p.",
+                "They are equal when the short flow's round-trip time is larger by the root of 2.",
+                "Half of a short flow's round-trip time is h2's delay, the other half comes from h1 or h3 and stays.",
+            ],
+        )
+        limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+        self.fair_run = Measurement(
+            name="a max-min fair run",
+            conditions=[
+                Condition(
+                    lambda run: [link["rate_mbps"] for link in slow_links(run)] == [rate_mbps, rate_mbps],
+                    f"Both slow links must have {rate_mbps} Mbit/s.",
+                    "Look at rate_mbps of your network.",
+                    lambda run: [link["rate_mbps"] for link in slow_links(run)],
+                ),
+                Condition(
+                    lambda run: rtt_ms - 1 < _delays_ms(run) < rtt_ms + 40,
+                    f"With empty queues the round-trip time must be {rtt_ms} ms.",
+                    "Look at base_rtt_ms of your network.",
+                    lambda run: f"{_delays_ms(run):.4g} ms",
+                ),
+                Condition(
+                    lambda run: (
+                        {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
+                        and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
+                        and run.scenario["duration_s"] >= SHORTEST_S
+                        and share_slow_links(run, AFTER_S)
+                    ),
+                    f"Three TCP flows must send for {SHORTEST_S} s at least, to the end, no window_bytes: h1 to h3, h1 to h2, h2 to h3.",
+                    "Look at your list of traffic and at duration_s.",
+                    lambda run: f"{sending(run)}; {duration(run)}",
+                ),
+                Condition(
+                    lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in slow_links(run)),
+                    "Both slow links must keep a queue for each flow.",
+                    "Look at aqm: fq, sfq, fq_codel, fq_pie and cake serve flows in turn.",
+                    lambda run: [link.get("aqm", "fifo") for link in slow_links(run)],
+                ),
+                Condition(
+                    lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),
+                    f"After {AFTER_S} s the three goodputs must lie within 5 % of each other.",
+                    "Print my_run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
+                    lambda run: [round(value, 3) for value in _goodputs_mbps(run)],
+                ),
+                Condition(
+                    lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > 0.93 * limit_mbps,
+                    f"After {AFTER_S} s both links must be full to 93 % at least.",
+                    "Does the discipline drop before a window is as long as the path?",
+                    lambda run: f"{100 * sum(sorted(_goodputs_mbps(run))[:2]) / limit_mbps:.3g} %",
+                ),
+            ],
+            right="Equal, and both links full. The senders are the same as before: it is the queue that is fair.",
+            hints=[
+                "chapter.settings.crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
+                "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets, to fq or sfq.",
+                'aqm="fq" at both links, three nl.Tcp, duration_s=120, interval_s=1.',
+            ],
+        )

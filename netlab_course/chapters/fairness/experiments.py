@@ -1,0 +1,320 @@
+"""Runs, tables and figures of the chapter "Fair by which measure?"."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, theory
+from netlab.base.headers import MSS_BYTES
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.plots.theme import TEXT
+from netlab.runs import sweeps
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+from netlab_course.chapters.fairness import settings
+from netlab_course.page_style import spaced
+
+PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
+"""Flows over both slow links, over the first, over the second."""
+
+
+def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
+    """Return a scenario with a long TCP flow for each pair, started at a random moment of the first seconds."""
+    draw = np.random.default_rng(seed)
+    traffic = [
+        Tcp(src, dst, congestion=congestion, start_s=round(float(draw.uniform(0, settings.START_WITHIN_S)), 3))
+        for src, dst in pairs
+    ]
+    return Scenario(network, traffic, duration_s=settings.SECONDS, interval_s=1, seed=seed)
+
+
+def losses(run: Run) -> list[int]:
+    """Return for each flow how often it reduced its window for a loss after the warm-up."""
+    late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
+    # The slow-start threshold changes at each reduction, and only then.
+    thresholds = [flow["ssthresh_segments"].to_numpy() for _, flow in late.groupby("flow", sort=False)]
+    return [int(np.sum(threshold[1:] != threshold[:-1])) for threshold in thresholds]
+
+
+def rtts_ms(run: Run) -> list[float]:
+    """Return the mean round-trip time of each flow in ms after the warm-up, queueing included."""
+    late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
+    return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
+
+
+def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame:
+    """Measure a far and a near flow on one link; return a row for each seed and case: congestion control, queue, the
+    far propagation in ms.
+    """
+    pairs = (("h1", "h3"), ("h2", "h3"))
+    runs = sweeps.sweep(
+        {
+            (congestion, queue, far_ms, seed): drawn(settings.two_distances(queue, far_ms), pairs, congestion, seed)
+            for congestion, queue, far_ms in cases
+            for seed in range(1, seeds + 1)
+        }
+    )
+    rows = []
+    for (congestion, queue, far_ms, seed), run in runs.items():
+        far_mbps, near_mbps = run.goodput_mbps(after_s=settings.WARM_UP_S)
+        (far_rtt_ms, near_rtt_ms), (far_losses, near_losses) = rtts_ms(run), losses(run)
+        rows.append(
+            {
+                "congestion": congestion,
+                "queue": queue,
+                "base_ms": far_ms,
+                "seed": seed,
+                "far_mbps": far_mbps,
+                "near_mbps": near_mbps,
+                "far_rtt_ms": far_rtt_ms,
+                "near_rtt_ms": near_rtt_ms,
+                "far_losses": far_losses,
+                "near_losses": near_losses,
+                "part": far_mbps / (far_mbps + near_mbps),
+                "exponent": np.log(near_mbps / far_mbps) / np.log(far_rtt_ms / near_rtt_ms),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:
+    """Measure three flows over two slow links; return a row for each congestion control and seed."""
+    network = settings.crossing(**settings.QUEUES[queue]) if network is None else network
+    runs = sweeps.sweep(
+        {
+            (congestion, seed): drawn(network, PAIRS, congestion, seed)
+            for congestion in congestions
+            for seed in range(1, seeds + 1)
+        }
+    )
+    rows = []
+    for (congestion, seed), run in runs.items():
+        both, first, second = run.goodput_mbps(after_s=settings.WARM_UP_S)
+        long_ms, *short_ms = rtts_ms(run)
+        rows.append(
+            {
+                "congestion": congestion,
+                "seed": seed,
+                "h1-h3": both,
+                "h1-h2": first,
+                "h2-h3": second,
+                "long_ms": long_ms,
+                "short_ms": float(np.mean(short_ms)),
+                "ratio": 2 * both / (first + second),
+                "jain": theory.jain_index([both, first, second]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+CASES = (
+    ("reno", "drop-tail", "synchronized"),
+    ("reno", "gentle RED", "random"),
+    ("cubic", "drop-tail", "synchronized"),
+    ("cubic", "gentle RED", "random"),
+)
+NAMES = {"reno": "Reno", "cubic": "CUBIC"}
+PUBLISHED = {
+    ("reno", 800): (0.885, 3.107),
+    ("reno", 1300): (0.651, 3.300),
+    ("cubic", 800): (1.660, 2.858),
+    ("cubic", 1300): (1.606, 2.930),
+}
+"""Goodput of h1 (far) and of h2 (near, 300 ms) in Mbit/s from `epfl` section 3.2, D2 and D3."""
+PUBLISHED_CROSSING = {"h1-h3": 1.740, "h1-h2": 2.920, "h2-h3": 2.970}
+"""Goodputs with CUBIC in Mbit/s from `epfl` section 3.3."""
+
+
+def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent: float) -> float:
+    """Return the far flow's share of a full link, by `theory.rtt_shares_mbps`."""
+    return float(theory.rtt_shares_mbps(limit_mbps, [far_ms, near_ms], exponent)[0])
+
+
+def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
+    """Draw the far flow's share of both goodputs in the four cases, with intervals, and `share` at the measured RTTs."""
+    means, halves, expected = [], [], []
+    for congestion, queue, heard in CASES:
+        mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
+        mean, half = interval(mine["part"])
+        means.append(mean)
+        halves.append(half)
+        exponent = theory.RTT_EXPONENTS[congestion, heard]
+        expected.append(share(1.0, mine["far_rtt_ms"].mean(), mine["near_rtt_ms"].mean(), exponent))
+    return plots.Comparison(
+        x_label="Congestion control and queue",
+        y_label="h1's part of the goodput",
+        residual="absolute",
+        title=f"What the far flow gets of all, {settings.FAR_MS} beside {settings.NEAR_MS} ms",
+        cases=[f"{NAMES[congestion]}<br>{queue}" for congestion, queue, _ in CASES],
+    ).add("measured", range(len(CASES)), means, range(len(CASES)), expected, half_widths=halves)
+
+
+def parts_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the round-trip times split into propagation and queueing, the losses, and the exponent; a row for each case."""
+    rows = []
+    for congestion, queue, _ in CASES:
+        mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
+        queueing_ms = float((mine["near_rtt_ms"] - settings.NEAR_MS).mean())
+        rows.append(
+            {
+                "": f"{NAMES[congestion]}, {queue}",
+                "queueing (ms)": f"{queueing_ms:.0f}",
+                "T far/near": f"{mine['far_rtt_ms'].mean() / mine['near_rtt_ms'].mean():.2f}",
+                "cuts far": f"{mine['far_losses'].mean():.0f}",
+                "cuts near": f"{mine['near_losses'].mean():.0f}",
+                "both (Mbit/s)": f"{(mine['far_mbps'] + mine['near_mbps']).mean():.2f}",
+                "exponent": f"{interval(mine['exponent']):.1f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def published_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the published D2 and D3 with one draw of ours with the same queue, and the exponents of both."""
+    rows = []
+    for (congestion, far_ms), (far_mbps, near_mbps) in PUBLISHED.items():
+        mine = found[(found["congestion"] == congestion) & (found["base_ms"] == far_ms)].iloc[0]
+        their_theory = theory.rtt_shares_mbps(4.85, [far_ms, settings.NEAR_MS], 1)
+        theirs = np.log(near_mbps / far_mbps) / np.log(far_ms / settings.NEAR_MS)
+        rows.append(
+            {
+                "": f"{NAMES[congestion]}, {far_ms} ms",
+                "epfl's theory": f"{their_theory[0]:.2f} / {their_theory[1]:.2f}",
+                "epfl measured": f"{far_mbps:.2f} / {near_mbps:.2f}",
+                "here": f"{mine['far_mbps']:.1f} / {mine['near_mbps']:.1f}",
+                "exponent, epfl": f"{theirs:.1f}",
+                "exponent, here": f"{mine['exponent']:.1f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
+
+
+def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
+    """Return the goodputs of the three flows over two links in Mbit/s by four notions of fairness, a row for each notion."""
+    limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
+    links = {"first": limit_mbps, "second": limit_mbps}
+    rtts = dict.fromkeys(ROUTES, float(settings.NEAR_MS)) if rtts_ms is None else rtts_ms
+    found = {
+        "max-min": theory.max_min_mbps(links, ROUTES),
+        "Reno's own": theory.reno_optimum_mbps(links, ROUTES, rtts),
+        "CUBIC's own": theory.cubic_optimum_mbps(links, ROUTES, rtts),
+        "proportional": theory.proportional_fair_mbps(links, ROUTES),
+    }
+    table = pd.DataFrame(found).T[list(ROUTES)]
+    table["long / short"] = table["h1-h3"] / table["h2-h3"]
+    table["all three"] = table[list(ROUTES)].sum(axis=1)
+    return table
+
+
+def own_ratio(found: pd.DataFrame, congestion: str) -> float:
+    """Return the long flow's goodput relative to a short one's in a congestion control's own optimum, at the round-trip
+    times under load.
+    """
+    rtts = {pair: float(found["long_ms" if pair == "h1-h3" else "short_ms"].mean()) for pair in ROUTES}
+    return float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"])
+
+
+def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
+    """Draw the long flow's goodput relative to a short one's, with intervals, with each congestion control's own
+    optimum and two other notions.
+    """
+    by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
+    means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)
+    expected = [own_ratio(mine, congestion) for congestion, mine in by_control.items()]
+    comparison = plots.Comparison(
+        x_label="Congestion control",
+        y_label="Long flow / short flow",
+        residual="absolute",
+        title="A flow over two links beside flows over one",
+        cases=["Reno", "CUBIC"],
+    ).add("measured", [0, 1], means, [0, 1], expected, half_widths=halves)
+    comparison.figure.for_each_trace(lambda trace: trace.update(name="sender's own"), selector={"name": "theory"})
+    for level, name in ((1.0, "max-min"), (0.5, "proportional")):
+        comparison.figure.add_hline(
+            y=level,
+            line={"dash": "dot", "width": 1.5, "color": TEXT},
+            annotation_text=name,
+            annotation_position="top right",
+            row=1,
+            col=1,
+        )
+    comparison.figure.update_xaxes(range=[-0.6, 1.6])
+    return comparison
+
+
+def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean goodput of the three flows in Mbit/s with intervals, and the published ones; a row for each."""
+    rows = []
+    for congestion in ("reno", "cubic"):
+        mine = found[found["congestion"] == congestion]
+        got = {pair: f"{interval(mine[pair]):.2f}" for pair in ROUTES}
+        rows.append({"": NAMES[congestion], **got, "long / short": f"{interval(mine['ratio']):.2f}"})
+    ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])
+    theirs = {pair: f"{mbps:.2f}" for pair, mbps in PUBLISHED_CROSSING.items()}
+    rows.append({"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"})
+    return spaced(pd.DataFrame(rows))
+
+
+def host_and_connection(run: Run) -> str:
+    """Return a text with Jain's index of one run, counted by host and by connection."""
+    by_host = [float(value) for value in run.flows["goodput_mbps"]]
+    by_connection = [float(value) for value in run.streams["goodput_mbps"]]
+    return (
+        f"by host        {', '.join(f'{value:.1f}' for value in by_host)} Mbit/s: J = {theory.jain_index(by_host):.2f}\n"
+        f"by connection  {', '.join(f'{value:.1f}' for value in by_connection)} Mbit/s: "
+        f"J = {theory.jain_index(by_connection):.2f}\n"
+        "published by epfl: 1.21 and 3.52 Mbit/s by host"
+    )
+
+
+def lot_figure() -> plots.Comparison:
+    """Draw the goodput by round-trip time of single flows on links with random losses, with the formulas of both congestion controls."""
+    loss_rate, distances_ms = 0.002, {"h1": 300, "h2": 600, "h3": 1200}
+    links = [
+        Link(host, "r1", delay_ms=far_ms, loss_rate=loss_rate, reverse={"delay_ms": 0, "loss_rate": 0})
+        for host, far_ms in distances_ms.items()
+    ]
+    fast = Link("r1", "h4", rate_mbps=1000, queue_packets=5000, reverse={"rate_mbps": None, "queue_packets": None})
+    network = Topology([*distances_ms, "h4"], ["r1"], links=[*links, fast])
+    comparison = plots.Comparison(
+        x_label="Round-trip time (ms)",
+        y_label="Goodput (Mbit/s)",
+        title=f"Flows that lose {loss_rate:.1%} of their packets at random",
+        log_x=True,
+        log_y=True,
+    )
+    formulas: dict[str, Callable[[Any], Any]] = {
+        "reno": lambda rtt_ms: theory.mathis_mbps(MSS_BYTES, rtt_ms, loss_rate),
+        "cubic": lambda rtt_ms: theory.cubic_mbps(MSS_BYTES, rtt_ms, loss_rate),
+    }
+    runs = sweeps.sweep(
+        {
+            congestion: Scenario(
+                network,
+                [Tcp(host, "h4", congestion=congestion) for host in distances_ms],
+                duration_s=lasting(600, real_s=30),
+                interval_s=5,
+            )
+            for congestion in formulas
+        }
+    )
+    for congestion, formula in formulas.items():
+        comparison.add(
+            NAMES[congestion],
+            list(distances_ms.values()),
+            runs[congestion].goodput_mbps(after_s=settings.WARM_UP_S).to_numpy(),
+            np.geomspace(250, 1500, 40),
+            formula,
+        )
+    ticks = list(distances_ms.values())
+    comparison.figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    return comparison

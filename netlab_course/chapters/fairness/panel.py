@@ -1,0 +1,96 @@
+"""The panel of the chapter on fairness."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import plots, theory
+from netlab.plots.theme import COLOURS
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
+from netlab_course.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
+from netlab_course.chapters.fairness.settings import (
+    FAR_MS,
+    NEAR_MS,
+    QUEUE_PACKETS,
+    WARM_UP_S,
+    gentle_red,
+    two_distances,
+)
+
+HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
+"""The queues, each with the kind of losses that its theory assumes."""
+FARTHEST_MS = 1500
+MOST_PACKETS = 300
+WIDEST = FARTHEST_MS / NEAR_MS
+EARLIER = 12
+
+
+def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
+    fields = {
+        "drop-tail": {"queue_packets": room_packets},
+        "gentle RED": gentle_red(room_packets),
+        "one for each flow": {
+            "queue_packets": 2 * room_packets,
+            "aqm": "fq",
+            "aqm_options": {"flow_packets": room_packets},
+        },
+    }[queue]
+    pairs = (("h1", "h3"), ("h2", "h3"))
+    return {"topology": drawn(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)}
+
+
+def _show(result: Any, settings: Settings) -> go.Figure:
+    congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
+    far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
+    (far_ms, near_ms), (far_cuts, near_cuts) = rtts_ms(result), losses(result)
+    part = far_mbps / (far_mbps + near_mbps)
+    detail = (
+        f"{settings['far_ms']} ms, {settings['room_packets']} packets, draw {settings['draw']}<br>"
+        f"cuts: h1 {far_cuts}, h2 {near_cuts}"
+    )
+
+    def share(heard: str) -> Callable[[float], float]:
+        exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
+        return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
+
+    ratios = np.linspace(1, WIDEST, 81)
+    comparison = plots.Comparison(
+        x_label="T far / T near, queueing included",
+        y_label="h1's part of the goodput",
+        residual="absolute",
+        title=(
+            f"{NAMES[congestion]}, {queue}: h1 {far_mbps:.2f}, h2 {near_mbps:.2f} Mbit/s; "
+            f"h2 waits {near_ms - NEAR_MS:.0f} ms"
+        ),
+    ).add("measured", [far_ms / near_ms], [part], ratios, share(HEARD[queue]), details=[detail])
+    figure = comparison.figure
+    for heard, dash in (("synchronized", "dot"), ("random", "dashdot")):
+        if heard != HEARD[queue]:
+            figure.add_scatter(
+                x=ratios.tolist(),
+                y=[share(heard)(ratio) for ratio in ratios],
+                mode="lines",
+                name=heard,
+                line={"dash": dash, "width": 1.5, "color": COLOURS[0]},
+                row=1,
+                col=1,
+            )
+    return comparison.still(x=(0.95, WIDEST + 0.1), y=(0, 0.75), residual=0.35)
+
+
+@panel_maker(earlier=EARLIER)
+def panel() -> PanelParts:
+    """Show a far and a near flow on one link, and how distance and queue affect their shares.
+
+    Each run takes the chapter's four minutes of network time; each point is one draw.
+    """
+    controls = {
+        "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, FARTHEST_MS, 50, "ms"),
+        "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MOST_PACKETS, 10, "packets"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "queue": choice("Queue", list(HEARD)),
+        "cubic": toggle("CUBIC instead of Reno"),
+    }
+    return controls, _scenario, _show

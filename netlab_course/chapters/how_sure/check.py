@@ -1,0 +1,312 @@
+"""Checks of the chapter "How sure are you?". The answers are below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import theory
+from netlab.runs.replications import Interval, interval
+from netlab_course.answers import answer_in_words
+from netlab_course.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candidate
+from netlab_course.checks import Function, Misconception, Number, Result, Status, slips
+from netlab_course.conditions import Build, Condition
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import repeats
+
+_MEAN, _HALF = "mean", "half width"
+_ROUNDED = 0.02
+FEWEST_PAIRS = 5
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.interval = _interval(own)
+        self.runs = _runs(own)
+        self.decision = _decision(own)
+
+
+class Intervals(Function):
+    """A function that returns mean and half width, which are judged separately."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield the known mistakes as functions that return both numbers."""
+        for trap in self.misconceptions:
+
+            def both(values: Sequence[float], trap: Misconception = trap) -> tuple[float, float]:
+                assert callable(trap.answer)
+                return trap.answer(values, _MEAN), trap.answer(values, _HALF)
+
+            yield both, trap.sentence
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values; a copy, because a solution may sort them."""
+        return {"values": list(case["values"])}
+
+    def call(self, case: Mapping[str, Any]) -> str:
+        """Return the values as text."""
+        return super().words(self.arguments(case))
+
+    def words(self, case: Mapping[str, Any]) -> str:
+        """Return the values and the name of the judged number as text."""
+        return f"the {case['of']} of {self.call(case)}"
+
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:
+        """Return the number that the trial judges."""
+        try:
+            mean, half = value
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"it should return two numbers, mean and half width, not {answer_in_words(value)}"
+            ) from None
+        return mean if case["of"] == _MEAN else half
+
+
+def _of(values: Sequence[float], of: str) -> float:
+    return interval(values)[0 if of == _MEAN else 1]
+
+
+def _other_half(half: Any) -> Any:
+    """Return a wrong function: the right mean, and this half width."""
+    return lambda values, of: float(np.mean(values)) if of == _MEAN else float(half(np.asarray(values, dtype=float)))
+
+
+def _interval(own: StudentValues) -> Intervals:
+    return Intervals(
+        name="interval",
+        reference=_of,
+        cases=[
+            {"values": list(values), "of": of}
+            for values in (own.worked, (2.5, 2.0, 3.5, 3.0, 1.0), (0.1, 0.3), tuple(range(12)))
+            for of in (_MEAN, _HALF)
+        ],
+        unit="",
+        tolerance=0.002,
+        misconceptions=slips(
+            _other_half(lambda x: np.std(x, ddof=1)),
+            "This half width is the standard deviation: how far single runs scatter, not how sure their mean is.",
+            _other_half(lambda x: np.std(x, ddof=1) / math.sqrt(len(x))),
+            "This half width is the standard error. Student's factor is missing: with it the interval is one of 95 %.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x) / math.sqrt(len(x))),
+            "The standard deviation of a sample divides by one less than the number of values: ddof=1.",
+            _other_half(lambda x: 1.96 * np.std(x, ddof=1) / math.sqrt(len(x))),
+            "1.96 holds for very many values. For few of them Student's factor is larger.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1) / len(x)),
+            "This divides by the number of values. Divide by its square root.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1)),
+            "This half width does not shrink when there are more values: by what must it be divided?",
+            _other_half(lambda x: theory.student_t(len(x)) * np.var(x, ddof=1) / math.sqrt(len(x))),
+            "This takes the variance. Its root is the standard deviation.",
+            _other_half(lambda x: theory.student_t(max(2, len(x) - 1)) * np.std(x, ddof=1) / math.sqrt(len(x))),
+            "This is Student's factor for one value less. nl.theory.student_t takes the number of values as it is.",
+            lambda values, of: _of(values, _HALF if of == _MEAN else _MEAN),
+            "The two numbers are the other way round: first the mean, then half of the width.",
+            _other_half(lambda x: 2 * _of(x, _HALF)),
+            "This is the whole width, from one edge to the other. Asked for is half of it.",
+            lambda values, of: _of(values, _MEAN) + (-1 if of == _MEAN else 1) * _of(values, _HALF),
+            "These are the two edges. Asked for are the mean and half of the width.",
+            lambda values, of: float(np.median(values)) if of == _MEAN else _of(values, _HALF),
+            "This is the median. The interval is of the mean.",
+        ),
+        right="It is what nl.interval does.",
+        hints=[
+            "Three things: the mean, the standard deviation of the values, Student's factor for so many values.",
+            "np.std(values, ddof=1) is s; nl.theory.student_t(len(values)) is the factor.",
+            "half = nl.theory.student_t(len(values)) * np.std(values, ddof=1) / len(values) ** 0.5",
+        ],
+    )
+
+
+def _runs(own: StudentValues) -> Number:
+    ratio = own.scatter_ms / own.wanted_ms
+    return Number(
+        name="number of runs",
+        expected=lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms),
+        unit="",
+        tolerance=0.06,
+        misconceptions=slips(
+            lambda: ratio**2,
+            "This makes the standard error so small. The interval is about twice as wide.",
+            lambda: 2 * ratio,
+            "With this many the half width is too large: it falls with the root of the number.",
+            lambda: (4 * ratio) ** 2,
+            "This makes the whole width so small. Asked for is half of it: how far the interval reaches to each side.",
+        ),
+        right="Half of the width needs four times the runs: certainty is expensive.",
+        hints=[
+            "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
+            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Try it in the formula, then some more and some less.",
+            "The smallest r for which nl.theory.student_t(r) * s / r**0.5 is at most the wanted half width.",
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The choice of the best queue, with the measurements behind it."""
+
+    tables: Mapping[str, pd.DataFrame]
+    """The table of `netlab.repeat` for each queue."""
+    interval: tuple[float, float]
+    """Mean and half width of the difference of loss rates, second best queue minus best, seed by seed."""
+    choice: str
+    """The best queue."""
+
+    def losses(self) -> dict[str, pd.Series[float]]:
+        """Return the loss rate of each queue by seed."""
+        return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
+
+    def runs(self) -> int:
+        """Return the number of runs."""
+        return sum(table["seed"].nunique() for table in self.tables.values())
+
+    def differences(self) -> pd.Series[float]:
+        """Return the second best queue's loss rate minus that of the choice, for the seeds that both have."""
+        losses = self.losses()
+        pairs = [
+            (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
+        ]
+        return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
+
+    def right(self) -> Interval:
+        """Return the interval of these differences."""
+        return interval(self.differences())
+
+    def without_pairs(self) -> tuple[float, float]:
+        """Return the wrong interval without pairing by seeds: the difference of the means, and both half widths combined."""
+        losses = self.losses()
+        mean, half = interval(losses[self.choice])
+        other, its_half = interval(losses[str(self.differences().name)])
+        return other - mean, math.hypot(half, its_half)
+
+
+class Decision(Build):
+    """A comparison of three queues within a budget of runs, judged by the runs, the interval and the choice."""
+
+    def _judge(self, answer: object) -> Result:
+        found = answer if isinstance(answer, Decided) else _decided(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+
+def _decided(answer: object) -> Decided | str:
+    """Return the parts of an answer, or a message about its form."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != 3:
+        return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
+    tables, given, choice = answer
+    if not (isinstance(tables, Mapping) and set(tables) == set(QUEUES)):
+        return f'the first must be a dictionary with a table for "A", "B" and "C", got {answer_in_words(tables)}.'
+    for queue, table in tables.items():
+        if not (isinstance(table, pd.DataFrame) and {"seed", "loss_rate"} <= set(table) and "scenario" in table.attrs):
+            return f"the table of {queue} must be what nl.repeat(...) returned, got {answer_in_words(table)}."
+    try:
+        mean, half = (float(number) for number in given)
+    except (TypeError, ValueError):
+        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+    letter = choice.strip().upper() if isinstance(choice, str) else ""
+    if letter not in QUEUES:
+        return f"the third must be one of {', '.join(map(repr, QUEUES))}, got {answer_in_words(choice)}."
+    return Decided(dict(tables), (mean, half), letter)
+
+
+def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
+    """Return the queues whose tables belong to another scenario; longer runs would circumvent the budget."""
+
+    def is_its(queue: str) -> bool:
+        wanted, table = candidate(own, queue), tables[queue]
+        return repeats(table, wanted) and bool(table.attrs["scenario"]["duration_s"] == wanted.duration_s)
+
+    return [queue for queue in QUEUES if not is_its(queue)]
+
+
+def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    margin = _ROUNDED * (abs(wanted[0]) + wanted[1])
+    return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
+
+
+def _slip(found: Decided) -> str:
+    """Return the interval as text, with the message about a known mistake."""
+    mean, half = found.interval
+    got = f"{mean:.4g} ± {half:.2g}"
+    right_mean, right_half = found.right()
+    losses = found.losses()
+    slips: list[tuple[tuple[float, float], str]] = [
+        ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
+        (found.without_pairs(), "the two half widths put together: subtract seed by seed, then take the interval"),
+        ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
+        (
+            (right_mean - right_half, right_mean + right_half),
+            "the two edges; asked for are the mean and half of the width",
+        ),
+    ]
+    for queue in QUEUES:
+        if queue != found.choice:
+            pairs = (losses[queue] - losses[found.choice]).dropna()
+            slips += [(interval(pairs), f"the difference to {queue}, which is not the next best")] * (len(pairs) > 1)
+    for queue in QUEUES:
+        alone = interval(losses[queue])
+        slips.append(
+            ((alone.mean, alone.half_width), f"the interval of the loss rates of {queue}, not of a difference")
+        )
+    return next((f"{got}; this is {words}" for slip, words in slips if _agrees((mean, half), slip)), got)
+
+
+def _decision(own: StudentValues) -> Decision:
+    return Decision(
+        name="the best of three queues",
+        kind=Decided,
+        conditions=[
+            Condition(
+                lambda found: not _of_others(found.tables, own),
+                "Each table must be of the queue whose letter it has.",
+                'nl.repeat(chapter.settings.candidate(own, "A"), seeds=...) makes that of A.',
+                lambda found: ", ".join(f"{queue} is another scenario" for queue in _of_others(found.tables, own)),
+            ),
+            Condition(
+                lambda found: found.runs() <= BUDGET_RUNS and all(len(each) > 1 for each in found.losses().values()),
+                f"All tables together may have {BUDGET_RUNS} runs, and each must have two or more.",
+                "Where is another run worth most?",
+                lambda found: (
+                    f"{found.runs()} runs ({', '.join(f'{queue}: {len(each)}' for queue, each in found.losses().items())})"
+                ),
+            ),
+            Condition(
+                lambda found: len(found.differences()) >= FEWEST_PAIRS,
+                f"Your choice and the next best must have {FEWEST_PAIRS} seeds in common, or more.",
+                "seeds=8 means the seeds 1 to 8; a list of seeds is taken, too.",
+                lambda found: f"{len(found.differences())} seeds in common with {found.differences().name}",
+            ),
+            Condition(
+                lambda found: _agrees(found.interval, found.right()),
+                "The interval must be of the differences: the next best queue's loss rate minus that of your choice, seed by seed.",
+                "Put the loss rates side by side by seed, subtract, then nl.interval(...).",
+                _slip,
+            ),
+            Condition(
+                lambda found: float(found.differences().mean()) > 0,
+                "The queue of your choice must lose less than both others in your runs.",
+                "Compare the means of the seeds that the tables have in common.",
+                lambda found: (
+                    f"{found.choice!r}; {found.differences().name} loses {-found.differences().mean():.2g} less on average"
+                ),
+            ),
+            Condition(
+                lambda found: found.right().mean > found.right().half_width,
+                "The interval must not hold 0, or the difference may as well be nothing.",
+                "The same seeds in both tables make it narrower; so do more runs of the two that are close.",
+                lambda found: f"{found.right().mean:.4g} ± {found.right().half_width:.2g}",
+            ),
+        ],
+        right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must survive that.",
+        hints=[
+            "A few runs of each show which queue is out. Spend the rest on the two that are close, with the same seeds for both.",
+            'my_tables["A"].set_index("seed")["loss_rate"] are the loss rates of A by seed: two of these can be subtracted.',
+            "my_interval = nl.interval((next_best - best).dropna()), with the columns of the second hint.",
+        ],
+    )

@@ -1,0 +1,163 @@
+"""Tables and figures of the chapter "How sure are you?"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, points
+from netlab.runs import sweeps
+from netlab.runs.replications import interval, repeat
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+from netlab_course.chapters.how_sure.settings import (
+    LARGE_PACKETS,
+    SEEDS,
+    SMALL_PACKETS,
+    bursts,
+    clockwork,
+    filling,
+    modest_and_greedy,
+)
+
+Intervals = Sequence[tuple[float, float]]
+
+_HOLDS = {"color": COLOURS[0], "symbol": "circle"}
+_MISSES = {"color": COLOURS[1], "symbol": "x"}
+
+
+def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
+    """Return which intervals (mean and half width) do not contain the true mean."""
+    means, halves = np.asarray(found, dtype=float).T
+    return np.asarray(np.abs(means - truth) > halves)
+
+
+def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
+    """Draw each interval as a vertical bar with the true mean; intervals that miss it have another colour and symbol."""
+    means, halves = np.asarray(found, dtype=float).T
+    misses = missing(found, truth)
+    numbers = np.arange(1, len(means) + 1)
+    figure = go.Figure(layout={"template": "netlab", "title_text": title, "height": 420})
+    for name, chosen, look in (("holds the true mean", ~misses, _HOLDS), ("misses it", misses, _MISSES)):
+        if chosen.any():
+            figure.add_scatter(
+                x=numbers[chosen].tolist(),
+                y=means[chosen].tolist(),
+                error_y={"type": "data", "array": halves[chosen].tolist(), "thickness": 3, "width": 0},
+                mode="markers",
+                name=name,
+                marker={**look, "size": 10},
+                hovertemplate="interval %{x}: %{y:.4f} ± %{error_y.array:.4f}<extra></extra>",
+            )
+    figure.add_hline(y=truth, line={"dash": "dash", "width": 2, "color": TEXT})
+    figure.add_annotation(x=1, xref="paper", xanchor="right", y=truth, yanchor="bottom", text="true", showarrow=False)
+    figure.update_xaxes(title_text="Number of the interval", dtick=2, range=[0, len(means) + 1.5])
+    return figure.update_yaxes(title_text="Loss rate", rangemode="tozero")
+
+
+def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
+    """Draw the loss rates with both queue sizes by seed, and below them their difference with its interval; in per cent."""
+    difference = small - large
+    mean, half = interval(difference)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1)
+    figure.update_layout(template="netlab", title_text="The same arrivals, two rooms", height=520)
+    for number, (name, values) in enumerate(
+        {f"room for {SMALL_PACKETS}": small, f"room for {LARGE_PACKETS}": large}.items()
+    ):
+        figure.add_scatter(
+            x=values.index.tolist(),
+            y=values.tolist(),
+            name=name,
+            mode="lines+markers",
+            line={"color": COLOURS[number], "width": 1},
+            marker={"symbol": SYMBOLS[number], "size": 10},
+            row=1,
+            col=1,
+        )
+    figure.add_scatter(
+        x=difference.index.tolist(), y=difference.tolist(), name="difference", **points(2, 10), row=2, col=1
+    )
+    figure.add_hrect(y0=mean - half, y1=mean + half, fillcolor=COLOURS[2], opacity=0.25, line_width=0, row=2, col=1)
+    figure.update_yaxes(title_text="Lost (%)", rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text="Difference (%)", rangemode="tozero", row=2, col=1)
+    return figure.update_xaxes(title_text="Seed", dtick=1, row=2, col=1)
+
+
+def difference_table(small: pd.Series[float], others: pd.Series[float], large: pd.Series[float]) -> pd.DataFrame:
+    """Return the difference between the two queue sizes in per cent with its 95 % interval, for different and for equal seeds."""
+    apart = pd.Series(small.to_numpy() - others.to_numpy())
+    together = small - large
+    return pd.DataFrame(
+        {
+            "the two rooms have": ["other seeds", "the same seeds"],
+            "difference (%)": [apart.mean(), together.mean()],
+            "half width (%)": [interval(apart).half_width, interval(together).half_width],
+            "holds 0": ["yes" if abs(mean) <= half else "no" for mean, half in map(interval, (apart, together))],
+        }
+    )
+
+
+def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
+    """Return the mean round-trip time of pings while a queue fills, without those sent before each cut; with 95 % intervals."""
+    runs = sweeps.sweep([filling(seed) for seed in range(1, seeds + 1)])
+    rows = []
+    for cut_s in cuts_s:
+        mean, half = interval([run.pings.loc[run.pings["t_s"] >= cut_s, "rtt_ms"].mean() for run in runs])
+        rows.append({"left out (s)": cut_s, "mean RTT (ms)": mean, "half width (ms)": half})
+    return pd.DataFrame(rows)
+
+
+def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
+    """Return the loss rate of the modest host with exactly periodic senders, by the delay of its start; mean and half
+    width over some seeds.
+    """
+    found = {start: interval(_first(repeat(clockwork(start), seeds=seeds))) for start in later_ms}
+    return pd.DataFrame(
+        [
+            {"h1 starts later by (ms)": start, "loss rate": mean, "half width": half}
+            for start, (mean, half) in found.items()
+        ]
+    )
+
+
+def modest_table(seeds: int = 10) -> pd.DataFrame:
+    """Return the losses of both hosts in each run of scenario A2 of `epfl`, and their difference; in per cent."""
+    table = repeat(modest_and_greedy(), seeds=seeds)
+    wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
+    return wide.assign(difference=wide["h2"] - wide["h1"])
+
+
+def pairs_of_rooms(seeds: int = 200) -> float:
+    """Return the factor by which equal seeds narrow the interval of the difference between the two queue sizes."""
+
+    def losses(room: int, first: int) -> NDArray[np.float64]:
+        return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
+
+    small, large, other = losses(SMALL_PACKETS, 1), losses(LARGE_PACKETS, 1), losses(LARGE_PACKETS, seeds + 1)
+    return interval(small - other).half_width / interval(small - large).half_width
+
+
+def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
+    """Return the factor by which equal seeds narrow the interval of the difference between Reno and CUBIC, over a lossy link."""
+    slow = Link(
+        "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
+    )
+    network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
+
+    def goodputs(congestion: str, first: int) -> NDArray[np.float64]:
+        scenario = Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10)
+        return repeat(scenario, seeds=range(first, first + seeds))["goodput_mbps"].to_numpy(dtype=float)
+
+    reno, cubic, other = goodputs("reno", 1), goodputs("cubic", 1), goodputs("cubic", seeds + 1)
+    return interval(reno - other).half_width / interval(reno - cubic).half_width
+
+
+def _first(table: pd.DataFrame) -> pd.Series[float]:
+    return table.loc[table["src"] == "h1", "loss_rate"]

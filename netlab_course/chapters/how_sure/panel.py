@@ -1,0 +1,42 @@
+"""The panel of the chapter "How sure are you?"."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import theory
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
+from netlab_course.chapters.how_sure.experiments import missing, strokes_figure
+from netlab_course.chapters.how_sure.settings import INTERVALS, RUNS_EACH, TRUE_LOSS_RATE, known_loss
+
+FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
+
+
+@panel_maker(earlier=0)
+def panel() -> PanelParts:
+    """Show twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
+
+    def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
+        return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        runs, factor = settings["runs"], FACTORS[settings["factor"]]
+        values = result.flows["loss_rate"].to_numpy(dtype=float).reshape(INTERVALS, runs)
+        factor = theory.student_t(runs) if factor is None else factor
+        halves = factor * values.std(axis=1, ddof=1) / np.sqrt(runs)
+        found = list(zip(values.mean(axis=1), halves, strict=True))
+        missed = missing(found, TRUE_LOSS_RATE).sum()
+        figure = strokes_figure(
+            found, TRUE_LOSS_RATE, title=f"{missed} of {INTERVALS} intervals miss; each is of {runs} values"
+        )
+        return figure.update_yaxes(range=[0, 0.25])
+
+    controls = {
+        "runs": slider("Values in an interval", RUNS_EACH, 2, 8, 1),
+        "datagrams": slider("Datagrams for each value", 200, 50, 400, 50),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "factor": choice("Factor", list(FACTORS)),
+    }
+    return controls, scenario, show

@@ -1,0 +1,180 @@
+"""The checks of the chapter "Why is 95 % too much?". The formulas are below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from netlab import theory
+from netlab.base import bisection
+from netlab.base.units import ms_to_s
+from netlab.runs.replications import interval
+from netlab_course.chapters.load_and_delay import settings
+from netlab_course.chapters.load_and_delay.experiments import by_formula_ms
+from netlab_course.checks import Function, Number, slips
+from netlab_course.conditions import Condition
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+
+def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
+    return theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
+
+
+def _load(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    return offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
+
+
+def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float], float]:
+    """Return a wrong formula that counts this share of the packet in transmission, and this share of the packet's own time."""
+
+    def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+        load, service_ms = _load(rate_mbps, payload_bytes, offered_mbps), _service_ms(rate_mbps, payload_bytes)
+        return service_ms * (load / (1 - load) * share + own_ms)
+
+    return wrong
+
+
+def _headers_forgotten(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    load, service_ms = offered_mbps / rate_mbps, theory.transmission_delay_ms(payload_bytes, rate_mbps)
+    return service_ms * (load / (1 - load) / 2 + 1)
+
+
+def _headers_of_time_only(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    load, service_ms = offered_mbps / rate_mbps, _service_ms(rate_mbps, payload_bytes)
+    return service_ms * (load / (1 - load) / 2 + 1)
+
+
+def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
+    """Return the number of calls that fit, before rounding down, if the link carried frames of this size."""
+    service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
+
+    def in_time(load: float) -> bool:
+        return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
+
+    return bisection.last(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
+
+
+def _load_of_a_call(service_ms: float) -> float:
+    return settings.CALL_PACKETS_PER_S * ms_to_s(service_ms)
+
+
+@dataclass(kw_only=True, repr=False)
+class _Calls(Number):
+    """A check of an integer number of calls."""
+
+    exactly: float
+    """The number before it is rounded down."""
+
+    def tells_apart(self) -> bool:
+        """Return whether a measurement can decide the answer, and each known mistake gives a different number."""
+        wrong = [answer for answer, _ in self.mistakes()]
+        return super().tells_apart() and 0.3 < self.exactly % 1 < 0.7 and len(set(wrong)) == len(wrong)
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.mean_delay = Function(
+            name="mean delay",
+            reference=by_formula_ms,
+            cases=[
+                {
+                    "rate_mbps": own.worked_rate_mbps,
+                    "payload_bytes": own.worked_payload_bytes,
+                    "offered_mbps": own.worked_mbps,
+                },
+                {"rate_mbps": 5, "payload_bytes": 1000, "offered_mbps": 4.5},
+                {"rate_mbps": 1, "payload_bytes": 172, "offered_mbps": 0.6},
+                {"rate_mbps": 100, "payload_bytes": 1472, "offered_mbps": 10},
+            ],
+            unit="ms",
+            tolerance=0.002,
+            misconceptions=slips(
+                _with_wait(0.5, own_ms=0.0),
+                "This is the wait alone. The delay ends when the packet's own last bit has left.",
+                _with_wait(1.0),
+                "This counts the whole time of the packet that is on the link. You come at any moment of it: how much is left on "
+                "average?",
+                _with_wait(1.0, own_ms=0.0),
+                "This is the wait alone, and it counts the whole time of the packet that is on the link. You come at any moment of it.",
+                _headers_forgotten,
+                "The headers are missing: 42 bytes of each packet are on the link too.",
+                _headers_of_time_only,
+                "The time on the link includes the headers, the load does not: it is the share of the time in which the link is busy.",
+            ),
+            right="At a load of 0 it is the time on the link, near a load of 1 it has no bound.",
+            hints=[
+                "First the time of one packet on the link, sigma: its bytes with 42 bytes of headers, times 8, over the rate.",
+                "The load is packets per second times sigma. How many packets per second is the offered rate?",
+                "Wait = load / (1 - load) * what is left of the packet on the link. Sizes are equal: on average sigma / 2. Then add sigma.",
+            ],
+        )
+        made = Repetition(
+            name="delay at 90 %",
+            scenario=lambda: settings.busy(own),
+            made_by="chapter.settings.busy(own, duration_s=...)",
+            values=lambda table: table.set_index("seed")["delay_ms"],
+            expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered(table)),
+            unit="ms",
+            axis="Mean delay (ms)",
+            right=(
+                "To halve the interval, the runs must last four times as long. At a load of 95 % they must last five times as long "
+                "for the same per cent."
+            ),
+            plot='my_table.plot(kind="scatter", x="seed", y="delay_ms")',
+            hints=[
+                "Start with 10 seeds of 10 s. How wide is the interval? It shrinks with the root of the time.",
+                "Longer runs rather than more of them: a run begins with an empty queue, and many seeds do not cure that.",
+            ],
+        )
+        made.conditions = [
+            *made.conditions,
+            Condition(
+                lambda found: _relative_half(made.values(found.table)) <= settings.ACCURACY,
+                f"Half of the interval must be at most {100 * settings.ACCURACY:g} % of the mean.",
+                "Give chapter.settings.busy(own, duration_s=...) more seconds, or nl.repeat more seeds.",
+                lambda found: f"{100 * _relative_half(made.values(found.table)):.2g} %",
+            ),
+        ]
+        self.busy = made
+        wire_bytes = theory.udp_wire_bytes(own.call_bytes)
+        exactly = calls_that_fit(own, wire_bytes)
+        service_ms = settings.call_service_ms(own)
+        self.calls = _Calls(
+            name="calls that fit",
+            expected=int(exactly),
+            exactly=exactly,
+            unit="calls",
+            tolerance=0.4 / int(exactly),
+            whole=True,
+            measured=True,
+            harmless=lambda number: number == int(number) and 1 <= number < 1 / _load_of_a_call(service_ms),
+            misconceptions=slips(
+                int(1 / _load_of_a_call(service_ms)),
+                "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
+                int(calls_that_fit(own, own.call_bytes)),
+                "The headers are missing: 42 bytes of each datagram are on the line too.",
+            ),
+            right="The line has room for more, but not for calls that must be in time.",
+            hints=[
+                "Each call brings 50 datagrams a second. How long is one of them on the line? That gives the load of a call.",
+                "The limit is for wait and time on the line together. Near full load, exp(-wait / mean wait) wait longer.",
+                "Then run it: nl.run(chapter.settings.calls(own, number)) and experiments.late_percent(run). One call more, one call less.",
+            ],
+        )
+
+
+def _relative_half(values: pd.Series[float]) -> float:
+    """Return half the width of the values' interval relative to their mean."""
+    mean, half = interval(values)
+    return half / mean
+
+
+def _offered(table: pd.DataFrame) -> float:
+    """Return the offered rate of the repeated scenario in Mbit/s."""
+    found: float = table.attrs["scenario"]["traffic"][0]["rate_mbps"]
+    return found

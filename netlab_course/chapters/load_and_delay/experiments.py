@@ -1,0 +1,267 @@
+"""Runs, tables and figures of the chapter "Why is 95 % too much?"."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab import plots, theory
+from netlab.base.units import MS_PER_S
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.plots.theme import COLOURS, TEXT, Array, points, theory_line
+from netlab.runs import experiment, sweeps
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+from netlab_course.chapters.load_and_delay import settings
+from netlab_course.own_numbers import StudentValues
+from netlab_course.page_style import spaced
+
+SEEDS = 5
+LONG_SEEDS = 8
+"""The number of seeds at a load of 95 %, where results scatter most."""
+WAITS_S = lasting(50, real_s=10)
+KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], Mapping[float, float], float, float]] = {
+    "one size": (settings.one_size, settings.ONE_SIZE_S, settings.SERVICE_MS, 0.0),
+    "mixed sizes": (settings.mixed_sizes, settings.MIXED_S, settings.MIXED_SERVICE_MS, settings.MIXED_VARIATION),
+}
+"""For each kind: a function that returns the scenario, durations in s by load, the mean time on the link in ms, and the
+variation of the sizes.
+"""
+
+
+def mean_delay_ms(run: Run) -> float:
+    """Return the mean delay in ms of all datagrams of a run."""
+    received = run.flows["received_datagrams"]
+    return float((run.flows["delay_ms"] * received).sum() / received.sum())
+
+
+def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    """Return the mean delay in ms of datagrams of one size at random moments: the wait, and the time on the link."""
+    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
+    load = offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
+    return float(theory.mean_wait_ms(load, service_ms)) + service_ms
+
+
+def theory_ms(kind: str, load: float) -> float:
+    """Return the mean delay in ms by Pollaczek and Khinchine."""
+    _, _, service_ms, variation = KINDS[kind]
+    return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
+
+
+def delays() -> pd.DataFrame:
+    """Measure mean delays; return a row for each kind, load and seed."""
+    return _drawn(
+        {
+            (kind, load, seed, seconds): make(load, seconds)
+            for kind, (make, lengths_s, _, _) in KINDS.items()
+            for load, seconds in lengths_s.items()
+            for seed in range(1, (LONG_SEEDS if load == max(settings.ONE_SIZE_S) else SEEDS) + 1)
+        }
+    )
+
+
+def shorter(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of `found` at 95 %, and more runs that are shorter."""
+    load = max(settings.ONE_SIZE_S)
+    scenarios: dict[tuple[str, float, int, float], Scenario] = {
+        ("one size", load, seed, seconds): settings.one_size(load, seconds)
+        for seconds, number in settings.SHORTER_S.items()
+        for seed in range(1, number + 1)
+    }
+    return pd.concat([_drawn(scenarios), found[found["load"] == load]], ignore_index=True)
+
+
+def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
+    return list(found.groupby(names, sort=False))
+
+
+def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.DataFrame:
+    runs = sweeps.sweep({key: replace(scenario, seed=key[2]) for key, scenario in scenarios.items()})
+    names = ("kind", "load", "seed", "seconds")
+    return pd.DataFrame(
+        [{**dict(zip(names, key, strict=True)), "delay_ms": mean_delay_ms(run)} for key, run in runs.items()]
+    )
+
+
+def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
+    """Draw the mean delay by load with 95 % intervals: one size with `formula`, mixed sizes with theory."""
+    comparison = plots.Comparison(
+        "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
+    )
+    line = np.linspace(0.02, 0.965, 90)
+    formulas = {"one size": formula, "mixed sizes": lambda load: theory_ms("mixed sizes", load)}
+    for kind, rows in _groups(found, "kind"):
+        intervals = {load: interval(mine["delay_ms"]) for load, mine in _groups(rows, "load")}
+        means, halves = zip(*intervals.values(), strict=True)
+        comparison.add(kind, list(intervals), means, line, np.vectorize(formulas[kind]), half_widths=halves)
+    comparison.figure.update_yaxes(range=[0, 40], row=1, col=1)
+    return comparison
+
+
+def load_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean delay with its interval and theory, and the mean number of packets by Little's law."""
+    rows = []
+    for (kind, load), mine in _groups(found, ["kind", "load"]):
+        delay_ms = interval(mine["delay_ms"])
+        packets_per_ms = load / KINDS[kind][2]
+        rows.append(
+            {
+                "": kind,
+                "load": load,
+                "runs": f"{len(mine)} of {mine['seconds'].iloc[0]:g} s",
+                "delay (ms)": f"{delay_ms:.2f}",
+                "theory (ms)": f"{theory_ms(kind, load):.2f}",
+                "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def length_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return statistics of the runs at 95 % by duration: the mean with its interval, the extremes, the scatter, and its theory."""
+    load = max(settings.ONE_SIZE_S)
+    wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", load)
+    rows = []
+    for seconds, mine in _groups(found, "seconds"):
+        relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, settings.SERVICE_MS)
+        rows.append(
+            {
+                "length (s)": seconds,
+                "runs": len(mine),
+                "d / theta": f"{relaxations:.0f}",
+                "mean delay (ms)": f"{interval(mine['delay_ms']):.1f}",
+                "lowest, highest": f"{mine['delay_ms'].min():.1f}, {mine['delay_ms'].max():.1f}",
+                "scatter (%)": f"{100 * mine['delay_ms'].std() / mine['delay_ms'].mean():.0f}",
+                "in theory (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def length_figure(found: pd.DataFrame) -> go.Figure:
+    """Draw each run at 95 % by duration, and theory for an infinite run."""
+    load = max(settings.ONE_SIZE_S)
+    figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
+    # Draw runs of the same duration side by side, so that all are visible.
+    places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
+    spread = found["seconds"] * 1.4**places
+    figure.add_scatter(
+        x=spread.tolist(),
+        y=found["delay_ms"].tolist(),
+        name="one run",
+        **points(),
+        hovertext=[
+            f"seed {seed}, {seconds:g} s" for seed, seconds in zip(found["seed"], found["seconds"], strict=True)
+        ],
+    )
+    longest_s = float(found["seconds"].max())
+    figure.add_scatter(
+        x=[1.2, 1.6 * longest_s],
+        y=[theory_ms("one size", load)] * 2,
+        name="theory, a run without end",
+        **theory_line(color=COLOURS[0]),
+    )
+    lengths_s = sorted(found["seconds"].unique())
+    figure.update_xaxes(
+        title_text="Length of the run (s); runs of one length stand side by side",
+        type="log",
+        tickvals=lengths_s,
+        ticktext=[f"{s:g}" for s in lengths_s],
+    )
+    figure.update_yaxes(title_text="Mean delay (ms)", rangemode="tozero")
+    return figure
+
+
+def delays_ms(run: Run) -> Array:
+    """Return the delay in ms of each packet from leaving h1 to its arrival at h2, from a run with `CAPTURES`; the queue
+    is first in, first out.
+    """
+    packets = run.packets
+    left_s = packets.loc[(packets["node"] == "h1") & packets["departs"], "t_s"].to_numpy(dtype=float)
+    arrived_s = packets.loc[(packets["node"] == "h2") & ~packets["departs"], "t_s"].to_numpy(dtype=float)
+    found: Array = MS_PER_S * (arrived_s - left_s[: len(arrived_s)])
+    return found
+
+
+def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
+    """Return the wait of each packet in five runs for each load."""
+    seeds = range(1, SEEDS + 1)
+    runs = sweeps.sweep(
+        {
+            (load, seed): replace(settings.one_size(load, WAITS_S), captures=settings.CAPTURES, seed=seed)
+            for load in loads
+            for seed in seeds
+        }
+    )
+    return {load: [delays_ms(runs[load, seed]) - settings.SERVICE_MS for seed in seeds] for load in loads}
+
+
+def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
+    """Return the share of packets that wait longer than a time in ms: mean of the runs, with its interval."""
+    # Captures count in nanoseconds: ignore smaller differences.
+    return interval([float((waits > wait_ms + 1e-6).mean()) for waits in waits_ms])
+
+
+def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 10.0) -> Interval:
+    """Return the additional wait in ms that makes late packets ten times rarer, from the shares at two waits."""
+    shares = [[float((waits > wait_ms).mean()) for wait_ms in (near_ms, far_ms)] for waits in waits_ms]
+    return interval([(far_ms - near_ms) / np.log10(near / far) for near, far in shares])
+
+
+def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
+    """Draw the share of packets that wait longer, with intervals, on a logarithmic axis with theory's exponential tails."""
+    figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
+    for number, (load, waits) in enumerate(waits_ms.items()):
+        # Stop where fewer than ten packets of a run are left: these waited together in one long queue, and give no share.
+        at_ms = np.arange(0, min(longest_ms, *(np.sort(each)[-10] for each in waits)), 1.0)
+        shares_and_halves = [late_share(waits, wait) for wait in at_ms]
+        figure.add_scatter(
+            x=at_ms.tolist(),
+            y=[share.mean for share in shares_and_halves],
+            # An interval that reaches 0 cannot be drawn on a logarithmic axis.
+            error_y={
+                "array": [share.half_width for share in shares_and_halves],
+                "arrayminus": [min(share.half_width, 0.9 * share.mean) for share in shares_and_halves],
+                "thickness": 1,
+            },
+            name=f"{100 * load:.0f} % busy",
+            legendgroup=f"{load}",
+            **points(number, 8),
+        )
+        waits_shown_ms = np.linspace(0, longest_ms, 100)
+        figure.add_scatter(
+            x=waits_shown_ms.tolist(),
+            y=theory.late_share(load, settings.SERVICE_MS, waits_shown_ms).tolist(),
+            name=f"theory, {100 * load:.0f} % busy",
+            legendgroup=f"{load}",
+            **theory_line(color=COLOURS[number]),
+        )
+    figure.add_hline(y=0.01, line={"dash": "dot", "width": 1.5, "color": TEXT})
+    # On a logarithmic axis, the position of an annotation is a power of ten.
+    figure.add_annotation(x=1, xref="paper", y=-2, text="1 in 100", showarrow=False, xanchor="right", yanchor="bottom")
+    figure.update_xaxes(title_text="Wait (ms)", range=[0, longest_ms])
+    shares = [1, 0.1, 0.01, 0.001]
+    figure.update_yaxes(
+        title_text="Share of packets that wait longer",
+        type="log",
+        range=[-3.3, 0.05],
+        tickvals=shares,
+        ticktext=[f"{share:g}" for share in shares],
+    )
+    return figure
+
+
+def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
+    """Return the percentage of packets that took longer than a time in ms."""
+    return float(100 * (delays_ms(run) > limit_ms).mean())
+
+
+def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
+    """Return the mean percentage of late packets in five runs with a number of calls; `how` is passed to `settings.calls`."""
+    return interval(
+        [late_percent(experiment.run(settings.calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)]
+    )

@@ -1,0 +1,48 @@
+"""The panel of the chapter on load and delay."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import plots
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
+from netlab_course.chapters.load_and_delay.experiments import KINDS, mean_delay_ms, theory_ms
+
+LOWEST, HIGHEST = 0.1, 0.98
+LONGEST_S = 60
+
+
+@panel_maker(earlier=12)
+def panel() -> PanelParts:
+    """Show the mean delay of datagrams at random moments over one link; each point is one run."""
+
+    def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
+        return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        load, sizes = settings["load"], settings["sizes"]
+        delay_ms, expected_ms = mean_delay_ms(result), theory_ms(sizes, load)
+        comparison = plots.Comparison(
+            x_label="Load (share of the time in which the link is busy)",
+            y_label="Mean delay (ms)",
+            title=f"{sizes}, {100 * load:.0f} % for {settings['duration_s']} s: {delay_ms:.1f} ms (theory {expected_ms:.1f} ms)",
+            log_y=True,
+        ).add(
+            "measured",
+            [load],
+            [delay_ms],
+            np.linspace(0.02, HIGHEST + 0.005, 120),
+            np.vectorize(lambda at: theory_ms(sizes, at)),
+            details=[f"{settings['duration_s']} s, draw {settings['draw']}"],
+        )
+        return comparison.still(x=(0, 1), y=(1, 200), residual=60)
+
+    controls = {
+        "load": slider("Load", 0.5, LOWEST, HIGHEST, 0.01),
+        "duration_s": slider("Length of the run", 10, 2, LONGEST_S, 2, "s"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "sizes": choice("Datagrams of", list(KINDS)),
+    }
+    return controls, scenario, show

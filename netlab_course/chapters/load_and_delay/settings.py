@@ -1,0 +1,120 @@
+"""The link and own numbers of the chapter "Why is 95 % too much?", without answers."""
+
+import numpy as np
+
+from netlab import engines, theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
+from netlab.captures import Capture
+from netlab.engines import lasting
+from netlab.network import topologies
+from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Udp
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+
+RATE_MBPS = 5
+PAYLOAD_BYTES = 1000
+SERVICE_MS = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
+ROOM_PACKETS = 10_000
+
+MIXED_RATE_MBPS = 1.5
+MIXED_FRAMES = np.arange(89, 1514, 237)
+MIXED_SHARES = 0.5 ** np.arange(1, len(MIXED_FRAMES) + 1) / (1 - 0.5 ** len(MIXED_FRAMES))
+MIXED_BYTES = float(MIXED_SHARES @ MIXED_FRAMES)
+MIXED_VARIATION = float(MIXED_SHARES @ (MIXED_FRAMES - MIXED_BYTES) ** 2) / MIXED_BYTES**2
+MIXED_SERVICE_MS = theory.transmission_delay_ms(MIXED_BYTES, MIXED_RATE_MBPS)
+"""Seven frame sizes, each half as frequent as the previous: nearly exponentially distributed, within Ethernet's limits."""
+
+ONE_SIZE_S = {
+    0.5: lasting(10, real_s=4),
+    0.8: lasting(20, real_s=6),
+    0.9: lasting(30, real_s=8),
+    0.95: lasting(32, real_s=12),
+}
+MIXED_S = {0.5: lasting(10, real_s=4), 0.8: lasting(20, real_s=6), 0.9: lasting(40, real_s=8)}
+"""Duration of a run in s for each load: longer where the queue has a longer memory."""
+SHORTER_S = {2: 40, 8: 16}
+"""The number of runs of each shorter duration in s at 95 %."""
+LEAST_S = lasting(10, real_s=2)
+ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
+"""The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
+CALLS_S = lasting(30, real_s=10)
+CALL_PACKETS_PER_S = 50
+CAPTURES = (Capture("h1", "r1"), Capture("r1", "h2"))
+"""A packet is in the router's queue between these two captures; a capture of the slow link alone shows it only when it leaves."""
+LATE_MS = 20.0
+LATE_SHARE = 0.01
+
+NUMBERS = OwnNumbers(
+    {
+        "worked_rate_mbps": (10, 8, 12, 16, 20, 25),
+        "worked_payload_bytes": (500, 400, 600, 700, 800, 900),
+        "worked_percent": (60, 50, 70, 75),
+        "busy_rate_mbps": (5, 6, 8, 10),
+        "line_rate_mbps": (1, 0.8, 0.9, 1.1, 1.2, 1.3),
+        "call_bytes": (172, 92, 132, 212, 252),
+    },
+    derive=lambda own: {
+        "worked_mbps": round(
+            own.worked_percent / 100 * theory.udp_goodput_limit_mbps(own.worked_rate_mbps, own.worked_payload_bytes), 3
+        )
+    },
+)
+
+
+def network(rate_mbps: float = RATE_MBPS) -> Topology:
+    """Return one sender, one receiver and one router; only the link to the receiver has a rate, and its queue never overflows."""
+    return topologies.chain([None, rate_mbps], [0, 0], ROOM_PACKETS)
+
+
+def offered_mbps(load: float, rate_mbps: float = RATE_MBPS, payload_bytes: int = PAYLOAD_BYTES) -> float:
+    """Return the rate of data in Mbit/s that keeps a link busy for this share of the time."""
+    return load * theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
+
+
+def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Scenario:
+    """Return datagrams of one size at random moments."""
+    flow = Udp("h1", "h2", rate_mbps=offered_mbps(load, rate_mbps), payload_bytes=PAYLOAD_BYTES, spacing="random")
+    return Scenario(network(rate_mbps), [flow], duration_s=duration_s, interval_s=1)
+
+
+def mixed_sizes(load: float, duration_s: float) -> Scenario:
+    """Return datagrams of seven sizes at random moments over a slower link, with the mean time on the link of `one_size`."""
+    packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
+    flows = [
+        Udp(
+            "h1",
+            "h2",
+            rate_mbps=float(packets_per_s * share * payload * BITS_PER_BYTE / BITS_PER_MEGABIT),
+            payload_bytes=payload,
+            spacing="random",
+        )
+        for share, payload in zip(MIXED_SHARES, (int(frame) - 42 for frame in MIXED_FRAMES), strict=True)
+    ]
+    return Scenario(network(MIXED_RATE_MBPS), flows, duration_s=duration_s, interval_s=1)
+
+
+def busy(own: StudentValues, duration_s: float = LEAST_S) -> Scenario:
+    """Return the link of this copy, 90 % busy, for some seconds."""
+    return one_size(0.9, duration_s, own.busy_rate_mbps)
+
+
+def calls(
+    own: StudentValues, number: int, seed: int = 1, spacing: str = "random", duration_s: float = CALLS_S
+) -> Scenario:
+    """Return some calls over the link of this copy, each a flow of 50 datagrams a second, with captures."""
+    rate_mbps = own.call_bytes * BITS_PER_BYTE * CALL_PACKETS_PER_S / BITS_PER_MEGABIT
+    # Periodic calls start at random moments.
+    starts_s = np.random.default_rng(seed).uniform(0, 1 / CALL_PACKETS_PER_S, number).round(6)
+    flows = [
+        Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=own.call_bytes, spacing=spacing, start_s=float(start_s))
+        for start_s in (starts_s if spacing == "even" else np.zeros(number))
+    ]
+    return Scenario(
+        network(own.line_rate_mbps), flows, duration_s=duration_s, interval_s=1, seed=seed, captures=CAPTURES
+    )
+
+
+def call_service_ms(own: StudentValues) -> float:
+    """Return the time in ms of a call's datagram on the link of this copy."""
+    return theory.transmission_delay_ms(theory.udp_wire_bytes(own.call_bytes), own.line_rate_mbps)

@@ -1,0 +1,204 @@
+"""Checks of the chapter "Multiplexing". The answers are below."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from netlab import theory
+from netlab_course.chapters.multiplexing.settings import transfer_and_ping
+from netlab_course.checks import Function, Misconception, Number, slips
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+Capacities = Mapping[str, float]
+Routes = Mapping[str, Sequence[str]]
+
+EMPTY_MS, L2_MBPS = 60, 30
+
+
+class _Shares(Function):
+    """A function that returns a dict of rates by flow, which are judged separately."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield the known mistakes as functions that return the rates of all flows."""
+        for trap in self.misconceptions:
+
+            def shares(capacities_mbps: Capacities, routes: Routes, trap: Misconception = trap) -> dict[str, float]:
+                return {flow: _trap_mbps(trap, capacities_mbps, routes, flow) for flow in routes}
+
+            yield shares, trap.sentence
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the network, without the flow that is judged."""
+        return super().arguments({name: value for name, value in case.items() if name != "flow"})
+
+    def call(self, case: Mapping[str, Any]) -> str:
+        """Return the network as text, because it is all that the function gets."""
+        return super().words(self.arguments(case))
+
+    def words(self, case: Mapping[str, Any]) -> str:
+        """Return the network and the judged flow as text."""
+        return f"{self.call(case)}: the rate of flow {case['flow']!r}"
+
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:
+        """Return the rate of the judged flow."""
+        if not isinstance(value, Mapping):
+            raise TypeError(f"it should return a dict of rates by flow, not {type(value).__name__}")
+        if case["flow"] not in value:
+            raise KeyError(f"its dict has no rate for the flow {case['flow']!r}")
+        return value[case["flow"]]
+
+
+def _trap_mbps(trap: Misconception, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    assert callable(trap.answer)
+    return trap.answer(capacities_mbps, routes, flow)
+
+
+def _max_min_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    return theory.max_min_mbps(capacities_mbps, routes)[flow]
+
+
+def _equal_split_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    return min(capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow])
+
+
+def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    left, rising, shares = dict(capacities_mbps), set(routes), dict.fromkeys(routes, 0.0)
+    while rising:
+        narrowest = min((link for other in rising for link in routes[other]), key=lambda link: (left[link], link))
+        flows = [other for other in rising if narrowest in routes[other]]
+        share = left[narrowest] / len(flows)
+        for other in flows:
+            shares[other] = share
+            for link in routes[other]:
+                left[link] -= share
+        rising -= set(flows)
+    return shares[flow]
+
+
+def _never_subtracted_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    rising = set(routes)
+    while True:
+        shares = {
+            link: capacities_mbps[link] / sum(link in routes[other] for other in rising)
+            for other in rising
+            for link in routes[other]
+        }
+        fullest = min(shares, key=lambda link: (shares[link], link))
+        if fullest in routes[flow]:
+            return shares[fullest]
+        rising -= {other for other in rising if fullest in routes[other]}
+
+
+_NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
+    # The worked example of the exercise comes first.
+    ({"A": 12, "B": 6}, {"long": ["A", "B"], "a": ["A"], "b": ["B"], "c": ["B"]}),
+    ({"L2": 30}, {"a": ["L2"], "b": ["L2"]}),
+    ({"L1": 40, "L2": 30, "L3": 20}, {"a": ["L1", "L2"], "b": ["L3"]}),
+    (
+        {"L1": 40, "L2": 30, "L3": 20},
+        {"a": ["L1", "L2", "L3"], "b": ["L1"], "c": ["L1", "L2"], "d": ["L2"], "e": ["L3"], "f": ["L3"]},
+    ),
+    # In this network, the narrowest link is not the one that fills first.
+    ({"L1": 10, "L2": 12}, {"long": ["L1", "L2"], "b": ["L2"], "c": ["L2"]}),
+)
+
+
+def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
+    return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        own_network = (
+            {"L1": own.wide_mbps, "L2": 30, "L3": own.narrow_mbps},
+            {"a": ["L1", "L2"], "b": ["L2", "L3"], "c": ["L3"], "d": ["L1"]},
+        )
+        self.water = _Shares(
+            name="shares by water-filling",
+            reference=_max_min_mbps,
+            cases=[
+                {"capacities_mbps": capacities, "routes": routes, "flow": flow}
+                for capacities, routes in (*_NETWORKS, own_network)
+                for flow in routes
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            misconceptions=slips(
+                _equal_split_mbps,
+                "This splits every link evenly among all its flows. But a flow that is stopped elsewhere leaves some of its "
+                "part here, and the others may rise further.",
+                _narrowest_first_mbps,
+                "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
+                "room per flow.",
+                _never_subtracted_mbps,
+                "The flows that stopped keep their part: was it subtracted from every link on their routes?",
+                lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
+                "This is what the flow gets when it is alone. Who shares its links?",
+                lambda capacities_mbps, routes, flow: (
+                    _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
+                ),
+                "This is the data in the fair rate. The exercise asks for the rate on the links, headers included.",
+            ),
+            right="Nobody can get more without taking from one who has less.",
+            hints=[
+                "Which link fills first when all rates rise together? The one with the least room per flow.",
+                "Its flows stop there, with that rate. Subtract it from every link on their routes, then go on with the others.",
+                (
+                    "Repeat until every flow has a rate: for each link that still has rising flows compute left[link] / their "
+                    "number; take the smallest; give it to these flows; subtract it from left[l] for each l on their routes."
+                ),
+            ],
+        )
+        self.repeated = Repetition(
+            name="the longest ping",
+            scenario=lambda: transfer_and_ping(own.room_packets),
+            made_by="chapter.settings.transfer_and_ping(own.room_packets)",
+            values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
+            expected=lambda _table: (
+                EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)
+            ),
+            unit="ms",
+            axis="Round trip (ms)",
+            compared="T_full",
+            right=(
+                "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "
+                "more above met a second queue: the one before L1, at the end of slow start.)"
+            ),
+            hints=[
+                'my_table[my_table["kind"] == "ping"] are the rows of the pings; rtt_max_ms is the longest of each run.',
+                "Theory: the empty path has 60 ms, and a full queue before L2 takes 8 * 1514 * packets / rate.",
+            ],
+        )
+        wait_ms = own.most_ms - EMPTY_MS
+        room_packets = math.floor(_queue_packets(wait_ms))
+        self.room = Number(
+            name="largest queue before L2",
+            expected=lambda: room_packets,
+            unit="packets",
+            # A room that is one packet larger would break the limit.
+            tolerance=0.999 / room_packets,
+            tolerance_words="less than one packet",
+            misconceptions=slips(
+                _queue_packets(own.most_ms),
+                "This leaves all of the time to the queue. The empty path takes a part of it, there and back.",
+                _queue_packets(own.most_ms - EMPTY_MS / 2),
+                "The empty path is counted one way. A round trip passes each link twice.",
+                _queue_packets(wait_ms, 40),
+                "This is computed with L1's rate"
+                + ", or is the lab's own queue" * (own.most_ms == 90)
+                + ". Which link is the slowest?",
+                _queue_packets(wait_ms, 20),
+                "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
+                _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
+                "These are bytes. A queue is counted in packets here, of 1514 bytes.",
+            ),
+            right="A queue is a promise of how long one may have to wait.",
+            hints=[
+                "How much of the time is left for the queue, when the empty path has had its part?",
+                "A packet of 1514 bytes leaves the queue each 1514 * 8 / 30 000 ms.",
+                "(longest round trip - 60 ms) * 30 000 bit/ms / (1514 * 8 bits).",
+            ],
+        )

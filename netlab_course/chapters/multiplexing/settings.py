@@ -1,0 +1,339 @@
+"""Networks, runs, tables and figures of the chapter "Multiplexing", without answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, theory
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology, of_links
+from netlab.runs import sweeps
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Ping, Tcp, Udp
+from netlab.traffic.base import Traffic
+from netlab_course.own_numbers import OwnNumbers
+
+NUMBERS = OwnNumbers(
+    {
+        "room_packets": (60, 45, 50, 55, 65, 70, 80, 85),
+        "most_ms": (90, 80, 84, 88, 94, 98, 104, 110),
+        "wide_mbps": (40, 35, 45, 50),
+        "narrow_mbps": (20, 15, 18, 24),
+    }
+)
+
+LIMIT_PACKETS = (67, 100, 33)
+"""The queue limits of `simpleperf` before L1, L2 and L3."""
+LAB_ROOMS = (34, 50, 16)
+"""The part of the limits that is left for waiting packets, because netem also counts those on the wire."""
+
+CAPACITIES_MBPS = {"L1": 40, "L2": 30, "L3": 20}
+EXPERIMENTS = {
+    1: ["h1-h4", "h2-h5"],
+    2: ["h1-h4", "h2-h5", "h3-h6"],
+    3: ["h1-h4", "h7-h9"],
+    4: ["h1-h4", "h8-h9"],
+}
+ROUTES = {
+    "h1-h4": ["L1", "L2"],
+    "h2-h5": ["L1", "L2"],
+    "h3-h6": ["L1", "L2"],
+    "h7-h9": ["L2", "L3"],
+    "h8-h9": ["L3"],
+}
+PUBLISHED_MBPS = {1: [14.90, 14.29], 2: [12.61, 9.22, 8.14], 3: [18.00, 10.84], 4: [27.92, 19.11]}
+PUBLISHED_MS = {1: [71.362, 71.838], 2: [71.680, 71.044, 72.566], 3: [70.331, 69.089], 4: [69.058, 25.032]}
+
+BESIDE = 0.28  # of the way from one flow to the next: the three queues stand side by side
+CROSSING = {
+    "h1-h9": ["L1", "L2", "L3"],
+    "h2-h7": ["L1"],
+    "h3-h4": ["L1", "L2"],
+    "h7-h5": ["L2"],
+    "h8-h9": ["L3"],
+    "h6-h9": ["L3"],
+}
+"""The six crossing flows, each with its links."""
+
+FAIR_QUEUE: dict[str, Any] = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
+EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
+
+START_WITHIN_S = 0.1
+"""Flows that start together start at random moments within this time in s."""
+START_S = lasting(5, real_s=3)
+"""The time in s at the beginning of each transfer that is ignored because of slow start."""
+CUT_INTERVAL_S = 0.2
+"""Interval in s, shorter than the time between two reductions of most flows: intervals of a quarter change the counts
+by less than 5 %.
+"""
+SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
+
+
+def transfer_and_ping(room_packets: int) -> Scenario:
+    """Return a transfer and pings from h1 to h4, with this room before L2; a call (UDP at random moments) also crosses L2."""
+    flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
+    return Scenario(
+        topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=lasting(25, real_s=12)
+    )
+
+
+def repeated(
+    network: Topology,
+    pairs: Sequence[str],
+    draws: int,
+    *,
+    lead_s: float = 0.0,
+    send_s: float = SEND_S,
+    ping: bool = True,
+    congestion: str = "cubic",
+    interval_s: float = 1,
+) -> Scenario:
+    """Return a scenario in which the pairs send repeatedly, with pauses; each starts `lead_s` after the one before it,
+    and up to 0.1 s later.
+    """
+    rng = np.random.default_rng(1)
+    traffic: list[Traffic] = []
+    for draw in range(draws):
+        for place, pair in enumerate(pairs):
+            src, dst = pair.split("-")
+            start_s = draw * (send_s + PAUSE_S) + place * lead_s + rng.uniform(0, START_WITHIN_S)
+            traffic.append(Tcp(src, dst, start_s=start_s, duration_s=send_s, congestion=congestion))
+            if ping:
+                traffic.append(Ping(src, dst, start_s=start_s, interval_s=1, count=int(send_s)))
+    return Scenario(network, traffic, duration_s=draws * (send_s + PAUSE_S), interval_s=interval_s)
+
+
+def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
+    """Return the values of a column, a row for each draw and a column for each pair."""
+    values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
+    return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
+
+
+def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
+    """Run the lab's four experiments with this number of draws; the fourth, in which nothing is shared, with two."""
+    return sweeps.sweep(
+        {number: repeated(network, pairs, draws if number != 4 else 2) for number, pairs in EXPERIMENTS.items()}
+    )
+
+
+def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
+    """Return the max-min shares of these pairs in Mbit/s of data, without headers."""
+    shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
+    return {pair: mbps * theory.tcp_goodput_limit_mbps(1) for pair, mbps in shares.items()}
+
+
+def fair_table() -> pd.DataFrame:
+    """Return the fair shares of the four experiments, their goodputs, and Jain's index."""
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
+        for pair, mbps in shares.items():
+            jain = theory.jain_index(list(shares.values()))
+            rows.append((number, pair, mbps, fair_data_mbps(pairs)[pair], jain))
+    return pd.DataFrame(rows, columns=["experiment", "pair", "fair rate", "of it data", "Jain"])
+
+
+def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return x and y of a figure with cases: the values of each column are above its place 0, 1, 2, ..."""
+    return np.repeat(np.arange(len(columns)), [len(values) for values in columns]), np.concatenate(columns)
+
+
+def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
+    """Draw each draw of each pair, its fair share, and the published values."""
+    cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
+    tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
+    return plots.Comparison(
+        x_label="",
+        y_label="Goodput (Mbit/s)",
+        cases=[f"exp. {number}<br>{pair}" for number, pair in cases],
+        title=title,
+    ).add(
+        "measured",
+        *_at_places([tables[number][pair] for number, pair in cases]),
+        np.arange(len(cases)),
+        np.array([fair_data_mbps(EXPERIMENTS[number])[pair] for number, pair in cases]),
+        published=(np.arange(len(cases)), np.concatenate(list(PUBLISHED_MBPS.values()))),
+    )
+
+
+def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Return the mean of the draws with its 95 % interval, for each pair and for the sum."""
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        table = by_draw(runs[number], pairs)
+        fair = fair_data_mbps(pairs)
+        for pair, theirs in zip(pairs, PUBLISHED_MBPS[number], strict=True):
+            values = table[pair]
+            rows.append((number, pair, fair[pair], *interval(values), values.min(), values.max(), theirs))
+        if number != 4:
+            total = table.sum(axis=1)
+            link = theory.tcp_goodput_limit_mbps(30)
+            theirs = sum(PUBLISHED_MBPS[number])
+            rows.append((number, "together", link, *interval(total), total.min(), total.max(), theirs))
+    columns = ["experiment", "pair", "fair", "mean", "+-", "least", "most", "published"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
+    """Return the round-trip time in ms over the empty path and one full queue, that of the slowest link on the path."""
+    empty_ms = 2 * sum({"L1": 10, "L2": 20, "L3": 10}[link] for link in ROUTES[pair])
+    place = 2 if pair == "h8-h9" else 1  # L2 is the bottleneck of all others: h7-h9 shares it and is not alone on L3
+    rate_mbps = (40, 30, 20)[place]
+    return empty_ms + theory.queueing_delay_ms(rooms[place] * theory.tcp_wire_bytes(), rate_mbps)
+
+
+def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Return round-trip times by ping: the longest with a full queue, and the means with two sets of queue sizes and
+    the published ones.
+    """
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        longest = by_draw(runs[number], pairs, "rtt_max_ms", "ping").max()
+        wide, narrow = (by_draw(these[number], pairs, "rtt_ms", "ping").mean() for these in (runs, lab_runs))
+        for pair, theirs in zip(pairs, PUBLISHED_MS[number], strict=True):
+            full_ms, gap = full_rtt_ms(pair, LIMIT_PACKETS), 100 * (narrow[pair] / theirs - 1)
+            rows.append((number, pair, full_ms, longest[pair], wide[pair], narrow[pair], theirs, gap))
+    columns = ["experiment", "pair", "full queue", "longest", "mean", "mean, lab's rooms", "published", "gap, %"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
+    """Return the theoretical goodputs of the six crossing flows in Mbit/s; those by Reno's square root depend on the round-trip times."""
+    rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
+    table = pd.DataFrame(
+        {
+            "max-min": theory.max_min_mbps(CAPACITIES_MBPS, CROSSING),
+            "square root": theory.reno_optimum_mbps(CAPACITIES_MBPS, CROSSING, rtts_ms),
+        }
+    )
+    return table * theory.tcp_goodput_limit_mbps(1)
+
+
+def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str, Run]:
+    """Run the six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
+    pairs = list(CROSSING)
+    words: dict[str, Any] = {"send_s": send_s, "ping": False, "interval_s": CUT_INTERVAL_S}
+    return sweeps.sweep(
+        {
+            "drop-tail": repeated(topologies.portfolio(), pairs, draws, congestion="reno", **words),
+            "RED": repeated(topologies.portfolio(**EVEN_LOSS), pairs, draws, congestion="reno", **words),
+            "fair queues": repeated(topologies.portfolio(**FAIR_QUEUE), pairs, draws, **words),
+        }
+    )
+
+
+def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
+    """Draw each draw of each flow and queue, with the rates by the square root and max-min."""
+    pairs = list(CROSSING)
+    comparison = plots.Comparison(
+        x_label="",
+        y_label="Goodput (Mbit/s)",
+        title=title,
+        log_y=True,  # the long flow's rates are a tenth of the others'
+        cases=[f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()],
+    )
+    theories = {"drop-tail": "square root", "RED": "square root", "fair queues": "max-min"}
+    best = allocations()
+    for number, (name, run) in enumerate(runs.items()):
+        table = by_draw(run, pairs)
+        x, y = _at_places([table[pair] for pair in pairs])
+        aside = BESIDE * (number - 1)
+        comparison.add(
+            name,
+            x + aside,
+            y,
+            np.arange(len(pairs)) + aside,
+            best[theories[name]].to_numpy(),
+            theory_name=theories[name],
+        )
+    return comparison
+
+
+def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Return the mean goodput of each flow with its 95 % interval, for each kind of queue."""
+    pairs = list(CROSSING)
+    table = allocations()
+    for name, run in runs.items():
+        got = by_draw(run, pairs)
+        table[name] = got.mean()
+        table[f"+- {name}"] = {pair: interval(got[pair])[1] for pair in pairs}
+    table.loc["together"] = table.sum().where(~table.columns.str.startswith("+-"))
+    return table
+
+
+def _after_start(run: Run) -> pd.DataFrame:
+    """Return the number of window reductions of each flow and draw after its first `START_S`, and the segments delivered in that time."""
+    flows = dict(list(run.intervals.groupby("flow", sort=False)))
+    rows = []
+    transfers = run.flows[run.flows["kind"] == "tcp"]
+    for flow, start_s, duration_s in transfers[["flow", "start_s", "duration_s"]].itertuples(index=False):
+        late = flows[flow].query(f"{start_s + START_S} < t_s <= {start_s + duration_s}")
+        # The slow-start threshold changes at each reduction, and only then.
+        cuts = int((late["ssthresh_segments"].diff().fillna(0) != 0).sum())
+        megabits = late["goodput_mbps"].mean() * (late["t_s"].iloc[-1] - late["t_s"].iloc[0])
+        rows.append((cuts, megabits * 1e6 / 8 / theory.MSS_BYTES))
+    return pd.DataFrame(rows, columns=["cuts", "segments"], index=transfers["flow"])
+
+
+def between_cuts_s(run: Run) -> float:
+    """Return the mean time in s between two reductions of the window after the start, over all flows of a run."""
+    cuts = _after_start(run)["cuts"]
+    return float((run.flows.loc[run.flows["kind"] == "tcp", "duration_s"] - START_S).sum() / cuts.sum())
+
+
+def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Return the reductions of Reno's window per 1000 segments after the start: three flows of one link each, their
+    sum, the long flow.
+    """
+    pairs = list(CROSSING)
+    rows = []
+    for name in ("drop-tail", "RED"):
+        counted = _after_start(runs[name])
+        cuts, segments = (
+            pd.DataFrame(counted[each].to_numpy().reshape(-1, len(pairs)), columns=pairs) for each in counted
+        )
+        rate = 1000 * cuts.sum() / segments.sum()
+        parts = [
+            rate["h2-h7"],
+            rate["h7-h5"],
+            1000 * cuts[["h8-h9", "h6-h9"]].sum().sum() / segments[["h8-h9", "h6-h9"]].sum().sum(),
+        ]
+        long, half = interval(1000 * cuts["h1-h9"] / segments["h1-h9"])
+        rows.append((name, *parts, sum(parts), long, half, long / sum(parts)))
+    return pd.DataFrame(
+        rows, columns=["queues", "L1 alone", "L2 alone", "L3 alone", "sum", "h1-h9", "+-", "h1-h9 / sum"]
+    )
+
+
+def head_starts(draws: int = 5) -> pd.DataFrame:
+    """Run experiments 2 and 3 with a head start of the first pair; experiment 3 also with bursts, or with spaced packets, of h7."""
+    lab = topologies.portfolio(queue_packets=LAB_ROOMS)
+    open_l3 = topologies.portfolio((40, 30, None))
+    behind = Link("h7", "r2", rate_mbps=40, queue_packets=67)
+    spaced = of_links(*(behind if link.a == "h7" else link for link in open_l3.links))
+    cases = {
+        "2, lab's rooms, 1 s apart": (2, lab, 1.0),
+        "3, lab's rooms, 4 s apart": (3, lab, 4.0),
+        "3, full rooms, 0.3 s apart": (3, topologies.portfolio(), 0.3),
+        "3, no limit on L3": (3, open_l3, 0.0),
+        "3, no limit on L3, h7 behind 40 Mbit/s": (3, spaced, 0.0),
+    }
+    runs = sweeps.sweep(
+        {
+            name: repeated(network, EXPERIMENTS[number], draws, lead_s=lead_s, ping=False)
+            for name, (number, network, lead_s) in cases.items()
+        }
+    )
+    rows = []
+    for name, (number, _, _) in cases.items():
+        got = by_draw(runs[name], EXPERIMENTS[number])
+        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), interval(got["h1-h4"])[1]))
+    rows.insert(1, ("2, published", 12.61, 9.22, 8.14, 29.97, np.nan))
+    rows.insert(4, ("3, published", 18.00, 10.84, np.nan, 28.84, np.nan))
+    return pd.DataFrame(rows, columns=["experiment", "h1-h4", "second", "third", "together", "+- of h1-h4"])

@@ -1,0 +1,98 @@
+"""Opening of a chapter by its notebook: the checks, the panel and the numbers of this copy."""
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from netlab.base.errors import one_of
+from netlab.widgets import Panel
+from netlab_course import cell_history, progress_store
+from netlab_course.chapters.elsewhere import go_on
+from netlab_course.checks import Check
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+
+
+class Exercises(SimpleNamespace):
+    """A chapter's checks, each an attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no such exercise: {one_of(name, sorted(vars(self)))}")
+
+    def __repr__(self) -> str:
+        return "\n".join(f"chapter.check.{key}(...): {check.name}" for key, check in vars(self).items())
+
+
+@dataclass(frozen=True, repr=False)
+class OpenChapter:
+    """A chapter with the numbers of one copy of its notebook."""
+
+    topic: str
+    """The name of the chapter's package."""
+    token: str
+    """The seed of the own numbers; "" for the printed ones."""
+    own: StudentValues
+    """The numbers of this copy."""
+    check: Exercises
+    """The chapter's checks, each an attribute."""
+    settings: ModuleType
+    """The chapter's module `settings`: networks and helpers."""
+    _panel: Callable[..., Panel] | None
+
+    def __repr__(self) -> str:
+        return f"The chapter {self.topic!r}: .check has its exercises, .own the numbers of this copy."
+
+    def panel(self, **words: Any) -> Panel:
+        """Return the chapter's panel; its function describes the arguments.
+
+        Raises LookupError when the chapter has none.
+        """
+        if self._panel is None:
+            raise LookupError(f"the chapter {self.topic} has no panel")
+        return self._panel(**words)
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """All checks of the chapter, by the name under which the notebook calls them."""
+        return dict(vars(self.check))
+
+
+def opener(package: str) -> Callable[..., OpenChapter]:
+    """Return the function `begin(token="")` with which a notebook opens the chapter of a package.
+
+    Its module `settings` has the own numbers in `NUMBERS`, its module `check` has the class `Checks`, which takes them;
+    a chapter with a panel has it in its module `panel`.
+    """
+    topic = package.rpartition(".")[2]
+    settings, check = (importlib.import_module(f"{package}.{part}") for part in ("settings", "check"))
+    has_panel = importlib.util.find_spec(f"{package}.panel") is not None
+    panel = importlib.import_module(f"{package}.panel").panel if has_panel else None
+    numbers: OwnNumbers = getattr(settings, "NUMBERS", OwnNumbers({}))
+
+    def begin(token: str = "") -> OpenChapter:
+        """Open the chapter with the own numbers of `token`.
+
+        A combination with which a known mistake is close to the right answer is not used, because the check could not tell them apart.
+        """
+        own = numbers.draw(
+            token, accept=lambda own: all(each.tells_apart() for each in _named(check.Checks(own), topic).values())
+        )
+        made = _named(check.Checks(own), topic)
+        go_on()
+        cell_history.begin(topic)
+        for each in made.values():
+            each.on_pass = lambda key: progress_store.record(topic, key)
+        return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
+
+    return begin
+
+
+def _named(made: Any, topic: str) -> dict[str, Check]:
+    found = {key: value for key, value in vars(made).items() if isinstance(value, Check)}
+    for key, check in found.items():
+        check.key = key
+    if not found:
+        raise LookupError(f"the chapter {topic} has no check")
+    return found

@@ -1,0 +1,423 @@
+"""Checks of the chapter "Your own congestion control", which run the student's classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import theory
+from netlab.base.errors import NetlabError
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.measure.results import Run
+from netlab.runs import experiment
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+from netlab.traffic.own import is_own, own_name
+from netlab.traffic.own_calls import has_method
+from netlab.traffic.tcp import CONTROL_METHODS
+from netlab_course.answers import answer_in_words
+from netlab_course.chapters.own_control import experiments, settings
+from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
+from netlab_course.conditions import Build, Condition
+from netlab_course.own_numbers import StudentValues
+from netlab_course.printed import last_lines
+from netlab_course.repetition import Repetition
+
+Runs = dict[str, Any]
+FIRST_LOSS_S, SLOW_START_S = 1, 2
+BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS = 0.06, 2
+LEAST_FALL, MOST_STEEPER = 0.95, 1.1
+LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
+
+
+@dataclass(kw_only=True, repr=False)
+class Control(Build):
+    """A congestion control class whose behaviour in some runs must fulfil conditions."""
+
+    kind: type = dict
+    runs: Callable[[Any], Runs]
+    """Takes the class and returns the results of its runs."""
+    methods: Sequence[str]
+    """Methods that the class must define; netlab does what Linux's Reno does for missing ones."""
+
+    def _judge(self, answer: object) -> Result:
+        if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
+            said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
+            return self._result(Status.FAILED, said)
+        if not any(hasattr(answer, method) for method in CONTROL_METHODS):
+            given = [name for name, value in _class_state(answer).items() if callable(value[0])]
+            if not given:
+                return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+            said = f"nothing calls {', '.join(given)}; a run calls {', '.join(CONTROL_METHODS)}."
+            return self._result(Status.FAILED, said)
+        try:
+            with last_lines():
+                measured = self.runs(answer)
+        except NetlabError as error:
+            return self._result(Status.FAILED, f"a run with it ended: {error}")
+        if measured["shared"]:
+            name, own = measured["shared"][0], own_name(answer)
+            said = f"{own}.{name} changed during a run: what a class holds all of its flows share. Keep it on the object: self.{name}."
+            return self._result(Status.FAILED, said)
+        missing = [name for name in self.methods if not has_method(answer, name)]
+        if missing:
+            said = f"it must have {' and '.join(self.methods)} of its own: without {' and '.join(missing)} Linux's Reno does that part."
+            return self._result(Status.FAILED, said)
+        return super()._judge(measured)
+
+
+def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
+    """Return a function that makes the runs of a class only once, because a class may be judged by each condition separately.
+
+    The results also list the attributes of the class itself that changed during the runs (`shared`).
+    """
+    last: list[tuple[object, Runs]] = []
+
+    def made(answer: Any) -> Runs:
+        if not last or last[0][0] is not answer:
+            before = _class_state(answer)
+            found = make(answer)
+            shared = [name for name, state in _class_state(answer).items() if before.get(name) != state]
+            last[:] = [(answer, {**found, "shared": shared})]
+        return last[0][1]
+
+    return made
+
+
+def _class_state(answer: object) -> dict[str, tuple[object, int]]:
+    """Return the attributes of a class, with the length of each container, to detect changes."""
+    held = vars(answer if isinstance(answer, type) else type(answer))
+    return {
+        name: (value, len(value) if isinstance(value, (list, dict, set)) else 0)
+        for name, value in held.items()
+        if not name.startswith("__")
+    }
+
+
+def _run(scenario: Scenario) -> Run:
+    return experiment.run(scenario, progress=False)
+
+
+def _aimd_runs(control: Any) -> Runs:
+    flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
+    return {
+        "alone": _run(Scenario(settings.small_queue(), flows[:1], settings.STEADY_S)),
+        "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S)),
+    }
+
+
+def _own_runs(control: Any) -> Runs:
+    flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
+    alone = {name: _run(Scenario(settings.traced(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES}
+    return {**alone, "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S))}
+
+
+@cache
+def cubic(name: str) -> Run:
+    """Run CUBIC alone on a trace."""
+    return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
+
+
+def _parts_of_cubic(runs: Runs) -> dict[str, float]:
+    """Return the goodput on each trace relative to CUBIC's."""
+    return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in settings.TRACES}
+
+
+def _goodput_mbps(run: Run) -> float:
+    return float(run.flows["goodput_mbps"].iloc[0])
+
+
+def _wide(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the power of h1 and of h2 for each seed."""
+    powers = table.assign(power=table["goodput_mbps"] / table["rtt_ms"])
+    return powers.pivot_table(index="seed", columns="src", values="power")
+
+
+def _powers(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the power of h2 relative to that of h1 for each seed."""
+    wide = _wide(table)
+    return wide["h2"] / wide["h1"]
+
+
+def _upside_down(table: pd.DataFrame) -> pd.Series[float]:
+    return 1 / _powers(table)
+
+
+def _differences(table: pd.DataFrame) -> pd.Series[float]:
+    wide = _wide(table)
+    return wide["h2"] - wide["h1"]
+
+
+def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
+    wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+    return wide["h2"] / wide["h1"]
+
+
+def _cuts(run: Run) -> list[float]:
+    """Return the fraction of the window that each loss after slow start left; a reduction may take several intervals."""
+    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
+    windows = late["cwnd_segments"].ffill().dropna().to_list()
+    found: list[float] = []
+    top = low = windows[0]
+    for window in [*windows[1:], math.inf]:
+        if window > low:
+            found += [low / top] if low < LEAST_FALL * top else []
+            top = window
+        low = window
+    return found
+
+
+def _halves(run: Run) -> bool:
+    cuts = _cuts(run)
+    return bool(cuts) and 0.4 < float(np.median(cuts)) < 0.6 and int(run.flows["timeouts"].sum()) == 0
+
+
+def _cuts_in_words(run: Run) -> str:
+    cuts = _cuts(run)
+    timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
+    return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
+
+
+def _first_window(run: Run) -> float:
+    """Return the largest window of slow start."""
+    return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
+
+
+def _growth(run: Run) -> pd.Series[float]:
+    """Return the growth of the window in segments per RTT, in each interval after slow start."""
+    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
+    found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
+    return found.dropna()
+
+
+def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
+    """Return the median growth while the window is below its median, and while it is above."""
+    growth = _growth(run)
+    windows = run.intervals["cwnd_segments"].ffill()[growth.index]
+    middle = windows.median()
+    rising = growth > 0
+    return float(growth[rising & (windows <= middle)].median()), float(growth[rising & (windows > middle)].median())
+
+
+def _grows_by_one(run: Run) -> bool:
+    small, large = _growth_of_small_and_large(run)
+    return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MOST_STEEPER * small
+
+
+def _growth_in_words(run: Run) -> str:
+    small, large = _growth_of_small_and_large(run)
+    if math.isnan(small + large):
+        return f"{_growth(run).median():.2g} segments for each RTT"
+    return f"{small:.2g} segments for each RTT while the window is small, {large:.2g} while it is large"
+
+
+def _mean_queue_ms(run: Run) -> float:
+    return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
+
+
+def _fair(link: str, look_at: str) -> Condition:
+    def index(runs: Runs) -> float:
+        return float(theory.jain_index(runs["two"].flows["goodput_mbps"]))
+
+    return Condition(
+        lambda runs: index(runs) > LEAST_J,
+        f"Two of it must share {link} with a fairness index above {LEAST_J}.",
+        look_at,
+        lambda runs: round(index(runs), 2),
+    )
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.delay = Function(
+            name="the RTT of a window",
+            reference=experiments.rtt_ms,
+            cases=[
+                {"window_segments": own.worked_window, "rate_mbps": own.worked_rate_mbps, "base_rtt_ms": 20},
+                {"window_segments": 10, "rate_mbps": 10, "base_rtt_ms": 40},
+                {"window_segments": 200, "rate_mbps": 10, "base_rtt_ms": 40},
+                {"window_segments": 10, "rate_mbps": 2, "base_rtt_ms": 100},
+            ],
+            unit="ms",
+            tolerance=0.005,
+            misconceptions=formula_slips(
+                lambda q: theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, q.rate_mbps),
+                "A small window does not make the path shorter than it is when it is empty.",
+                lambda q: q.base_rtt_ms + theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, q.rate_mbps),
+                "The window is all that is in flight. A part of it is on the path; only the rest waits in the queue.",
+                lambda q: max(q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * MSS_BYTES, q.rate_mbps)),
+                "The link sends the headers too: a full frame has 1514 bytes.",
+                lambda q: max(
+                    q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, settings.RATE_MBPS)
+                ),
+                "This holds for a link of 10 Mbit/s only. Is rate_mbps used?",
+                lambda q: q.base_rtt_ms,
+                "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
+            ),
+            hints=[
+                "Little's law: data in flight = rate times round-trip time.",
+                "The link sends a frame of 1514 bytes in 1514 * 8 / (rate_mbps * 1000) ms.",
+                "As long as the window does not fill the path, the RTT is that of the empty path: the larger of two numbers.",
+            ],
+        )
+        bdp_bytes = theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms)
+        # Between theory's peak and the measured one, which is two segments higher: one segment is being sent, and one waits for
+        # its acknowledgement.
+        best_segments = bdp_bytes / FRAME_BYTES + 1
+        self.best = Number(
+            name="the best window",
+            expected=best_segments,
+            unit="segments",
+            tolerance=max(BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS / best_segments),
+            tolerance_words=f"{100 * BEST_WINDOW_TOLERANCE:g} %, or {BEST_WINDOW_SEGMENTS} segments where that is more",
+            measured=True,
+            misconceptions=slips(
+                bdp_bytes / FRAME_BYTES / 2,
+                "This takes the one-way delay. An acknowledgement comes back after the whole RTT.",
+                bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
+                "The rate is in bits, and segments have bytes.",
+                bdp_bytes,
+                "These are bytes; a window counts segments.",
+                bdp_bytes / 1e3,
+                "These are kB; a window counts segments.",
+                bdp_bytes * BITS_PER_BYTE / 1e3,
+                "These are kbit; a window counts segments.",
+                theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES,
+                f"That is the window of the first link. Yours has {own.rate_mbps} Mbit/s and {own.base_rtt_ms} ms.",
+            ),
+            right=(
+                "That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point). In runs the peak lies "
+                "two segments higher than in theory."
+            ),
+            hints=[
+                "Goodput grows with the window until the link is full; the RTT grows from there on. Where does the ratio peak?",
+                "How many frames of 1514 bytes are in flight when the link is just full and none waits?",
+            ],
+        )
+        limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
+        path_segments = 2 * theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES
+        self.aimd = Control(
+            name="AIMD",
+            runs=_once(_aimd_runs),
+            methods=("on_ack", "on_loss"),
+            conditions=[
+                Condition(
+                    lambda runs: path_segments < _first_window(runs["alone"]) < 4 * path_segments,
+                    "In slow start the window must double for each RTT, until the first loss.",
+                    "While cwnd_segments < ssthresh_segments each acknowledgement adds delivered_segments.",
+                    lambda runs: (
+                        f"at most {_first_window(runs['alone']):.0f} segments in the first second, where the path and its queue "
+                        f"hold {path_segments:.0f}"
+                    ),
+                ),
+                Condition(
+                    lambda runs: float(runs["alone"].flows["goodput_mbps"].iloc[0]) > 0.8 * limit_mbps,
+                    "Alone it must use 80 % of the link at least.",
+                    "Does the window grow at all? What is it after a loss?",
+                    lambda runs: f"{runs['alone'].flows['goodput_mbps'].iloc[0]:.3g} Mbit/s",
+                ),
+                Condition(
+                    lambda runs: _halves(runs["alone"]),
+                    "A loss must take about half of the window, and no timeout may come.",
+                    "on_loss is called once for each recovery.",
+                    lambda runs: _cuts_in_words(runs["alone"]),
+                ),
+                Condition(
+                    lambda runs: _grows_by_one(runs["alone"]),
+                    "Between two losses the window must grow by about one segment for each RTT, small or large.",
+                    "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
+                    lambda runs: _growth_in_words(runs["alone"]),
+                ),
+                _fair(
+                    "the link",
+                    "Does each object keep a flow of its own? Does it add the same for each RTT, whatever its window?",
+                ),
+            ],
+            right="Additive increase and multiplicative decrease: so two flows come closer with each loss that both have (Chiu and Jain).",
+            hints=[
+                "One segment for each RTT: each acknowledgement adds delivered_segments / cwnd_segments.",
+                "Grow only where ack.may_grow says so, and double per RTT while cwnd_segments < ssthresh_segments.",
+                "on_loss: set ssthresh_segments and cwnd_segments to half of the window.",
+            ],
+        )
+        self.mine = Control(
+            name="your own control",
+            runs=_once(_own_runs),
+            methods=("on_ack",),
+            conditions=[
+                Condition(
+                    # A window that never changes can have power on one trace, but leaves the link idle on others.
+                    lambda runs: (
+                        experiments.power(runs[settings.TRACES[0]])
+                        > LEAST_TIMES * experiments.power(cubic(settings.TRACES[0]))
+                        and min(_parts_of_cubic(runs).values()) > LEAST_PART
+                    ),
+                    f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's, and not by leaving a link idle.",
+                    'Print experiments.on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
+                    lambda runs: (
+                        f"{experiments.power(runs[settings.TRACES[0]]):.3g}, and CUBIC has "
+                        f"{experiments.power(cubic(settings.TRACES[0])):.3g} Mbit/s per s; the least goodput on a trace is "
+                        f"{min(_parts_of_cubic(runs).values()):.2f} times CUBIC's"
+                    ),
+                ),
+                Condition(
+                    lambda runs: min(_parts_of_cubic(runs).values()) > LEAST_PART,
+                    f"On each of the three traces it must get {LEAST_PART} times CUBIC's goodput at least.",
+                    "A short queue is not worth an idle link. Does the window grow again when the rate has risen?",
+                    lambda runs: ", ".join(f"{part:.2f} on {name}" for name, part in _parts_of_cubic(runs).items()),
+                ),
+                _fair("a steady link", "Does the second one see an RTT that the first one's queue is already in?"),
+                Condition(
+                    lambda runs: _mean_queue_ms(runs["two"]) < MOST_QUEUE_MS,
+                    f"Two of it may keep no more than {MOST_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",
+                    "How many segments does each leave in the queue?",
+                    lambda runs: f"{_mean_queue_ms(runs['two']):.3g} ms",
+                ),
+            ],
+            right="Now find out where it fails: that is exercise 5.",
+            hints=[
+                "queued = cwnd_segments * (1 - rtt_min_ms / rtt_ms) is the part of the window that waits in the queue.",
+                "Grow while queued is below a few segments, shrink above: by one segment for each RTT.",
+                "Leave slow start when the queue begins to fill, not when it overflows.",
+            ],
+        )
+        self.repeated = Repetition(
+            name="which is better",
+            scenario=lambda: settings.side_by_side(_Named.Aimd, _Named.Mine),
+            made_by="chapter.settings.side_by_side(Aimd, Mine)",
+            values=_powers,
+            expected=lambda _table: 1.0,
+            unit="",
+            right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
+            plot='my_ratios.plot(kind="bar")',
+            axis="Power, Mine / Aimd",
+            compared="1",
+            slips={
+                "this is the ratio upside down: h2, with Mine, goes above": _upside_down,
+                "this is the difference, and the ratio is asked for": _differences,
+                "this is the ratio of the goodputs: power is goodput over RTT": _goodputs,
+            },
+            hints=[
+                'my_table["power"] = my_table["goodput_mbps"] / my_table["rtt_ms"] works on a copy: my_table.copy().',
+                'my_wide = ....pivot_table(index="seed", columns="src", values="power") has a column for each sender.',
+            ],
+        )
+
+
+class _Named:
+    """Classes with the names that the exercise requires, because a scenario contains only the name of a class."""
+
+    class Aimd(settings.Window):
+        """A placeholder for the student's class."""
+
+    class Mine(settings.Window):
+        """A placeholder for the student's class."""

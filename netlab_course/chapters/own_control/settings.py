@@ -1,0 +1,81 @@
+"""Networks and own numbers of the chapter "Your own congestion control", without answers."""
+
+from typing import Any
+
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+from netlab_course.own_numbers import OwnNumbers
+
+RATE_MBPS, BASE_RTT_MS, QUEUE_PACKETS = 10.0, 40, 200
+WINDOWS = (10, 20, 33, 50, 100, 200)
+FIXED_S, STEADY_S, TRACE_S, LOSSY_S = 5.0, 8.0, 10.0, 5.0
+TRACES = ("walk_4g", "train", "crowded_wifi")
+TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150
+LANDMARKS = ("cubic", "bbr", "vegas", "dctcp")
+LOSS_RATE = 0.01
+
+NUMBERS = OwnNumbers(
+    {
+        "rate_mbps": (6, 4, 5, 7, 8, 9, 10, 12),
+        "base_rtt_ms": (50, 30, 34, 38, 42, 46, 54, 58, 62, 66, 70),
+        "worked_rate_mbps": (5, 4, 6, 8),
+        "worked_window": (60, 50, 55, 65, 70, 75, 80, 90),
+    },
+    derive=lambda own: {
+        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps)
+    },
+)
+
+
+class Window:
+    """A congestion control with a fixed window in segments."""
+
+    def __init__(self, segments: float) -> None:
+        self.segments = segments
+
+    def on_start(self, flow: Any) -> None:
+        """Set the window."""
+        flow.cwnd_segments = self.segments
+
+    def on_ack(self, _ack: Any) -> None:
+        """Leave the window as it is."""
+
+    def on_loss(self, _loss: Any) -> None:
+        """Leave the window as it is."""
+
+
+def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
+    """Return a link of constant rate: h1 and h2 send, h3 and h4 receive."""
+    return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
+
+
+def small_queue() -> Topology:
+    """Return the same network with room for one BDP in the queue, in which losses begin early."""
+    room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
+    return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
+
+
+def traced(name: str) -> Topology:
+    """Return a link whose rate follows one of `TRACES`."""
+    trace: Any = Trace.named(name)
+    return topologies.dumbbell(pairs=2, rate_mbps=trace, delay_ms=TRACE_RTT_MS / 2, queue_packets=TRACE_QUEUE_PACKETS)
+
+
+def side_by_side(first: object, second: object) -> Scenario:
+    """Return two equal lossy links: `first` controls the flow of h1 on one of them, `second` that of h2 on the other."""
+    # The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
+    slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}
+    links = [Link(router, dst, rate_mbps=RATE_MBPS, **slow) for router, dst in (("r1", "h3"), ("r2", "h4"))]
+    return Scenario(
+        Topology(
+            hosts=["h1", "h2", "h3", "h4"], routers=["r1", "r2"], links=[Link("h1", "r1"), Link("h2", "r2"), *links]
+        ),
+        [Tcp("h1", "h3", congestion=first), Tcp("h2", "h4", congestion=second)],
+        duration_s=LOSSY_S,
+    )

@@ -1,0 +1,143 @@
+"""Checks of the chapter "Parallel streams". The answers are below."""
+
+import math
+from typing import Any, cast
+
+from netlab import theory
+from netlab.measure.results import Run
+from netlab_course.chapters.parallel_streams import settings
+from netlab_course.chapters.parallel_streams.settings import SLOW_MBPS
+from netlab_course.checks import Number, slips
+from netlab_course.conditions import Condition, Measurement, duration, link_in_words, sending
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+_NEARLY, _SPARE = 0.9999, 1.1
+_FULL = 0.93
+"""The share of the limit that a window without spare room reaches: its round-trip time is a little longer than the delay."""
+
+
+def _flow(run: Run) -> dict[str, Any]:
+    [flow] = run.scenario["traffic"]
+    return cast("dict[str, Any]", flow)
+
+
+def _link(run: Run) -> dict[str, Any]:
+    [link] = run.scenario["topology"]["links"]
+    return cast("dict[str, Any]", link)
+
+
+def _of_own_path(run: Run, own: StudentValues) -> bool:
+    link = _link(run)
+    back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
+    return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
+
+        def window_mbps(run: Run) -> float:
+            window = _flow(run)["window_bytes"]
+            return math.inf if window is None else float(theory.window_limit_mbps(float(window), own.run_delay_ms))
+
+        def window_in_words(run: Run) -> str:
+            window = _flow(run)["window_bytes"]
+            return f"window_bytes={window}" + (f", which allows {window_mbps(run):.4g} Mbit/s" if window else "")
+
+        self.my_run = Measurement(
+            name="one connection that fills the link",
+            conditions=[
+                Condition(
+                    lambda run: _of_own_path(run, own),
+                    f"There must be one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
+                    "settings.wan(delay_ms, rate_mbps=...) makes it. The way back has no delay: give delay_ms the whole round trip.",
+                    lambda run: "; ".join(map(link_in_words, run.scenario["topology"]["links"])),
+                ),
+                Condition(
+                    lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
+                    "The only flow must be TCP from h1 to h2.",
+                    "nl.Tcp('h1', 'h2', ...), and nothing beside it.",
+                    sending,
+                ),
+                Condition(
+                    lambda run: _flow(run)["streams"] == 1,
+                    "It must be a single connection.",
+                    "Leave `streams` out.",
+                    lambda run: f"streams={_flow(run)['streams']}",
+                ),
+                Condition(
+                    lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
+                    "By theory its window must allow what the link allows.",
+                    "How many bytes must be in flight, so that a window for each round trip fills the link?",
+                    window_in_words,
+                ),
+                Condition(
+                    lambda run: window_mbps(run) <= _SPARE * limit_mbps,
+                    "Its window must be no more than a tenth larger than needed.",
+                    "What is more than a busy link has in flight waits in the queue.",
+                    window_in_words,
+                ),
+                Condition(
+                    lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
+                    "It must run for 3 s at least, and after the first second the link must be full.",
+                    "run.goodput_mbps(after_s=1) says what was measured.",
+                    lambda run: f"{duration(run)}; {run.goodput_mbps(1).iloc[0]:.4g} Mbit/s",
+                ),
+            ],
+            right="A window that fits the path does what several small ones do.",
+            hints=[
+                "The bandwidth-delay product is what is in flight when the link is just full and the queue empty.",
+                "Bytes = the link's goodput limit in bit/s, times the round trip in s, over 8; int(...) makes it whole.",
+                (
+                    "nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], "
+                    "duration_s=3)"
+                ),
+            ],
+        )
+
+        def filling(rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms) -> float:
+            return rate_mbps / float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, own.big_loss_rate, c))
+
+        big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)
+        self.needed = Number(
+            name="connections that fill the big link",
+            expected=lambda: float(settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate)),
+            unit="",
+            tolerance=0.005,
+            misconceptions=slips(
+                filling(own.big_mbps),
+                "The link's rate carries headers, too: of 1514 bytes 1448 are data.",
+                filling(big_limit_mbps, theory.MATHIS_C),
+                "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
+                filling(big_limit_mbps) * 8,
+                "A segment has bytes, a rate counts bits: a byte has 8 bits.",
+                filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
+                "One connection's rate has the square root of the loss rate in it, not the loss rate itself.",
+            ),
+            right="Each further connection brings as much as the first, until the link is full.",
+            hints=[
+                "What does one connection get by the formula? How often does that go into what the link carries?",
+                "One: 1.31 * 1448 * 8 / (round trip in s * sqrt(loss rate)) bit/s. The link: its rate * 1448 / 1514.",
+                "math.ceil(rate_mbps * 1448 / 1514 / one_mbps)",
+            ],
+        )
+
+        slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
+        self.repeated = Repetition(
+            name="what the neighbour gets",
+            scenario=lambda: settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate),
+            made_by="settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)",
+            values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
+            expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
+            unit="Mbit/s",
+            axis="Goodput of h2 (Mbit/s)",
+            compared="the rule's value",
+            right="The link is full, so what h1's connections gain, h2 loses.",
+            hints=[
+                'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',
+                "Theory: the link's 47.82 Mbit/s of data, shared equally by all connections; h2 has some of them.",
+            ],
+        )

@@ -1,0 +1,156 @@
+"""The checks of the chapter "Queues that speak up", for one student's numbers."""
+
+import math
+from typing import Any
+
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES
+from netlab.measure.results import Run
+from netlab_course.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
+from netlab_course.chapters.queues.settings import call_beside_download
+from netlab_course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+SHORTEST_S = 20
+
+
+def _slow_link(run: Run) -> dict[str, Any]:
+    (link,) = slow_links(run)
+    return link
+
+
+def _sender(run: Run) -> str:
+    """Return the congestion control of the only sender; raise ValueError if its flow does not cross the queue, has
+    several streams or a fixed window.
+    """
+    (flow,) = sent(run)
+    if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
+        raise ValueError
+    return str(flow.get("congestion", ""))
+
+
+def _goodput_mbps(run: Run) -> float:
+    return float(run.goodput_mbps(after_s=WARM_UP_S).sum()) if _sender(run) else 0.0
+
+
+def _added_rtt_ms(run: Run) -> float:
+    """Return the mean wait of packets in ms."""
+    late_ms = run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean()
+    return float(late_ms - run.flows["rtt_min_ms"].min()) if _sender(run) else math.inf
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
+        limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+        self.repeated = Repetition(
+            name="a call beside a download",
+            scenario=lambda: call_beside_download(own),
+            made_by="chapter.settings.call_beside_download(own)",
+            values=lambda table: table.loc[table["kind"] == "udp", "delay_ms"],
+            expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
+            unit="ms",
+            axis="Delay of the call (ms)",
+            compared="the wait behind a full queue",
+            right=(
+                "The queue is not always full: each loss makes the download's window smaller for a while. But after the start it "
+                "is never near empty."
+            ),
+            hints=[
+                'my_table[my_table["kind"] == "udp"] are the rows of the call; delay_ms is the mean one-way delay of its datagrams.',
+                "Theory: the bits of a full queue of frames of 1514 bytes, divided by the rate.",
+            ],
+        )
+        here = [
+            Condition(
+                lambda run: (
+                    _slow_link(run)["rate_mbps"] == rate_mbps
+                    and rtt_ms - 1 < run.flows["rtt_min_ms"].min() < rtt_ms + 5
+                ),
+                "The slow link must have the rate and the round-trip time that the exercise asks for.",
+                "Look at rate_mbps and base_rtt_ms of your network.",
+                lambda run: (
+                    _sender(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
+                ),
+            ),
+            lasts(SHORTEST_S, "Look at duration_s."),
+        ]
+        self.ecn_run = Measurement(
+            name="marks instead of losses",
+            conditions=[
+                *here,
+                Condition(
+                    lambda run: _sender(run) == "cubic",
+                    "There must be one flow: TCP to h3 in one stream, by CUBIC, to the end and without window_bytes.",
+                    "Look at the list of traffic that you gave to `nl.run`.",
+                    sending,
+                ),
+                Condition(
+                    lambda run: run.queues["marks"].max() > 0,
+                    "The queue must have marked packets.",
+                    "Two must agree: the queue marks (aqm_options), and the sender asks for it (sysctls).",
+                    lambda run: f"{run.queues['marks'].max():g} marks",
+                ),
+                Condition(
+                    lambda run: run.flows["retransmits"].sum() == 0,
+                    "No segment may have been sent again.",
+                    "Was there room for slow start? Or did the queue drop what it might have marked?",
+                    lambda run: f"{run.flows['retransmits'].sum():g} retransmissions",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run) > 0.88 * limit_mbps,
+                    f"After {WARM_UP_S} s the goodput must be 88 % of the link's limit at least.",
+                    "Print run.goodput_mbps(after_s=5). Does the queue mark too early for this path?",
+                    _goodput_mbps,
+                ),
+            ],
+            right="The sender slowed down each time, and not one packet was lost.",
+            hints=[
+                "chapter.settings.one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
+                'aqm="codel" or "fq_codel" with aqm_options={"ecn": True}, and 1000 packets of room.',
+                'nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})',
+            ],
+        )
+        self.threshold_run = Measurement(
+            name="full and nearly empty",
+            conditions=[
+                *here,
+                Condition(
+                    lambda run: _sender(run) == "dctcp",
+                    "There must be one flow: TCP to h3 in one stream, by DCTCP, to the end and without window_bytes.",
+                    "Look at the list of traffic that you gave to `nl.run`.",
+                    sending,
+                ),
+                Condition(
+                    lambda run: (
+                        _slow_link(run).get("aqm") == "red"
+                        and _slow_link(run)["aqm_options"]["max_packets"]
+                        == _slow_link(run)["aqm_options"]["min_packets"] + 1
+                    ),
+                    "The queue must be a step of marks.",
+                    "chapter.settings.marking(threshold, rate_mbps, base_rtt_ms) builds it.",
+                    lambda run: f"aqm={_slow_link(run).get('aqm', 'fifo')}, {_slow_link(run).get('aqm_options')}",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run) > 0.99 * limit_mbps,
+                    f"After {WARM_UP_S} s the goodput must be 99 % of the link's limit at least.",
+                    "The queue runs empty at times: let it grow a little longer before it marks.",
+                    _goodput_mbps,
+                ),
+                Condition(
+                    lambda run: _added_rtt_ms(run) < own.most_wait_ms,
+                    f"After {WARM_UP_S} s packets must wait less than the exercise allows, on average.",
+                    "More waits in the queue than is needed: let it mark earlier.",
+                    lambda run: f"{_added_rtt_ms(run):.3g} ms",
+                ),
+            ],
+            right="The link is full, and on average the queue is shorter than a quarter of a BDP.",
+            hints=[
+                "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
+                "DCTCP's authors found that a seventh of it is enough.",
+                'nl.run(chapter.settings.marking(threshold, ...), [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)',
+            ],
+        )

@@ -1,0 +1,352 @@
+"""Runs, tables and figures of the chapter "Queues that speak up"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from netlab import engines, theory
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network.topology import Topology
+from netlab.plots.theme import TEXT, hover, points
+from netlab.runs import sweeps
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Ping, Tcp, Traffic
+from netlab_course.chapters.queues.settings import (
+    ASK_FOR_ECN,
+    BASE_RTT_MS,
+    CASES,
+    LAB_RATE_MBPS,
+    LAB_RED,
+    LONG_QUEUE_PACKETS,
+    RATE_MBPS,
+    Case,
+    marking,
+    one_link,
+)
+from netlab_course.page_style import spaced
+
+WARM_UP_S = 5
+LAB_S, LAB_SETTLED_S = lasting(180, real_s=50), lasting(60, real_s=25)
+PAGE_BYTES = 100_000
+PAGES = 6
+PAGE_EVERY_S, PAGE_WITHIN_S = 2.1, 1.0
+"""A page begins at a random moment within the first second of its period."""
+DRAWS = 5 if engines.clock() == "virtual" else 2
+"""The number of draws of part 4: in real time, readers would have to wait for all of them."""
+SLOW_LINK = "r1-eth2"
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+PUBLISHED = {
+    "CUBIC, 1000 packets": (2.10, 2.65, 3000),
+    "CUBIC, RED": (2.373, 2.411, 50),
+    "DCTCP, RED and ECN": (2.39, 2.39, 55),
+}
+"""Measurements of `epfl` section 4: goodputs of h1 and h2 in Mbit/s, round-trip time in ms."""
+
+
+def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
+    """Return the wait in ms behind a full queue, by `theory.transmission_delay_ms`."""
+    return float(queue_packets * theory.transmission_delay_ms(frame_bytes, rate_mbps))
+
+
+def late(run: Run, flow: str | None = None) -> pd.DataFrame:
+    """Return the intervals of one flow (by default the first) after the warm-up."""
+    name = run.flows["flow"].iloc[0] if flow is None else flow
+    return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
+
+
+def lab_runs() -> dict[str, Run]:
+    """Run the published lab's three settings: two flows, 5 Mbit/s, no propagation delay."""
+    red = {"aqm": "red", "aqm_options": LAB_RED}
+    marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
+    settings: dict[str, tuple[dict[str, Any], str]] = {
+        "CUBIC, 1000 packets": ({"queue_packets": LONG_QUEUE_PACKETS}, "cubic"),
+        "CUBIC, RED": (red, "cubic"),
+        "DCTCP, RED and ECN": (marks, "dctcp"),
+    }
+    return sweeps.sweep(
+        {
+            name: Scenario(
+                one_link(LAB_RATE_MBPS, 0, **queue),
+                [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
+                duration_s=LAB_S,
+                interval_s=0.5,
+            )
+            for name, (queue, congestion) in settings.items()
+        }
+    )
+
+
+def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
+    """Return goodputs and round-trip times of the lab's settings, measured and published."""
+    rows = []
+    for name, run in runs.items():
+        first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
+        rtt_ms = run.intervals.loc[run.intervals["t_s"] > LAB_SETTLED_S, "rtt_ms"].mean()
+        theirs = PUBLISHED[name]
+        rows.append(
+            {
+                "": name,
+                "Mbit/s here": f"{first_mbps:.1f} / {second_mbps:.1f}",
+                "Mbit/s, epfl": f"{theirs[0]:.1f} / {theirs[1]:.1f}",
+                "RTT here (ms)": f"{rtt_ms:.0f}" if rtt_ms < 1000 else f"{round(rtt_ms, -2):.0f}",
+                "RTT, epfl (ms)": f"{theirs[2]:.0f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
+    """Count the packets of a capture before the receiver: data by the two bits of ECN, and the two flags of TCP; a row for each run."""
+    rows = []
+    for name, run in runs.items():
+        packets = run.packets
+        there = packets[(packets["node"] == "h3") & (packets["protocol"] == "tcp")]
+        data = there[~there["departs"] & (there["payload_bytes"] > 0)]
+        answers = there[there["departs"]]
+        rows.append(
+            {
+                "": name,
+                "00": int((data["ecn"] == NOT_ECT).sum()),
+                "10, ECT(0)": int((data["ecn"] == ECT_0).sum()),
+                "11, CE": int((data["ecn"] == CE).sum()),
+                "ACKs, ECE": int(answers["flags"].str.contains("E").sum()),
+                "data, CWR": int(data["flags"].str.contains("C").sum()),
+                "sent again": int(run.flows["retransmits"].sum()),
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:
+    """Run DCTCP behind a marking threshold; return goodput and mean wait, a row for each threshold."""
+    runs = sweeps.sweep(
+        {
+            value: Scenario(
+                marking(value, rate_mbps, base_rtt_ms),
+                [Tcp("h1", "h3", congestion="dctcp")],
+                duration_s=20,
+                interval_s=0.1,
+            )
+            for value in values
+        }
+    )
+    return pd.DataFrame(
+        [
+            {
+                "threshold": value,
+                "goodput_mbps": late(run)["goodput_mbps"].mean(),
+                "wait_ms": late(run)["rtt_ms"].mean() - run.flows["rtt_min_ms"].iloc[0],
+            }
+            for value, run in runs.items()
+        ]
+    )
+
+
+def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
+    """Draw the goodput with the link's limit, and the mean wait, by threshold; a line marks a seventh of the BDP."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
+    for panel, (column, label) in enumerate(
+        (("goodput_mbps", "Goodput (Mbit/s)"), ("wait_ms", "Mean wait (ms)")), start=1
+    ):
+        figure.add_scatter(
+            x=found["threshold"].tolist(),
+            y=found[column].tolist(),
+            **points(size=10),
+            showlegend=False,
+            hovertemplate=hover("measured", "Threshold (packets)", label),
+            meta={"role": "measured"},
+            row=1,
+            col=panel,
+        )
+        figure.add_vline(
+            x=theory.dctcp_threshold_packets(rate_mbps, base_rtt_ms),
+            line={"dash": "dot", "width": 1.5, "color": TEXT},
+            annotation_text="BDP / 7",
+            annotation_position="bottom right",
+            row=1,
+            col=panel,
+        )
+        figure.update_yaxes(title_text=label, row=1, col=panel)
+    limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+    figure.add_hline(y=limit_mbps, line={"dash": "dash", "color": TEXT}, annotation_text="limit", row=1, col=1)
+    figure.update_yaxes(range=[0.95 * limit_mbps, 1.01 * limit_mbps], row=1, col=1)
+    figure.update_yaxes(rangemode="tozero", row=1, col=2)
+    figure.update_xaxes(title_text="Threshold (packets)")
+    title = f"DCTCP by marking threshold, {rate_mbps:g} Mbit/s and {base_rtt_ms:g} ms"
+    return figure.update_layout(template="netlab", title_text=title, height=400)
+
+
+def _beside_pages(case: Case, seed: int) -> Scenario:
+    draw = np.random.default_rng(seed)
+    starts_s = WARM_UP_S + PAGE_EVERY_S * np.arange(PAGES) + draw.uniform(0, PAGE_WITHIN_S, PAGES)
+    pages = [
+        Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=round(float(start_s), 3), congestion=case.congestion)
+        for start_s in starts_s
+    ]
+    bulk = Tcp("h1", "h3", congestion=case.congestion, start_s=round(float(draw.uniform(0, 1)), 3))
+    traffic: list[Traffic] = [bulk, Ping("h2", "h3", interval_s=0.05), *pages]
+    return Scenario(one_link(**case.queue), traffic, duration_s=25, interval_s=0.1, sysctls=case.sysctls, seed=seed)
+
+
+def page_times_s(run: Run) -> list[float]:
+    """Return the time in s of each page, from the start of its connection to its last byte."""
+    pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
+    return [float(value) for value in pages["completion_s"].dropna()]
+
+
+def compared(draws: int = DRAWS) -> pd.DataFrame:
+    """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; a row for each queue of
+    `CASES` and draw.
+    """
+    runs = sweeps.sweep(
+        {(name, seed): _beside_pages(case, seed) for name, case in CASES.items() for seed in range(1, draws + 1)}
+    )
+    rows = []
+    for (name, seed), run in runs.items():
+        pings = run.pings.loc[run.pings["t_s"] > WARM_UP_S, "rtt_ms"]
+        queue = run.queues[(run.queues["interface"] == SLOW_LINK) & (run.queues["t_s"] >= WARM_UP_S)]
+        seconds = queue["t_s"].iloc[-1] - queue["t_s"].iloc[0]
+        sent_mbps = (queue["sent_bytes"].iloc[-1] - queue["sent_bytes"].iloc[0]) * 8e-6 / seconds
+        times_s = page_times_s(run)
+        rows.append(
+            {
+                "queue": name,
+                "seed": seed,
+                "full": sent_mbps / RATE_MBPS,
+                "bulk_wait_ms": late(run)["rtt_ms"].mean() - BASE_RTT_MS,
+                "other_wait_ms": pings.mean() - BASE_RTT_MS,
+                "page_s": float(np.median(times_s)),
+                "slowest_s": max(times_s),
+                "pages": len(times_s),
+                "lost_pings": float(pings.isna().mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+    """Return for each queue the mean of each column over its draws with its interval, and the slowest of all pages."""
+    columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
+    return {
+        str(name): pd.Series(
+            {**{column: interval(rows[column]) for column in columns}, "slowest_s": float(rows["slowest_s"].max())}
+        )
+        for name, rows in found.groupby("queue", sort=False)
+    }
+
+
+_NAMED_AT = {
+    "long drop-tail": "bottom left",
+    "drop-tail, 1 BDP": "top right",
+    "drop-tail, 5": "bottom right",
+    "RED": "bottom right",
+    "PIE": "middle left",
+    "CoDel": "top right",
+    "CoDel, ECN": "top left",
+    "fq_codel": "bottom left",
+    "CAKE": "bottom center",
+    "DualPI2, DCTCP": "bottom right",
+}
+"""Positions of the points' names, such that no two names overlap."""
+
+
+def compared_figure(found: pd.DataFrame) -> go.Figure:
+    """Draw the link's utilization by the page time of a neighbour, with its slowest page; the best queue is at the top left."""
+    figure = go.Figure()
+    means = pd.DataFrame(
+        [{"queue": name, **row.map(lambda each: getattr(each, "mean", each))} for name, row in seen(found).items()]
+    )
+    for number, (label, alone) in enumerate(
+        (("one queue for all", False), ("a queue for each flow, or for each kind of sender", True))
+    ):
+        rows = means[means["queue"].str.contains("fq_codel|CAKE|DualPI2") == alone]
+        figure.add_scatter(
+            x=rows["page_s"].tolist(),
+            y=(100 * rows["full"]).tolist(),
+            error_x={
+                "array": (rows["slowest_s"] - rows["page_s"]).tolist(),
+                "arrayminus": [0.0] * len(rows),
+                "thickness": 1,
+            },
+            name=label,
+            text=rows["queue"].tolist(),
+            textposition=[_NAMED_AT.get(name, "top center") for name in rows["queue"]],
+            **{**points(number, 11), "mode": "markers+text"},
+            customdata=rows[["bulk_wait_ms", "other_wait_ms"]].to_numpy().tolist(),
+            hovertemplate=(
+                "%{text}<br>page %{x:.2f} s, link in use %{y:.1f} %<br>"
+                "the download waits %{customdata[0]:.0f} ms, others %{customdata[1]:.0f} ms<extra></extra>"
+            ),
+        )
+    figure.update_layout(
+        template="netlab",
+        title_text=f"A download and a neighbour's pages, {RATE_MBPS} Mbit/s and {BASE_RTT_MS} ms",
+        height=480,
+    )
+    figure.update_xaxes(
+        title_text="Median time of a page, to the slowest (s)",
+        type="log",
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10],
+        range=[-1.25, 1.05],
+    )
+    figure.update_yaxes(title_text="Link in use (%)", range=[88, 101.5])
+    return figure
+
+
+def pages_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return page times and waits behind each queue, rounded; with intervals where results are close."""
+    return spaced(
+        pd.DataFrame(
+            [
+                {
+                    "queue": name,
+                    "in use (%)": f"{Interval(100 * row['full'].mean, 100 * row['full'].half_width):.1f}",
+                    "bulk waits (ms)": f"{row['bulk_wait_ms'].mean:.0f}",
+                    "others wait (ms)": f"{row['other_wait_ms'].mean:.0f}",
+                    "page (s)": f"{row['page_s']:.2f}",
+                    "slowest (s)": f"{row['slowest_s']:.1f}",
+                }
+                for name, row in seen(found).items()
+            ]
+        )
+    )
+
+
+def together(seeds: Iterable[int]) -> pd.DataFrame:
+    """Run a DCTCP and a CUBIC flow behind a marking threshold (the latter without and with ECN) and DualPI2; return
+    goodputs and waits.
+    """
+    coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
+    queues: dict[str, tuple[Topology, Mapping[str, Any]]] = {
+        "one queue, step of 10": (marking(10), {}),
+        "the same, both with ECN": (marking(10), ASK_FOR_ECN),
+        "DualPI2": (coupled, {}),
+    }
+    scenarios: dict[tuple[str, int], Scenario] = {}
+    for seed in seeds:
+        for name, (network, sysctls) in queues.items():
+            draw = np.random.default_rng(seed)
+            starts = [round(float(start), 3) for start in draw.uniform(0, 2, size=2)]
+            traffic = [Tcp("h1", "h3", congestion="dctcp", start_s=starts[0]), Tcp("h2", "h3", start_s=starts[1])]
+            scenarios[name, seed] = Scenario(
+                network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, sysctls=sysctls, seed=seed
+            )
+    found = sweeps.sweep(scenarios)
+    rows = []
+    for name in queues:
+        runs = [run for (queue, _), run in found.items() if queue == name]
+        row = {"": name}
+        for place, flow in enumerate(("DCTCP", "CUBIC")):
+            means = [late(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean() for run in runs]
+            row[f"{flow} (Mbit/s)"] = f"{interval([mean['goodput_mbps'] for mean in means]):.1f}"
+            row[f"{flow} wait (ms)"] = f"{np.mean([mean['rtt_ms'] for mean in means]) - BASE_RTT_MS:.0f}"
+        rows.append(row)
+    return spaced(pd.DataFrame(rows))

@@ -1,0 +1,95 @@
+"""Networks and own numbers of the chapter "Queues that speak up", without answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES
+from netlab.network.link import Link
+from netlab.network.topology import Topology, of_links
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp, Udp
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+
+RATE_MBPS = 20
+BASE_RTT_MS = 20
+LONG_QUEUE_PACKETS = 1000
+LAB_RATE_MBPS = 5
+LAB_RED: Mapping[str, Any] = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+"""The options of Mininet's enable_red, which the published lab used."""
+ASK_FOR_ECN: Mapping[str, Any] = {"net.ipv4.tcp_ecn": 1}
+UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
+
+
+def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
+    """Return the bandwidth-delay product in full frames."""
+    return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
+
+
+def _derived(own: StudentValues) -> dict[str, float]:
+    frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
+    return {
+        "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
+        "most_wait_ms": round(frame_ms * bdp_frames(own.rate_mbps, own.base_rtt_ms) / 4, 1),
+    }
+
+
+NUMBERS = OwnNumbers(
+    {
+        "rate_mbps": (20, 16, 18, 22, 24, 25, 28, 30),
+        "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),
+        "queue_packets": (400, 300, 350, 450, 500, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1000),
+    },
+    derive=_derived,
+)
+
+
+def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
+    """Return senders h1 and h2 and receiver h3 behind one slow link; the whole delay, `base_rtt_ms`, is on the return path.
+
+    `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
+    """
+    room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
+    return of_links(
+        Link("h1", "r1"),
+        Link("h2", "r1"),
+        Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),
+    )
+
+
+def call_beside_download(own: StudentValues) -> Scenario:
+    """Return a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
+    network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
+    call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
+    return Scenario(network, [Tcp("h1", "h3"), call], duration_s=30)
+
+
+def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
+    """Return `one_link` with a marking threshold: all packets that allow it are marked above `threshold_packets`, none below."""
+    step = {"min_packets": threshold_packets, "max_packets": threshold_packets + 1, "probability": 1.0, "ecn": True}
+    return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A queue, and the senders that use it."""
+
+    queue: Mapping[str, Any]
+    congestion: str = "cubic"
+    sysctls: Mapping[str, Any] = field(default_factory=dict)
+
+
+CASES: dict[str, Case] = {
+    "long drop-tail": Case({"queue_packets": LONG_QUEUE_PACKETS}),
+    "drop-tail, 1 BDP": Case({"queue_packets": 33}),
+    "drop-tail, 5": Case({"queue_packets": 5}),
+    "RED": Case({"aqm": "red", "aqm_options": {"min_packets": 10, "max_packets": 30}}),
+    "PIE": Case({"aqm": "pie"}),
+    "CoDel": Case({"aqm": "codel"}),
+    "CoDel, ECN": Case({"aqm": "codel", "aqm_options": {"ecn": True}}, sysctls=ASK_FOR_ECN),
+    "fq_codel": Case({"aqm": "fq_codel"}),
+    "CAKE": Case({"aqm": "cake"}),
+    "DualPI2, DCTCP": Case({"aqm": "dualpi2", "aqm_options": {"any_ecn": True, "step_ms": 3}}, "dctcp"),
+}
+"""The queues of part 4, at 20 Mbit/s and 20 ms. DualPI2's step is 3 ms, five frames at this rate, instead of 1 ms."""

@@ -1,0 +1,217 @@
+"""A path in Python that loses, duplicates and delays datagrams by a schedule; two programs run over it as in a network, without a kernel.
+
+A trial takes a millisecond or two and is deterministic, so that a check can name the loss that a program does not
+survive. In the grader it runs in the process of the student's code.
+"""
+
+import heapq
+import inspect
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab.base.units import NS_PER_S
+from netlab.base.values import shown
+from netlab.traffic.delivery import NO_TIMER, Account, Program
+from netlab.traffic.own import own_name, own_problems
+from netlab.traffic.own_calls import Part, caller
+from netlab.traffic.program import PROGRAM_METHODS
+from netlab_course.answers import answer_in_words, is_stub
+from netlab_course.chapters.reliable_transfer.programs import PIECE_BYTES
+
+ONE_WAY_S = 0.05
+MOST_EVENTS = 10_000
+LATEST_S = 300.0
+TOLD_NUMBERS = 6
+SENDER, RECEIVER = 0, 1
+NAMES = ("data", "ack")
+"""The names of the datagrams of sender and receiver in a schedule; "ack 2" is the second datagram that the receiver sends."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Two programs as one answer; calling it with a schedule runs them."""
+
+    sender: Any
+    receiver: Any
+    """Classes as for `netlab.Program`; the window is passed to a class that has such a parameter."""
+
+    def ends(self, window: int | None = None) -> tuple[Any, Any]:
+        """Return a sender and a receiver, with a window if they take one."""
+        return _made(self.sender, window), _made(self.receiver, window)
+
+    def __call__(
+        self,
+        pieces: int,
+        window: int | None = None,
+        lost: Sequence[str] = (),
+        twice: Sequence[str] = (),
+        late_s: Mapping[str, float] | None = None,
+        until_s: float | None = None,
+    ) -> dict[str, Any]:
+        """Send some pieces over a path with 50 ms each way; `lost`, `twice` and `late_s` name datagrams, such as "data 3" or "ack 1".
+
+        Raises NetlabError when a name has another form.
+        """
+        for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
+            if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
+                raise NetlabError(f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {shown(names)}')
+        return transfer(self.ends(window), pieces, lost, twice, late_s, until_s)
+
+
+def transfer(
+    ends: Sequence[Any],
+    pieces: int,
+    lost: Sequence[str] = (),
+    twice: Sequence[str] = (),
+    late_s: Mapping[str, float] | None = None,
+    until_s: float | None = None,
+) -> dict[str, Any]:
+    """Send some pieces between a sender and a receiver; return the deliveries and the effort."""
+    return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
+
+
+def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
+    """Return a sender's and a receiver's class as one answer; `...` while a method of one is still the stub.
+
+    Raises NetlabError when one is not a class, or has a method that nothing calls.
+    """
+    given = [each for each in (sender, receiver) if each is not ...]
+    for each in given:
+        if not callable(each):
+            raise NetlabError(
+                f"protocol() takes two classes, such as protocol(WaitSender, WaitReceiver), without brackets behind a name; "
+                f"got {answer_in_words(each)}"
+            )
+    if problems := [each for end in given for each in own_problems("protocol(): class", end, PROGRAM_METHODS)]:
+        raise NetlabError("\n".join(problems))
+    methods = {
+        f"{own_name(end)}.{name}": getattr(end, name) for end in given for name in PROGRAM_METHODS if hasattr(end, name)
+    }
+    still = [name for name, method in methods.items() if is_stub(method)]
+    # The notebook contains the beginning of on_start, and one end may be netlab's.
+    given_too = [
+        name for name, method in methods.items() if method.__module__.startswith("netlab") or "on_start" in name
+    ]
+    if still and not set(methods) <= {*still, *given_too}:
+        sys.stdout.write(f"Not written yet: {', '.join(still)}.\n")
+    return ... if still or len(given) < len(NAMES) else Protocol(sender, receiver)
+
+
+def _made(program: Any, window: int | None) -> Any:
+    # A receiver that drops early pieces needs no window.
+    takes_one = window is not None and "window" in inspect.signature(program).parameters
+    return program(window=window) if takes_one else program()
+
+
+class _Pieces(Account):
+    """The pieces that the sender reads, and the number of each delivered piece; -1 for unknown data."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number * PIECE_BYTES)
+        self.numbers: dict[bytes, int] = {}
+        self.delivered: list[int] = []
+        self.last_s = 0.0
+        draw = random.Random(number)  # noqa: S311 (no secret)
+        self._waiting = b"".join(draw.randbytes(PIECE_BYTES) for _ in range(number))
+        for place in range(number):
+            self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
+
+    def read(self, _now_s: float, num_bytes: int) -> bytes:
+        """Return the next bytes."""
+        piece, self._waiting = self._waiting[:num_bytes], self._waiting[num_bytes:]
+        return piece
+
+    def note_sent(self, _now_s: float, _data: bytes) -> None:
+        """Do nothing: the channel counts."""
+
+    def deliver(self, now_s: float, piece: bytes) -> None:
+        """Record which piece this is."""
+        if piece:
+            number = self.numbers.get(piece, -1)
+            self.last_s = self.last_s if number in self.delivered else now_s
+            self.delivered.append(number)
+
+
+class _Channel:
+    """Both programs, the datagrams on their way, and the clock."""
+
+    def __init__(
+        self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
+    ) -> None:
+        self._lost, self._twice, self._late_s = set(lost), set(twice), late_s
+        self._pieces = _Pieces(pieces)
+        parts: tuple[Part, Part] = ("sender", "receiver")
+        self._callers = [caller(part, end, part) for part, end in zip(parts, ends, strict=True)]
+        self._programs = [Program(self._pieces, receives) for receives in (False, True)]
+        self._timers_ns = [NO_TIMER, NO_TIMER]
+        self._sent: Counter[int] = Counter()
+        self._first_flight = 0
+        self._numbers: tuple[list[int], list[int]] = ([], [])
+        self._shapeless = 0
+        self._last_sent_ns = 0
+        self._order = 0
+        self._coming: list[tuple[int, int, int, bytes]] = []
+
+    def run(self, until_s: float) -> dict[str, Any]:
+        """Run until nothing more can happen or until a moment; return the deliveries and the effort."""
+        for end in (RECEIVER, SENDER):
+            self._call(end, "on_start", 0, self._programs[end])
+        events = 0
+        now_ns = 0
+        while events < MOST_EVENTS and now_ns < until_s * NS_PER_S:
+            events += 1
+            arrives_ns = self._coming[0][0] if self._coming else NO_TIMER
+            timer_ns = min(self._timers_ns)
+            now_ns = min(arrives_ns, timer_ns)
+            if now_ns == NO_TIMER:
+                break
+            if arrives_ns <= timer_ns:
+                _, _, end, data = heapq.heappop(self._coming)
+                self._call(end, "on_datagram", now_ns, now_ns / NS_PER_S, data)
+            else:
+                end = self._timers_ns.index(timer_ns)
+                self._call(end, "on_timer", now_ns, now_ns / NS_PER_S)
+        return {
+            # Keep one piece more than there are, which shows that too many were delivered.
+            "delivered": self._pieces.delivered[: len(self._pieces.numbers) + 1],
+            "last_s": self._pieces.last_s,
+            "sent": self._sent[SENDER],
+            "answered": self._sent[RECEIVER],
+            "shapeless": self._shapeless,
+            "numbers": [list(each) for each in self._numbers],
+            "first_flight": self._first_flight,
+            "ends": now_ns == NO_TIMER,
+            "sends_on": now_ns != NO_TIMER and 2 * self._last_sent_ns > now_ns,
+        }
+
+    def _call(self, end: int, method: str, now_ns: int, *given: Any) -> None:
+        program = self._programs[end]
+        program.wake(now_ns, method == "on_timer")
+        if self._callers[end].has(method):
+            self._callers[end].call(method, now_ns, *given)
+        self._timers_ns[end], outgoing = program.take()
+        for data in outgoing:
+            self._send(end, now_ns, data)
+
+    def _send(self, end: int, now_ns: int, data: bytes) -> None:
+        self._sent[end] += 1
+        self._last_sent_ns = now_ns
+        self._first_flight += end == SENDER and now_ns == 0
+        if len(self._numbers[end]) < TOLD_NUMBERS:
+            self._numbers[end].append(data[0])
+        if end == SENDER and not self._shapeless and data[1:] not in self._pieces.numbers:
+            self._shapeless = self._sent[end]
+        name = f"{NAMES[end]} {self._sent[end]}"
+        if name in self._lost:
+            return
+        at_ns = now_ns + round((ONE_WAY_S + self._late_s.get(name, 0.0)) * NS_PER_S)
+        for _ in range(1 + (name in self._twice)):
+            self._order += 1
+            heapq.heappush(self._coming, (at_ns, self._order, 1 - end, data))

@@ -1,0 +1,208 @@
+"""Checks of the chapter "Build a reliable transfer", with their formulas."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+import pandas as pd
+
+from netlab import theory
+from netlab.base.errors import NetlabError
+from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab_course.answers import answer_in_words, raised
+from netlab_course.chapters.reliable_transfer import channel, schedules
+from netlab_course.chapters.reliable_transfer.settings import beside
+from netlab_course.checks import LONGEST_CALL_S, Function, Result, Status, slips
+from netlab_course.own_numbers import StudentValues
+from netlab_course.printed import last_lines
+from netlab_course.repetition import Repetition
+
+HEADER_BYTES = 42
+
+
+@dataclass(kw_only=True, repr=False)
+class Transfer(Function):
+    """Two programs that must deliver everything once and in order, whatever a schedule loses, duplicates and delays.
+
+    The answer comes from `channel.protocol`; `cases` are schedules.
+    """
+
+    reference: Callable[..., float] = lambda **_case: 0.0
+    unit: str = ""
+    tolerance: float = 0.0
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the part of a schedule that is passed to the trial."""
+        return {name: case[name] for name in schedules.GIVEN}
+
+    def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+        """Run the schedule between these ends."""
+        return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
+
+    def _judge(self, answer: object) -> Result:
+        if not callable(answer) or isinstance(answer, type):
+            form = "protocol(MySender, MyReceiver)"
+            return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
+        with last_lines():
+            return self._judge_trials(answer)
+
+    def _judge_trials(self, answer: Callable[..., Any]) -> Result:
+        for case in self.cases:
+            complaint = self._complaint(answer, case)
+            if isinstance(complaint, Result):
+                return complaint
+            if complaint:
+                return self._result(
+                    Status.FAILED, f"schedule: {schedules.in_words(case)}. Here {complaint[0]}", complaint[1]
+                )
+        return self._result(
+            Status.PASSED, f"all {len(self.cases)} schedules: each piece is delivered once, in order.", self.right
+        )
+
+    def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
+        """Return the fault and the advice, the result if the trial failed, or None."""
+        try:
+            found = call_within(LONGEST_CALL_S, trial, **self.arguments(case))
+        except TimeIsUpError:
+            return f"the transfer took more than {LONGEST_CALL_S:g} s of computing.", "Does each loop end?"
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+            said = str(error) if isinstance(error, NetlabError) else raised(error)
+            # A number that does not fit into a byte did not wrap.
+            more = [case["says"]] if "range(0, 256)" in said else []
+            return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {said.strip()}", *more)
+        if found is None or isinstance(found, EllipsisType):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        try:
+            what = schedules.fault(case, found)
+            return (what, schedules.advice(case, found)) if what else None
+        except (KeyError, TypeError, ValueError):
+            return "something came that is not from protocol(MySender, MyReceiver).", ""
+
+
+def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput in Mbit/s of a window over a lossless path."""
+    return theory.selective_repeat_mbps(window, rate_mbps, rtt_ms, payload_bytes=payload_bytes)
+
+
+def _parts(rate_mbps: float, payload_bytes: int) -> tuple[float, float]:
+    """Return the data of a datagram in kbit, and its time on the link in ms."""
+    return payload_bytes * 8 / 1000, (payload_bytes + HEADER_BYTES) * 8 / rate_mbps / 1000
+
+
+def _without_link(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return window * kbit / (rtt_ms + service_ms)
+
+
+def _without_service(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return min(window * kbit / rtt_ms, kbit / service_ms)
+
+
+def _without_headers(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit = payload_bytes * 8 / 1000
+    return min(window * kbit / (rtt_ms + kbit / rate_mbps), rate_mbps)
+
+
+def _headers_as_data(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    _, service_ms = _parts(rate_mbps, payload_bytes)
+    return min(window * service_ms * rate_mbps / (rtt_ms + service_ms), rate_mbps)
+
+
+def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return window * kbit / (rtt_ms + window * service_ms)
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.stop_and_wait = Transfer(
+            name="stop-and-wait",
+            cases=schedules.STOP_AND_WAIT,
+            right="One piece in flight is safe and slow: the path is empty most of the time.",
+            hints=[
+                "The datagram must say which piece it has: its number is the first byte, the piece is the rest.",
+                "The receiver answers every datagram, also one that it has already. It delivers only the one that it waits for.",
+                "The sender goes on only if the ACK is for the piece that it waits for. Else it does nothing: the timer will come.",
+            ],
+        )
+        self.window = Function(
+            name="goodput of a window",
+            reference=window_mbps,
+            cases=[
+                {
+                    "window": own.worked_window,
+                    "rate_mbps": own.worked_rate_mbps,
+                    "rtt_ms": own.worked_rtt_ms,
+                    "payload_bytes": 1000,
+                },
+                {"window": 1, "rate_mbps": 1, "rtt_ms": 10, "payload_bytes": 1400},
+                {"window": 8, "rate_mbps": 100, "rtt_ms": 200, "payload_bytes": 500},
+                {"window": 64, "rate_mbps": 2, "rtt_ms": 100, "payload_bytes": 1000},
+            ],
+            unit="Mbit/s",
+            tolerance=0.005,
+            misconceptions=slips(
+                _without_link,
+                "A large window would be faster than the link. What is the most that it carries?",
+                _without_service,
+                "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
+                _headers_as_data,
+                "Goodput is of the payload alone: the headers arrive too, but they are not data.",
+                _without_headers,
+                "The headers are missing: each datagram has 42 bytes beside its payload.",
+                _all_sent_first,
+                "This waits until the whole window is on the link before the round trip begins. The first ACK comes earlier.",
+            ),
+            right="Window over round-trip time, up to the link's limit: the same law as TCP's.",
+            hints=[
+                "In one round trip the window is delivered once. The round trip: the datagram's time on the link, and rtt_ms.",
+                "The link's own limit: the payload's part of a frame, times the rate.",
+                "The smaller of window * payload_bytes * 8 / 1000 / (service_ms + rtt_ms) and the link's limit.",
+            ],
+        )
+        self.go_back_n = Transfer(
+            name="go-back-N",
+            cases=schedules.GO_BACK_N,
+            right="A window in flight, one timer, and a receiver that keeps nothing.",
+            hints=[
+                "Keep the datagrams in flight in a list, the oldest first, and the number of the oldest.",
+                "(data[0] - oldest) % 256 is how many pieces the ACK takes off the list. More than are in flight: it is an old ACK.",
+                "When the list gets shorter: fill the window, and set the timer anew if something is in flight, else switch it off.",
+            ],
+        )
+        self.selective_repeat = Transfer(
+            name="selective repeat",
+            cases=schedules.SELECTIVE_REPEAT,
+            right="Only what was not acknowledged goes again. The price is a buffer at the receiver, and a timer for each piece.",
+            hints=[
+                "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",
+                "Answer every datagram with its own number, also one from behind the window.",
+                "(data[0] - waits_for) % 256 < window tells whether a piece is in the window. Any other is old.",
+            ],
+        )
+        self.beside = Repetition(
+            name="TCP on the same path",
+            scenario=lambda: beside(own),
+            made_by="chapter.settings.beside(own)",
+            values=lambda table: table.set_index("seed")["goodput_mbps"],
+            expected=lambda table: _selective_mbps(own, table),
+            unit="Mbit/s",
+            axis="Goodput (Mbit/s)",
+            compared="the limit",
+            right="The same path, the same losses: the difference is in what a sender does after a loss.",
+            plot='my_table.plot(kind="scatter", x="seed", y="goodput_mbps")',
+            hints=[
+                "my_table = nl.repeat(chapter.settings.beside(own), seeds=10) has one row a seed.",
+                "Selective repeat with a large window gets the link's limit times (1 - loss_rate).",
+            ],
+        )
+
+
+def _selective_mbps(own: StudentValues, _table: pd.DataFrame) -> float:
+    """Return the goodput in Mbit/s of selective repeat with a window that fills the path of `settings.beside`."""
+    limit: float = theory.udp_goodput_limit_mbps(own.rate_mbps, 1000) * (1 - own.loss_percent / 100)
+    return limit

@@ -1,0 +1,180 @@
+"""Runs, tables and figures of the chapter "Build a reliable transfer"."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, theory
+from netlab.engines import lasting
+from netlab.runs import sweeps
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Program, Tcp, Traffic
+from netlab_course.chapters.reliable_transfer.channel import Protocol
+from netlab_course.chapters.reliable_transfer.programs import (
+    PIECE_BYTES,
+    GoBackNSender,
+    InOrderReceiver,
+    SelectiveReceiver,
+    SelectiveSender,
+    StopAndWaitSender,
+)
+from netlab_course.chapters.reliable_transfer.settings import (
+    LOSS_RATE,
+    RATE_MBPS,
+    RTT_MS,
+    TIMEOUT_MS,
+    network,
+    transfer,
+)
+from netlab_course.page_style import spaced
+
+SEEDS = 5
+TRANSFER_S = lasting(10, real_s=3)
+TOGETHER_S = lasting(20, real_s=8)
+WIDE_SPAN = 127
+STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
+GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
+SELECTIVE_REPEAT = Protocol(SelectiveSender, SelectiveReceiver)
+"""Replacements of exercises that are still open."""
+
+# A datagram has one byte more than the data, for the piece's number.
+_DATA_SHARE = PIECE_BYTES / (PIECE_BYTES + 1)
+FORMULAS: Mapping[str, Callable[..., Any]] = {
+    "go-back-N": theory.go_back_n_mbps,
+    "selective repeat": theory.selective_repeat_mbps,
+}
+
+
+def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
+    """Return the theoretical goodput in Mbit/s of a scheme over the chapter's path."""
+    return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
+
+
+def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.DataFrame:
+    """Measure the goodput over the chapter's path; a row for each protocol, window and seed."""
+    return _drawn(
+        {
+            (name, window, seed): transfer(*protocol.ends(window), duration_s=TRANSFER_S, seed=seed)
+            for name, protocol in protocols.items()
+            for window in windows
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+
+
+def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
+    """Measure selective repeat whose window counts only data in flight, with a receiver that stores 127 early pieces."""
+    return _drawn(
+        {
+            ("wide span", window, seed): transfer(
+                SelectiveSender(window, WIDE_SPAN), SelectiveReceiver(WIDE_SPAN), duration_s=TRANSFER_S, seed=seed
+            )
+            for window in windows
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+
+
+def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
+    runs = sweeps.sweep(dict(scenarios))
+    rows = []
+    for (name, window, seed), run in runs.items():
+        flow = run.flows.iloc[0]
+        errors = int(flow[["duplicates", "missing_bytes", "wrong_bytes"]].sum())
+        rows.append(
+            {"name": name, "window": window, "seed": seed, "goodput_mbps": flow["goodput_mbps"], "errors": errors}
+        )
+    return pd.DataFrame(rows)
+
+
+def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
+    """Return mean and half width of the goodput, for each protocol and window."""
+    groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
+    return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
+
+
+def window_figure(found: pd.DataFrame) -> plots.Comparison:
+    """Draw the goodput by window with 95 % intervals, with the theoretical formulas."""
+    comparison = plots.Comparison(
+        "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
+    )
+    line = np.geomspace(1, 40, 80)
+    seen = intervals(found)
+    for name in FORMULAS:
+        mine = {window: each for (what, window), each in seen.items() if what == name}
+        means, halves = zip(*mine.values(), strict=True)
+        comparison.add(name, list(mine), means, line, partial(theory_mbps, name), half_widths=halves)
+    windows = sorted({window for _, window in seen})
+    comparison.figure.update_xaxes(tickvals=windows, ticktext=[f"{window}" for window in windows])
+    return comparison
+
+
+def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
+    """Return the goodput of selective repeat with both kinds of window, with the formula."""
+    near, far = intervals(found), intervals(wide)
+    return spaced(
+        pd.DataFrame(
+            [
+                {
+                    "window": window,
+                    "from the oldest (Mbit/s)": f"{near['selective repeat', window]:.2f}",
+                    "in flight (Mbit/s)": f"{each:.2f}",
+                    "formula (Mbit/s)": f"{theory_mbps('selective repeat', float(window)):.2f}",
+                }
+                for (_, window), each in far.items()
+            ]
+        )
+    )
+
+
+def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
+    """Run Linux's TCP alone, with a second TCP and with a transfer, on a path without random losses; return a row for each run."""
+    cases: dict[str, list[Traffic]] = {
+        "nobody": [],
+        "a second TCP": [Tcp("h1", "h2", congestion="cubic")],
+        "selective repeat": [Program("h1", "h2", *protocol.ends(window))],
+    }
+    runs = sweeps.sweep(
+        {
+            (case, seed): Scenario(
+                network(loss_rate=0.0),
+                # Only the start differs from seed to seed, because this path has no random losses.
+                [Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed), *others],
+                duration_s=TOGETHER_S,
+                interval_s=1,
+                seed=seed,
+            )
+            for case, others in cases.items()
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+    rows = []
+    for (case, _), run in runs.items():
+        tcp, *others = (row for _, row in run.flows.iterrows())
+        row = {"beside": case, "tcp_mbps": tcp["goodput_mbps"], "rtt_ms": tcp["rtt_ms"]}
+        for other in others:
+            row["other_mbps"] = other["goodput_mbps"]
+            if other["kind"] == "program":
+                row["sent_for_each"] = other["sent_datagrams"] * PIECE_BYTES / other["received_bytes"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def together_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of `together`, with intervals of the goodputs."""
+    rows = []
+    for case, runs in found.groupby("beside", sort=False):
+        is_alone = runs["other_mbps"].isna().all()
+        rows.append(
+            {
+                "beside TCP": case,
+                "TCP (Mbit/s)": f"{interval(runs['tcp_mbps']):.2f}",
+                "the other (Mbit/s)": "" if is_alone else f"{interval(runs['other_mbps']):.2f}",
+                "RTT (ms)": f"{runs['rtt_ms'].mean():.0f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))

@@ -1,0 +1,55 @@
+"""The panel of the chapter "Build a reliable transfer"."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import plots
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
+from netlab_course.chapters.reliable_transfer.experiments import GO_BACK_N, SELECTIVE_REPEAT, theory_mbps
+from netlab_course.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, network, transfer
+
+PROTOCOLS = {"go-back-N": GO_BACK_N, "selective repeat": SELECTIVE_REPEAT}
+LARGEST = 64
+SECONDS = 5
+
+
+@panel_maker(earlier=12)
+def panel() -> PanelParts:
+    """Show the goodput of netlab's own transfers over the chapter's path by window; each point is one run of 5 s."""
+
+    def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
+        path = network(loss_rate=loss_percent / 100)
+        ends = PROTOCOLS[scheme].ends(window)
+        return {"topology": transfer(*ends, duration_s=SECONDS, topology=path, seed=draw)}
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
+        flow = result.flows.iloc[0]
+        pieces = flow["received_bytes"] / 1000
+        comparison = plots.Comparison(
+            x_label="Window (pieces)",
+            y_label="Goodput (Mbit/s)",
+            residual="absolute",
+            title=(
+                f"{scheme}, window {window}, {100 * loss_rate:g} % lost: {flow['goodput_mbps']:.2f} Mbit/s, "
+                f"{flow['sent_datagrams']:.0f} sent for {pieces:.0f} pieces"
+            ),
+        ).add(
+            "measured",
+            [window],
+            [flow["goodput_mbps"]],
+            np.linspace(1, LARGEST, 127),
+            lambda at: theory_mbps(scheme, at, loss_rate),
+            details=[f"{settings['loss_percent']} % lost, draw {settings['draw']}"],
+        )
+        return comparison.still(x=(0, LARGEST + 1), y=(0, RATE_MBPS), residual=1.0)
+
+    controls = {
+        "window": slider("Window", 8, 1, LARGEST, 1, "pieces"),
+        "loss_percent": slider("Losses", 100 * LOSS_RATE, 0.0, 10.0, 0.5, "%"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "scheme": choice("Scheme", list(PROTOCOLS)),
+    }
+    return controls, scenario, show

@@ -1,0 +1,252 @@
+"""Schedules of losses, each of which reveals a common fault, and the messages about a faulty transfer.
+
+"data 3" is the third datagram that the sender sends, "ack 2" the second that the receiver sends. Here, pieces are numbered from 1.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from netlab_course.chapters.reliable_transfer.programs import NUMBERS
+
+GIVEN = ("pieces", "window", "lost", "twice", "late_s", "until_s")
+"""The parts of a schedule that a trial gets; the others are for the check."""
+SHOWN = 6
+SLOW = 10
+"""A piece that takes this many times longer than allowed has probably waited for a timer in wrong units."""
+WRAPS = 600
+"""Pieces of a long transfer, in which the numbers wrap twice."""
+
+
+def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> dict[str, Any]:
+    """Return a schedule with the advice for a program that does not survive it.
+
+    `more` may have `lost` and `twice`: names of datagrams; `late_s`: delays in s by name; `until_s`: the moment at
+    which the transfer is interrupted; `most_sent`, `latest_s`: the limits of effort and time.
+    """
+    made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}, "until_s": None}
+    return {**made, "most_sent": None, "latest_s": None, **more}
+
+
+def in_words(case: Mapping[str, Any]) -> str:
+    """Return a schedule as the beginning of a sentence."""
+    parts = []
+    for key, what in (("lost", "lost"), ("twice", "arriving twice"), ("late_s", "late")):
+        names = list(case[key])
+        if names:
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            parts.append(f"{', '.join(names[:SHOWN])}{more} {what}")
+    if case["until_s"] is not None:
+        parts.append(f"broken off after {case['until_s']:g} s")
+    window = "" if case["window"] is None else f", window {case['window']}"
+    return f"{case['pieces']} pieces{window}, {'; '.join(parts) or 'nothing lost'}"
+
+
+def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Return the fault in a trial as text; "" if there is none."""
+    delivered, pieces = found["delivered"], case["pieces"]
+    wrong = next((place for place, number in enumerate(delivered) if number != place), None)
+    if wrong is not None:
+        return _wrong_piece(wrong, int(delivered[wrong]))
+    if case["until_s"] is not None:
+        return ""
+    if len(delivered) < pieces:
+        rest = "the sender sent on without end" if found["sends_on"] else "nothing was sent any more"
+        return f"only {len(delivered)} of {pieces} pieces {'was' if len(delivered) == 1 else 'were'} delivered, then {rest}."
+    if not found["ends"]:
+        what = "one end sends" if found["sends_on"] else "a timer runs"
+        return f"all pieces were delivered, but {what} on for ever: when is it done?"
+    if case["window"] is not None and found["first_flight"] != min(pieces, case["window"]):
+        return f"datagrams sent before any ACK could come: {found['first_flight']}, with a window of {case['window']}."
+    if case["most_sent"] is not None and found["sent"] > case["most_sent"]:
+        return f"the sender sent {found['sent']} datagrams for {pieces} pieces, more than it should."
+    if case["latest_s"] is not None and found["last_s"] > case["latest_s"]:
+        return f"the last piece came after {found['last_s']:.2f} s, which is too late."
+    return ""
+
+
+def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Return advice on a fault: from the datagrams if they show the reason, else that of the schedule."""
+    if case["says"] == _KEPT:
+        return _KEPT
+    if found["shapeless"]:
+        return (
+            f'Look at "data {found["shapeless"]}": it is not one byte with the number and then a piece. bytes([7]) is one byte of '
+            'value 7, bytes(7) is seven zeros; and at the end, when read(1000) gives b"", nothing is to be sent.'
+        )
+    if found["sent"] and not found["answered"]:
+        return "The receiver answers nothing. Does it call program.send(...)? What a method returns goes nowhere."
+    if not found["sent"]:
+        return "The sender sends nothing. Does on_start send the first piece?"
+    if not found["delivered"]:
+        return (
+            "Nothing was delivered. Does the receiver call program.deliver(piece), and has the first piece the number 0? Its datagram "
+            f"begins with the byte {found['numbers'][0][0]}."
+        )
+    if case["window"] is not None and found["first_flight"] != min(case["pieces"], case["window"]):
+        return "As many pieces as the window has may be in flight without an ACK: no more, and no fewer while there are some to send."
+    if len(found["delivered"]) == case["pieces"] and not found["ends"]:
+        return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
+    sent_too_often = case["most_sent"] is not None and found["sent"] > case["most_sent"]
+    late = case["latest_s"] is not None and found["last_s"] > case["latest_s"] and not sent_too_often
+    if late and found["last_s"] > SLOW * case["latest_s"]:
+        return "set_timer() takes a moment in seconds, such as now_s + programs.TIMEOUT_S."
+    if late:
+        return f"{case['says']} And is it set to programs.TIMEOUT_S?"
+    is_short = len(found["delivered"]) < case["pieces"] and -1 not in found["delivered"]
+    if is_short and not (case["lost"] or case["twice"] or case["late_s"]):
+        data, acks = (", ".join(map(str, numbers)) for numbers in found["numbers"])
+        return (
+            f"{case['says']} The sender's datagrams begin with the bytes {data} ..., the receiver's with {acks} ...: is each new "
+            "piece's number the one that the receiver waits for, and each ACK the one that the sender waits for?"
+        )
+    return str(case["says"])
+
+
+def _wrong_piece(place: int, number: int) -> str:
+    if number < 0:
+        return (
+            f"after {place} pieces something was delivered that is no piece: are the number and the data kept apart, and read(1000) "
+            "used for each piece?"
+        )
+    if number < place and (place - number) % NUMBERS == 0:
+        return f"piece {number + 1} was delivered in the place of piece {place + 1}: both have the same number modulo {NUMBERS}."
+    if number < place:
+        return f"piece {number + 1} was delivered twice."
+    return f"piece {number + 1} was delivered where piece {place + 1} was due."
+
+
+_KEPT = (
+    "Before this one a transfer was broken off. What did your class keep of it? Set what changes in on_start (self.number = 0), "
+    "not in the class' body: there all transfers share it."
+)
+
+
+def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
+    """Return an interrupted transfer followed by one without losses, which fails if a program keeps state in its class."""
+    # Another number of pieces gives pieces of different contents.
+    return [
+        schedule(
+            "A piece may be delivered only after all that come before it.",
+            pieces + 1,
+            window,
+            lost=["data 2"],
+            until_s=0.2,
+        ),
+        schedule(_KEPT, pieces, window),
+    ]
+
+
+def every(first: int, step: int, last: int, name: str) -> list[str]:
+    """Return names of datagrams at a fixed distance: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack 25."""
+    return [f"{name} {number}" for number in range(first, last + 1, step)]
+
+
+def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
+    """Return a schedule of twelve pieces and a window of four."""
+    return schedule(says, 12, 4, latest_s=latest_s, **more)
+
+
+STOP_AND_WAIT = [
+    schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
+    *_kept(5),
+    schedule("Who notices that a piece is lost? Only a timer can.", 5, lost=["data 2"], most_sent=6, latest_s=2.0),
+    schedule(
+        "The piece is lost twice. Is the timer set again when the piece is sent again?",
+        5,
+        lost=["data 2", "data 3"],
+        most_sent=7,
+        latest_s=2.0,
+    ),
+    schedule(
+        "The ACK is lost, so the sender sends a piece that the receiver has. It must know it by its number, and answer it again.",
+        5,
+        lost=["ack 2"],
+        most_sent=6,
+        latest_s=2.0,
+    ),
+    schedule(
+        "The second copy of an ACK comes while the sender waits for the next one. Does it look at the ACK's number?",
+        6,
+        twice=["data 3", "ack 1"],
+        lost=["data 4"],
+        latest_s=2.0,
+    ),
+    schedule(
+        "An ACK comes so late that the piece has been sent again. When it comes, it is not the ACK that the sender waits for.",
+        6,
+        late_s={"ack 2": 0.28},
+        lost=["data 4", "data 5"],
+        latest_s=3.0,
+    ),
+    schedule(
+        "Sequence numbers wrap: one byte has 256 of them, and the transfer has more pieces. After 255 comes 0.",
+        WRAPS,
+        lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
+    ),
+]
+
+GO_BACK_N = [
+    _four(
+        "Nothing is lost, and no datagram is late. When the window moves, the oldest piece in flight is another one, and the timer must "
+        "be for that one.",
+        most_sent=12,
+        latest_s=0.3,
+    ),
+    *_kept(12, 4),
+    _four("After a loss all pieces in flight go again, and the window moves on.", lost=["data 2"], most_sent=17),
+    _four(
+        "The piece is lost twice. Is the timer set again when all goes again?", lost=["data 2", "data 6"], most_sent=21
+    ),
+    _four(
+        "An ACK says which piece the receiver waits for, so a later one makes up for one that is lost.",
+        lost=["ack 2", "ack 5", "ack 6"],
+        most_sent=12,
+        latest_s=0.4,
+    ),
+    _four(
+        "The last piece is lost. An ACK for an earlier one must not switch the timer off: it is for the oldest piece in flight.",
+        lost=["data 12"],
+        most_sent=13,
+    ),
+    _four(
+        "An old ACK comes after newer ones. It must not move the window back, or the sender forgets what is in flight.",
+        late_s={"ack 1": 0.11},
+        lost=["data 11"],
+        most_sent=14,
+    ),
+    _four(
+        "An ACK that says the same as the one before it does not move the window. It must leave the timer alone.",
+        lost=["data 2"],
+        late_s={"data 4": 0.2},
+        latest_s=0.65,
+    ),
+    _four("All ACKs of a window are lost, so all of it is sent twice.", lost=every(1, 1, 4, "ack"), most_sent=16),
+    schedule(
+        "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
+        WRAPS,
+        100,
+        lost=[*every(130, 177, WRAPS, "data"), *every(40, 90, WRAPS, "ack")],
+    ),
+]
+
+SELECTIVE_REPEAT = [
+    _four("Nothing is lost: deliver each piece as it comes.", most_sent=12, latest_s=0.3),
+    *_kept(12, 4),
+    _four(
+        "One piece is lost, and one must go again. Are the pieces that came early kept?", lost=["data 2"], most_sent=13
+    ),
+    _four(
+        "The ACK is lost, so a piece comes again that was delivered long ago. It needs its ACK again, or the sender never moves on.",
+        lost=["ack 2"],
+        most_sent=13,
+    ),
+    _four("The pieces arrive in another order.", late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12, latest_s=None),
+    _four("The path makes copies.", twice=["data 3", "data 4", "ack 6"], most_sent=12, latest_s=None),
+    schedule(
+        "Sequence numbers wrap. An old piece that comes again is behind the window, up to 128 numbers here. A receiver that keeps it "
+        "delivers it one round of numbers later.",
+        WRAPS,
+        NUMBERS // 2,
+        lost=["ack 1", *every(10, 83, WRAPS, "ack"), *every(461, 131, WRAPS, "data")],
+    ),
+]

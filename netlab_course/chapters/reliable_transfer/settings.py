@@ -1,0 +1,65 @@
+"""The lossy path and own numbers of the chapter "Build a reliable transfer", without answers."""
+
+from typing import Any
+
+from netlab import theory
+from netlab.engines import lasting
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Program, Tcp
+from netlab_course.chapters.reliable_transfer.programs import TIMEOUT_S
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+
+RATE_MBPS = 2
+RTT_MS = 100
+LOSS_RATE = 0.02
+QUEUE_PACKETS = 100
+WINDOWS = (1, 2, 4, 8, 16, 32, 64)
+TIMEOUT_MS = 1000 * TIMEOUT_S
+
+NUMBERS = OwnNumbers(
+    {
+        "worked_window": (4, 3, 5, 6, 7),
+        "worked_rate_mbps": (10, 8, 12, 16, 20),
+        "worked_rtt_ms": (50, 40, 60, 80),
+        "rate_mbps": (2, 2.5, 3),
+        "loss_percent": (2, 1.5, 2.5, 3),
+    },
+    derive=lambda own: {
+        "worked_mbps": theory.selective_repeat_mbps(own.worked_window, own.worked_rate_mbps, own.worked_rtt_ms)
+    },
+)
+
+
+def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: float = LOSS_RATE) -> Topology:
+    """Return two hosts and a link between them that randomly loses data, but no ACKs.
+
+    The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
+    """
+    link = Link(
+        "r1",
+        "h2",
+        rate_mbps=rate_mbps,
+        delay_ms=rtt_ms / 2,
+        loss_rate=loss_rate,
+        queue_packets=QUEUE_PACKETS,
+        reverse={"rate_mbps": None, "queue_packets": None, "loss_rate": 0.0},
+    )
+    return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), link])
+
+
+def transfer(
+    sender: Any, receiver: Any, duration_s: float = 10.0, topology: Topology | None = None, seed: int = 1
+) -> Scenario:
+    """Return a scenario with two programs over the path."""
+    program = Program("h1", "h2", sender=sender, receiver=receiver)
+    return Scenario(
+        network() if topology is None else topology, [program], duration_s=duration_s, interval_s=1, seed=seed
+    )
+
+
+def beside(own: StudentValues) -> Scenario:
+    """Return a scenario with Linux's TCP (CUBIC) over the path, with the rate and the losses of this copy."""
+    path = network(own.rate_mbps, RTT_MS, own.loss_percent / 100)
+    return Scenario(path, [Tcp("h1", "h2", congestion="cubic")], duration_s=lasting(20, real_s=10), interval_s=1)

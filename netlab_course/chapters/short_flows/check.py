@@ -1,0 +1,257 @@
+"""Checks of the chapter on short flows, with their formulas."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from netlab import theory
+from netlab.base.headers import MSS_BYTES
+from netlab.base.units import MS_PER_S
+from netlab.measure.results import Run
+from netlab_course.chapters.short_flows.settings import PAGES, lossy_pages
+from netlab_course.checks import Function, Number, formula_slips, slips
+from netlab_course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+FEWEST_SIZES = 6
+FEWEST_STAIRS = 4
+LATE_S = 0.9
+"""The first timer alone takes 1 s. Of 9000 pages with 2 to 4 % loss, two took longer than this time in s with losses of data only."""
+ROUNDS = 2
+"""The number of rounds that fit into the deadline of exercise 2."""
+
+
+def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
+    """Return the time in ms of a short transfer over a fast link: a handshake, then rounds, the last of which ends half-way."""
+    return rtt_ms * (theory.slow_start_rounds(size_bytes, initial_window_segments) + 0.5)
+
+
+def smallest_window(size_bytes: float, rounds: int) -> int:
+    """Return the smallest initial window in segments with which this number of rounds suffices."""
+    return math.ceil(size_bytes / MSS_BYTES / ((1 << rounds) - 1))
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.stairs = _stairs()
+        self.window = _window(own)
+        self.staircase = _staircase(own)
+        self.repeated = _repeated(own)
+
+
+def _stairs() -> Function:
+    return Function(
+        name="stairs of slow start",
+        reference=stairs_ms,
+        cases=[
+            {"size_bytes": 580_000, "rtt_ms": 100, "initial_window_segments": 10},
+            {"size_bytes": 100_000, "rtt_ms": 100, "initial_window_segments": 10},
+            {"size_bytes": 500, "rtt_ms": 40, "initial_window_segments": 3},
+            {"size_bytes": 40_000, "rtt_ms": 80, "initial_window_segments": 3},
+            {"size_bytes": 250_000, "rtt_ms": 20, "initial_window_segments": 30},
+            {"size_bytes": 30 * MSS_BYTES, "rtt_ms": 200, "initial_window_segments": 10},
+            {"size_bytes": 30 * MSS_BYTES + 300, "rtt_ms": 50, "initial_window_segments": 10},
+        ],
+        unit="ms",
+        tolerance=0.002,
+        misconceptions=formula_slips(
+            lambda q: stairs_ms(q.size_bytes * MSS_BYTES / 1460, q.rtt_ms, q.initial_window_segments),
+            "A full segment holds 1448 bytes of data: headers take the rest of the 1500.",
+            lambda q: (
+                q.rtt_ms * (math.ceil(math.log(q.size_bytes / (q.initial_window_segments * MSS_BYTES) + 1)) + 0.5)
+            ),
+            "math.log is the natural logarithm. Each round doubles the window: math.log2.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, 1),
+            "This is for an initial window of one segment. Divide by all that the first window holds.",
+            lambda q: stairs_ms(q.size_bytes * MSS_BYTES, q.rtt_ms, q.initial_window_segments),
+            "The initial window is in segments, of 1448 bytes each.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, q.initial_window_segments) - q.rtt_ms,
+            "This is a round trip too few. Opening the connection takes one, and a round that is only begun counts as a whole one.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, q.initial_window_segments) + q.rtt_ms / 2,
+            "This is half a round trip too much. The transfer is over when the last byte arrives, not its acknowledgement; "
+            "and nobody asks for it first.",
+            lambda q: q.rtt_ms * (math.ceil(q.size_bytes / (q.initial_window_segments * MSS_BYTES)) + 0.5),
+            "Here each round sends as much as the first. In slow start each sends twice as much as the one before.",
+            lambda q: (
+                q.rtt_ms
+                * (max(1, math.ceil(math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES)) + 1)) + 0.5)
+            ),
+            "This is a round trip too many. All rounds together bring the data, 1 + 2 + 4 windows, and the last one ends half-way.",
+            lambda q: q.rtt_ms * (math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES) + 1) + 0.5),
+            "Rounds are whole: a round that is only begun takes its time, too.",
+        ),
+        hints=[
+            "How many windows of the first size is the page? And how many are 1, 1 + 2, 1 + 2 + 4 of them?",
+            "math.ceil(math.log2(windows + 1)) rounds, where windows = size_bytes / (initial_window_segments * 1448).",
+            "rtt_ms * (math.ceil(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 0.5)",
+        ],
+    )
+
+
+def _window(own: StudentValues) -> Number:
+    size_bytes = 1000 * own.page_kb
+    return Number(
+        name="initial window",
+        expected=lambda: smallest_window(size_bytes, ROUNDS),
+        unit="segments",
+        tolerance=0.01,
+        misconceptions=slips(
+            lambda: smallest_window(size_bytes, 1),
+            "This sends the page in one round. The deadline leaves time for more.",
+            lambda: smallest_window(size_bytes, ROUNDS + 1),
+            "With this window the page takes a round more than there is time for. Did you count the handshake?",
+            lambda: math.ceil(size_bytes / MSS_BYTES / ROUNDS),
+            "This divides the page into equal rounds. The second round sends twice as much as the first.",
+            lambda: smallest_window(size_bytes, ROUNDS) - 1,
+            "With this window the last bytes are left over and need a round of their own: round up.",
+            lambda: smallest_window(size_bytes, ROUNDS) + 1,
+            "One segment less does it, too. (1 kB is 1000 bytes here.)",
+        ),
+        right="The next cell runs it.",
+        hints=[
+            "How many rounds fit into the deadline, when the handshake takes one round trip and the last round half of one?",
+            "Two rounds send 1 + 2 windows. How many segments of 1448 bytes is the page?",
+            "The page's segments divided by 3, and rounded up.",
+        ],
+        harmless=lambda window: 2 <= window <= 45 and window == int(window),
+    )
+
+
+def _flows(run: Run) -> list[dict[str, Any]]:
+    """Return the transfers in the order of their starts, with their measurements."""
+    rows: list[dict[str, Any]] = [
+        {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
+    ]
+    for row, item in zip(rows, sent(run), strict=True):
+        row["num_bytes"] = item.get("num_bytes")
+    return sorted(rows, key=lambda row: float(row["start_s"]))
+
+
+def _apart(run: Run) -> bool:
+    flows = _flows(run)
+    return len(flows) > 1 and all(
+        one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows)
+    )
+
+
+def _stairs_seen(run: Run) -> set[int]:
+    """Return the round trips of all transfers: n for a time of n and a half."""
+    rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
+    taken_s = run.flows["completion_s"].dropna()
+    return {math.floor(MS_PER_S * completion_s / rtt_ms - 0.4) for completion_s in taken_s}
+
+
+def _sent_in_words(run: Run) -> str:
+    """Return the endpoints and sizes of the transfers as text."""
+    ways = sorted({f"{item['src']} to {item['dst']}" for item in sent(run)})
+    sizes = sorted({int(item.get("num_bytes") or 0) for item in sent(run)})
+    return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
+
+
+def _taken_in_words(run: Run) -> str:
+    """Return the duration of each transfer as text."""
+    times_ms = [MS_PER_S * row["completion_s"] for row in _flows(run)]
+    return ", ".join("not over" if math.isnan(ms) else f"{ms:.0f} ms" for ms in times_ms)
+
+
+def _staircase(own: StudentValues) -> Measurement:
+    return Measurement(
+        name="a staircase of your own",
+        conditions=[
+            Condition(
+                lambda run: [link["rate_mbps"] for link in slow_links(run)] == [own.rate_mbps],
+                f"One link must have a rate, {own.rate_mbps} Mbit/s.",
+                "Look at rate_mbps of your links.",
+                lambda run: [link["rate_mbps"] for link in slow_links(run)],
+            ),
+            Condition(
+                lambda run: (
+                    [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))]
+                    == [own.delay_ms] * 2
+                ),
+                f"Each way must be delayed by {own.delay_ms} ms.",
+                "delay_ms of a link holds for both directions.",
+                lambda run: [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))],
+            ),
+            Condition(
+                lambda run: (
+                    all(item["kind"] == "tcp" and (item["src"], item["dst"]) == ("h1", "h2") for item in sent(run))
+                    and len({item["num_bytes"] for item in sent(run) if item["num_bytes"]}) >= FEWEST_SIZES
+                    and all(item["num_bytes"] and item["streams"] == 1 for item in sent(run))
+                ),
+                f"There must be {FEWEST_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
+                "A list such as [nl.Tcp(..., num_bytes=size, start_s=...) for ...] makes them.",
+                _sent_in_words,
+            ),
+            Condition(
+                lambda run: bool(run.flows["completion_s"].notna().all()) and _apart(run),
+                "Each transfer must be over before the next one starts, or they share the link.",
+                "Look at start_s of your transfers, at duration_s of the run, and at run.flows['completion_s'].",
+                _taken_in_words,
+            ),
+            Condition(
+                lambda run: (
+                    all(map(is_plain, way(run, "h1", "h2")))
+                    and any(run.flows["completion_s"].notna())
+                    and int(run.flows["retransmits"].sum()) == 0
+                ),
+                "Nothing may be lost, and the links must be plain.",
+                "A queue that is too short drops a part of a window; without loss_rate nothing else does.",
+                lambda run: (
+                    f"{int(run.flows['retransmits'].sum())} sent again {not_plain(way(run, 'h1', 'h2'))}".strip()
+                ),
+            ),
+            Condition(
+                lambda run: len(_stairs_seen(run)) >= FEWEST_STAIRS,
+                f"The transfers must lie on {FEWEST_STAIRS} different stairs or more.",
+                "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
+                lambda run: f"{len(_stairs_seen(run))}",
+            ),
+        ],
+        right="Does each lie where your function says? On the highest stairs the link's own time shows.",
+        hints=[
+            "Sizes of 1, 15, 45 and 105 segments and more need one, two, three and four rounds.",
+            '[nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(sizes)] gives each its start.',
+            "nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., delay_ms=..., queue_packets=1000)]).",
+        ],
+    )
+
+
+def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float]:
+    """Return the percentage of the pages that took longer, for each seed."""
+    return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
+
+
+def _repeated(own: StudentValues) -> Repetition:
+    lost = own.loss_percent / 100
+    return Repetition(
+        name="pages that a lost handshake delays",
+        scenario=lambda: lossy_pages(own),
+        made_by="chapter.settings.lossy_pages(own)",
+        values=late_percent,
+        expected=lambda _table: 100 * (1 - (1 - lost) ** 2),
+        unit="%",
+        right="With the seeds 1 to 30 theory lies inside the interval: a lost handshake explains the late pages.",
+        hints=[
+            'my_shares = my_table.groupby("seed")["late"].mean() has one value for each seed; nl.interval(my_shares).',
+            "Theory: both packets must arrive, each with a chance of 1 - p. How often does one of them not?",
+        ],
+        plot='my_shares.reset_index().plot(kind="scatter", x="seed", y="late")',
+        axis="Late pages (%)",
+        compared="the chance that a handshake fails",
+        slips={
+            "these are shares of 1, and the exercise asks for per cent": lambda table: late_percent(table) / 100,
+            "these are numbers of pages, and the exercise asks for their share in per cent": lambda table: (
+                late_percent(table) * PAGES / 100
+            ),
+            "these are the pages that were in time": lambda table: 100 - late_percent(table),
+            "no page is late by this: completion_s is in seconds": lambda table: late_percent(table, LATE_S * MS_PER_S),
+        },
+    )

@@ -1,0 +1,81 @@
+"""The panel of the chapter on TCP beside UDP."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import plots, theory
+from netlab.network import topologies
+from netlab.traffic import Tcp, Udp
+from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
+from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS, SETTLED_S, left_mbps
+
+DISCIPLINES = {"drop-tail": "fifo", "one for each flow": "fq_codel"}
+SLOWEST_MBPS, FASTEST_MBPS = 0.1, 20.0
+SECONDS = 20
+EARLIER = 12
+
+_UDP_SHARE = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
+_TCP_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
+
+
+def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
+    """Return the theoretical goodputs of TCP and of UDP in Mbit/s: TCP gets the rest, or with a queue for each flow its max-min share."""
+    if queue == "drop-tail":
+        return left_mbps(udp_mbps, RATE_MBPS, PAYLOAD_BYTES), min(udp_mbps, RATE_MBPS * _UDP_SHARE)
+    wanted = {"TCP": float(RATE_MBPS), "UDP": udp_mbps / _UDP_SHARE}
+    shares = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
+    return shares["TCP"] * _TCP_SHARE, shares["UDP"] * _UDP_SHARE
+
+
+@panel_maker(earlier=EARLIER)
+def panel() -> PanelParts:
+    """Show a TCP connection with UDP of some rate on 5 Mbit/s, and the effect of the queue.
+
+    A run takes 20 s of network time, of which the first 10 s are ignored.
+    """
+
+    def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
+        return {
+            "topology": topologies.three_pcs(RATE_MBPS, round(room_packets), aqm=DISCIPLINES[queue]),
+            # The only UDP flow of a run is exactly periodic by default, and all draws would be equal.
+            "traffic": [Udp("h1", "h3", rate_mbps=udp_mbps, spacing="random"), Tcp("h2", "h3", start_s=1)],
+            "duration_s": SECONDS,
+            "interval_s": 1,
+            "seed": draw,
+        }
+
+    def forecast(place: int, queue: str) -> Callable[[float], float]:
+        return lambda udp_mbps: shares_mbps(udp_mbps, queue)[place]
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        udp_mbps, queue = settings["udp_mbps"], settings["queue"]
+        tcp = result.flows.iloc[1]
+        # A connection that never opened has no intervals; its goodput is 0.
+        got = result.goodput_mbps(after_s=SETTLED_S).reindex(result.flows["flow"], fill_value=0.0)
+        udp_got, tcp_got = got
+        detail = (
+            f"{queue}, {settings['room_packets']:.0f} packets; draw {settings['draw']}<br>"
+            f"TCP: {tcp['loss_rate']:.1%} lost, {tcp['timeouts']:.0f} timeouts"
+        )
+        comparison = plots.Comparison(
+            x_label="UDP sends (Mbit/s)",
+            y_label="Goodput (Mbit/s)",
+            title=f"Queue: {queue}. UDP sends {udp_mbps:.3g}: TCP gets {tcp_got:.2f}, UDP {udp_got:.2f} Mbit/s",
+            residual="absolute",
+            log_x=True,
+        )
+        line = np.geomspace(SLOWEST_MBPS, FASTEST_MBPS, 201)
+        for place, (name, got) in enumerate((("TCP", tcp_got), ("UDP", udp_got))):
+            comparison.add(name, [udp_mbps], [got], line, forecast(place, queue), details=[detail])
+        return comparison.still(x=(0.9 * SLOWEST_MBPS, 1.1 * FASTEST_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
+
+    controls = {
+        "udp_mbps": log_slider("UDP sends", 2, SLOWEST_MBPS, FASTEST_MBPS, 20, "Mbit/s"),
+        "room_packets": log_slider("Room in the queue", QUEUE_PACKETS, 5, 500, 6, "packets"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "queue": choice("Queue", list(DISCIPLINES)),
+    }
+    return controls, scenario, show

@@ -1,0 +1,349 @@
+"""Networks, runs, tables and figures of the chapter "TCP beside UDP", without answers."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab import plots, theory
+from netlab.base.units import BITS_PER_BYTE
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line, told
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+from netlab.runs.sweeps import sweep
+from netlab.traffic import Tcp, Traffic, Udp
+from netlab_course.own_numbers import OwnNumbers
+from netlab_course.page_style import spaced
+
+RATE_MBPS = 5
+QUEUE_PACKETS = 100
+SENSOR_MBPS = 1
+PAYLOAD_BYTES = 1000
+SETTLED_S = 10
+"""The time in s at the beginning of a run that is ignored."""
+RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+"""The options of Mininet's `enable_red`: from 30 to 35 kB."""
+
+CABLE_MBPS = 100
+IPERF_PAYLOAD_BYTES = 1470
+SEND_BUFFER_BYTES = 212_992
+"""Linux's default send buffer of a UDP socket in bytes (`net.core.wmem_default`)."""
+TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
+"""The measured numbers of packets that a TCP connection, and a UDP socket with that buffer, keep in their own host's queue."""
+
+
+def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
+    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link with UDP."""
+    wire_mbps = udp_mbps * theory.udp_wire_bytes(payload_bytes) / payload_bytes
+    left = rate_mbps - wire_mbps
+    return float(theory.tcp_goodput_limit_mbps(left)) if left > 0 else 0.0
+
+
+def video_mbps(update_mb: float, update_minutes: float) -> float:
+    """Return the highest rate of the video in Mbit/s with which an update of this size arrives in time."""
+    goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
+    taken = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
+    return (RATE_MBPS - taken) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
+
+
+def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
+    """Return the mean time in ms that a segment waits for retransmission timers that double without a limit."""
+    return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
+
+
+NUMBERS = OwnNumbers(
+    {
+        "beside_mbps": (2.8, 2.2, 2.4, 2.5, 2.6, 3),
+        "update_mb": (60, 45, 50, 55, 70, 75),
+        "update_minutes": (5, 4, 6),
+        "wait_timer_ms": (250, 220, 280, 300, 320),
+        "wait_loss_rate": (0.3, 0.25, 0.35, 0.4),
+        "my_video_mbps": (9, 6, 7, 8, 10, 11),
+    },
+    # With less than 1.2 left, TCP's own probing displaces the video, and a run would differ from the formula; at 2.333
+    # two mistakes give the same number.
+    holds=lambda own: 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3,
+    derive=lambda own: {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)},
+)
+
+
+def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
+    """Return the sensor and the video, both UDP, and the update, TCP."""
+    return [
+        Udp("h1", "h3", rate_mbps=SENSOR_MBPS),
+        Udp("h2", "h3", rate_mbps=video_mbps),
+        Tcp("h2", "h3", **{"start_s": 1, **tcp}),
+    ]
+
+
+def videos(
+    network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
+) -> dict[tuple[float, int], Scenario]:
+    """Return a scenario for each rate of the video and each of its seeds."""
+    return {
+        (video_mbps, seed): Scenario(
+            network, flows(video_mbps), duration_s=lasting(40, real_s=25), interval_s=1, seed=seed
+        )
+        for video_mbps, its_seeds in seeds.items()
+        for seed in its_seeds
+    }
+
+
+def beside(
+    video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
+) -> Scenario:
+    """Return a scenario of the first part; `queue` has fields of the slow link."""
+    network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
+    return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
+
+
+def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
+    """Return the goodput of sensor, video and update in Mbit/s, a row for each run, without the start."""
+    # A connection that never opened has no intervals; its goodput is 0.
+    rows = [run.goodput_mbps(SETTLED_S).reindex(run.flows["flow"], fill_value=0.0) for run in runs.values()]
+    return pd.DataFrame(
+        [row.to_numpy() for row in rows], index=pd.Index(list(runs)), columns=["sensor", "video", "TCP"]
+    )
+
+
+def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
+    """Return the goodput of each flow of a run in Mbit/s, with its max-min fair share."""
+    # The shares are in bits on the link, headers included: 1000 bytes of UDP data take 1042 bytes, 1448 of TCP's take 1514.
+    udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
+    data_share = {"sensor": udp_share, "video": udp_share, "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes()}
+    wanted = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
+    fair = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
+    got = run.goodput_mbps(SETTLED_S)
+    rows = []
+    for _, flow in run.flows.iterrows():
+        name = "TCP" if flow["kind"] == "tcp" else {"h1": "sensor", "h2": "video"}.get(flow["src"], "")
+        rows.append(
+            {
+                "flow": name or flow["flow"],
+                "Mbit/s": f"{got.get(flow['flow'], 0.0):.2f}",
+                "max-min fair": f"{fair[name] * data_share[name]:.2f}" if name else "-",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
+    """Draw the congestion window of the only TCP flow of each run over time."""
+    figure = go.Figure()
+    for number, (name, run) in enumerate(runs.items()):
+        rows = run.intervals[run.intervals["cwnd_segments"].notna()]
+        figure.add_scatter(
+            x=rows["t_s"].tolist(), y=rows["cwnd_segments"].tolist(), name=name, **line(number, shape="hv")
+        )
+    figure.update_xaxes(title_text="Time (s)")
+    figure.update_yaxes(title_text="Window (segments)", type="log", tickvals=[1, 2, 5, 10, 20, 50, 100])
+    return figure.update_layout(template="netlab", title_text=title, height=420)
+
+
+# ---- part 2: a path that loses at random
+
+LOSSY_MS = 60
+LOSSY_STREAMS = 8
+FIRST_TIMER_MS = LOSSY_MS + 200
+"""The first timer in ms: Linux adds the variation of the round-trip time, but at least 200 ms."""
+LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
+
+
+def lossy(loss_rate: float, duration_s: float) -> Scenario:
+    """Return eight connections over a path with random losses that never fills: eight draws of one connection."""
+    network = topologies.dumbbell(
+        1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
+    )
+    flow = Tcp("h1", "h2", congestion="reno", streams=LOSSY_STREAMS)
+    return Scenario(network, [flow], duration_s=duration_s, interval_s=max(1, duration_s / 100))
+
+
+def loss_table() -> pd.DataFrame:
+    """Return the goodput in kbit/s of one connection by loss rate: measured with its interval, three formulas, and timeouts per loss."""
+    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
+    rows = {}
+    for rate, run in runs.items():
+        mean, half = interval(1000 * run.streams["goodput_mbps"])
+        rows[rate] = {
+            "measured": mean,
+            "+-": half,
+            "square root": 1000 * theory.mathis_mbps(theory.MSS_BYTES, LOSSY_MS, rate, c=theory.MATHIS_RANDOM_C),
+            "PFTK": 1000 * theory.pftk_mbps(theory.MSS_BYTES, LOSSY_MS, rate),
+            "waiting": 1000 * theory.backoff_mbps(theory.MSS_BYTES, LOSSY_MS, rate),
+            "timeouts per loss": run.streams["timeouts"].sum() / run.streams["retransmits"].sum(),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(columns="loss rate")
+
+
+def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
+    """Return the losses of TCP and of the video in the runs of one case; the last four values are in kbit/s, from TCP's
+    own losses and round-trip time.
+    """
+    tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
+    loss_rate, loss_half = interval(tcp["loss_rate"].dropna())
+    measured, half = interval(1000 * goodputs(dict(enumerate(runs)))["TCP"])
+    rtt_ms = tcp["rtt_ms"].mean()
+    return {
+        "video loses": video["loss_rate"].mean(),
+        "TCP loses": loss_rate,
+        "+- TCP": loss_half,
+        "RTT (ms)": rtt_ms,
+        "square root": 1000 * theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate),
+        "waiting": 1000 * theory.backoff_mbps(theory.MSS_BYTES, rtt_ms, loss_rate),
+        "measured": measured,
+        "+- measured": half,
+    }
+
+
+def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
+    """Return the table of losses as printed, with the mean wait in s by `wait` if it is finite."""
+    waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
+    return spaced(
+        pd.DataFrame(
+            {
+                "measured": table["measured"].map("{:.0f}".format),
+                "+-": table["+-"].map("{:.0f}".format),
+                "square root": table["square root"].map("{:.0f}".format),
+                "too high": (table["square root"] / table["measured"]).map("{:.1f} x".format),
+                "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
+                "mean wait (s)": waits,
+            }
+        )
+    ).rename_axis(columns="loss rate")
+
+
+def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
+    """Draw the table of losses: measured points, and the three formulas as lines."""
+    rates = np.geomspace(0.004, 0.65, 80)
+    comparison = plots.Comparison(
+        x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
+    ).add(
+        "measured",
+        table.index.to_numpy(),
+        table["measured"].to_numpy(),
+        rates,
+        lambda rate: 1000 * theory.mathis_mbps(theory.MSS_BYTES, LOSSY_MS, rate, c=theory.MATHIS_RANDOM_C),
+        theory_name="square root",
+    )
+    figure = comparison.figure
+    formulas: dict[str, Callable[..., Any]] = {"PFTK": theory.pftk_mbps, "waiting": theory.backoff_mbps}
+    for number, (name, formula) in enumerate(formulas.items(), start=1):
+        figure.add_scatter(
+            x=rates.tolist(),
+            y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, rates)).tolist(),
+            **line(number),
+            **told("theory", name, "Loss rate", "Goodput (kbit/s)"),
+            row=1,
+            col=1,
+        )
+    ticks = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5]
+    return figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+
+
+# ---- part 3: TCP and UDP from one host
+
+
+def cable(behind_router: bool = False) -> Topology:
+    """Return a cable of 100 Mbit/s with a real wire's framing: from h1's own interface, or from a router behind it."""
+    there: dict[str, Any] = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
+    if behind_router:
+        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **there)])
+    return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", **there)])
+
+
+def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) -> Udp:
+    """Return a UDP flow like iperf's: datagrams of 1470 bytes at 100 Mbit/s, limited by the room of the socket."""
+    return Udp(
+        "h1",
+        "h2",
+        rate_mbps=CABLE_MBPS,
+        payload_bytes=IPERF_PAYLOAD_BYTES,
+        spacing="random",
+        send_buffer_bytes=send_buffer_bytes,
+        **when,
+    )
+
+
+def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
+    """Return the theoretical goodput of TCP and of each UDP flow in Mbit/s, in proportion to their packets in the queue."""
+    shares = theory.held_shares_mbps(
+        [TCP_HELD_PACKETS, *[UDP_HELD_PACKETS] * udp_flows],
+        [theory.MSS_BYTES, *[IPERF_PAYLOAD_BYTES] * udp_flows],
+        [
+            theory.tcp_wire_bytes(framing="ethernet"),
+            *[theory.udp_wire_bytes(IPERF_PAYLOAD_BYTES, "ethernet")] * udp_flows,
+        ],
+        CABLE_MBPS,
+    )
+    return float(shares[0]), float(shares[-1])
+
+
+def crowd_table() -> pd.DataFrame:
+    """Run TCP with 1 to 4 waiting UDP flows, and with one that has another send buffer; return a row for each run."""
+    flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
+    flows["half", 1] = [iperf_udp(SEND_BUFFER_BYTES // 2)]
+    flows["twice", 1] = [iperf_udp(2 * SEND_BUFFER_BYTES)]
+    flows["never waits", 1] = [iperf_udp(None)]
+    runs = sweep(
+        {case: Scenario(cable(), [Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.5) for case, udp in flows.items()}
+    )
+    rows = {case: crowd_row(run) for case, run in runs.items()}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["buffer", "UDP flows"])
+
+
+def crowd_row(run: Run) -> dict[str, float]:
+    """Return the goodputs of TCP, of one UDP flow (the mean) and of all in Mbit/s, and the drops of the queue."""
+    goodput = run.goodput_mbps(after_s=1)
+    is_tcp = goodput.index.str.contains("cubic")
+    return {
+        "TCP": float(goodput[is_tcp].sum()),
+        "each UDP": float(goodput[~is_tcp].mean()),
+        "total": float(goodput.sum()),
+        "dropped": float(run.queues["drops"].max()),
+    }
+
+
+def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
+    """Draw the goodputs of TCP and of each UDP flow by the number of UDP flows."""
+    counts = np.arange(1, table.index.max() + 1)
+    comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
+    for place, name in enumerate(("TCP", "each UDP")):
+        comparison.add(name, table.index, table[name], counts, [crowd_theory_mbps(int(n))[place] for n in counts])
+    return comparison.figure.update_xaxes(dtick=1)
+
+
+def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
+    """Draw TCP's goodput over time while UDP flows end one after the other, with theory's steps."""
+    figure = go.Figure()
+    rows = run.intervals.assign(kind=np.where(run.intervals["flow"].str.contains("cubic"), "TCP", "all UDP flows"))
+    sums = rows.pivot_table(index="t_s", columns="kind", values="goodput_mbps", aggfunc="sum").fillna(0)
+    for number, name in enumerate(("TCP", "all UDP flows")):
+        figure.add_scatter(
+            x=sums.index.tolist(),
+            y=sums[name].tolist(),
+            name=name,
+            mode="lines+markers",
+            marker={"symbol": SYMBOLS[number], "size": 6},
+            line={"color": COLOURS[number], "dash": DASHES[number]},
+        )
+    edges = [0.0, *ends_s, float(run.intervals["t_s"].max())]
+    steps = [crowd_theory_mbps(len(ends_s) - number)[0] for number in range(len(ends_s))]
+    steps.append(float(theory.tcp_goodput_limit_mbps(CABLE_MBPS, framing="ethernet")))
+    figure.add_scatter(
+        x=[edge for pair in itertools.pairwise(edges) for edge in pair],
+        y=[step for step in steps for _ in range(2)],
+        name="theory, TCP",
+        **theory_line(color=COLOURS[0]),
+    )
+    figure.update_xaxes(title_text="Time (s)")
+    figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
+    return figure.update_layout(template="netlab", title_text=title, height=420)

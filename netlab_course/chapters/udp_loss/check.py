@@ -1,0 +1,214 @@
+"""Checks of the chapter "UDP loss". The answers are below."""
+
+from typing import Any
+
+from netlab import theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
+from netlab.measure.results import Run
+from netlab.network.link import LinkShape
+from netlab_course.chapters.udp_loss.settings import HIDDEN_QUEUE_PACKETS, LOST_DATAGRAMS, PAYLOAD_BYTES, PROBES
+from netlab_course.checks import Function, Number, formula_slips, slips
+from netlab_course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
+from netlab_course.own_numbers import StudentValues
+
+_HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
+_SLOWEST_MBPS, _FASTEST_MBPS = 2, 60
+_SHORTEST_S = 0.01
+_LONG_ENOUGH_S = 5
+
+
+def goodput_limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int) -> float:
+    """Return the largest goodput over a link, in Mbit/s."""
+    return rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
+
+
+class PaperProbe:
+    """A probe whose results come from formulas: those of a real probe of a path with a bottleneck of this rate."""
+
+    def __init__(self, rate_mbps: float) -> None:
+        self.rate_mbps = rate_mbps
+        self._used = 0
+        self._lost = 0.0
+
+    def __call__(self, offered_mbps: float, duration_s: float) -> float:
+        """Return the goodput in Mbit/s at an offered rate in Mbit/s that lasts for some seconds."""
+        if duration_s < _SHORTEST_S:
+            raise ValueError(f"a probe lasts {_SHORTEST_S} s or more, got {duration_s}")
+        self._used += 1
+        if self._used > PROBES:
+            raise RuntimeError(f"all {PROBES} probes are used up; search in fewer steps")
+        limit_mbps = theory.udp_goodput_limit_mbps(self.rate_mbps, PAYLOAD_BYTES)
+        above_mbit = (offered_mbps - limit_mbps) * duration_s
+        above = above_mbit * BITS_PER_MEGABIT / BITS_PER_BYTE / PAYLOAD_BYTES
+        self._lost += max(0.0, above - HIDDEN_QUEUE_PACKETS)
+        if self._lost > LOST_DATAGRAMS:
+            raise RuntimeError(f"the probes have lost {self._lost:.0f} datagrams, {LOST_DATAGRAMS} are allowed")
+        return min(offered_mbps, limit_mbps)
+
+    def __repr__(self) -> str:
+        return f"<probe of a {self.rate_mbps:g} Mbit/s bottleneck>"
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.limit = _limit()
+        self.overload = _overload(own)
+        self.counted = _counted(own)
+        self.search = _search()
+
+
+def _limit() -> Function:
+    return Function(
+        name="goodput limit",
+        reference=goodput_limit_mbps,
+        cases=[
+            {"rate_mbps": 10, "payload_bytes": 500, "framing_bytes": 38},
+            {"rate_mbps": 5, "payload_bytes": 1000, "framing_bytes": 38},
+            {"rate_mbps": 5, "payload_bytes": 1000, "framing_bytes": 20},
+            {"rate_mbps": 100, "payload_bytes": 64, "framing_bytes": 38},
+        ],
+        unit="Mbit/s",
+        tolerance=0.001,
+        misconceptions=formula_slips(
+            lambda q: q.rate_mbps * q.payload_bytes / (q.payload_bytes + q.framing_bytes),
+            "The IP header (20 bytes) and the UDP header (8 bytes) travel too; the framing is not all.",
+            lambda q: q.rate_mbps * q.payload_bytes / (q.payload_bytes + _HEADERS_BYTES),
+            "The IP and UDP headers are in; framing_bytes is not yet.",
+            lambda q: q.payload_bytes / (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes),
+            "This is the part of a frame that is data. Asked for are Mbit/s: which part of which rate?",
+            lambda q: q.rate_mbps,
+            "This is the rate itself: no header has been paid for yet.",
+            lambda q: q.rate_mbps * (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes) / q.payload_bytes,
+            "The fraction is upside down: no more data can arrive than the link carries in all.",
+            lambda q: (
+                q.rate_mbps * (q.payload_bytes + _HEADERS_BYTES) / (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes)
+            ),
+            "This is the rate of IP packets. The application gets only the payload in them.",
+        ),
+        hints=[
+            "Of all the bits that pass the link, which part is payload?",
+            "One datagram takes payload + 8 (UDP) + 20 (IP) + framing bytes from the link's rate.",
+            "The limit is rate_mbps * payload_bytes / (payload_bytes + 28 + framing_bytes).",
+        ],
+    )
+
+
+def _flows(run: Run) -> list[dict[str, Any]]:
+    return sent(run, src="h1", dst="h2")
+
+
+def _slow(run: Run) -> list[LinkShape]:
+    return [shape for shape in way(run, "h1", "h2") if shape.rate_mbps is not None]
+
+
+def _overload(own: StudentValues) -> Measurement:
+    return Measurement(
+        name="a measurement of your own",
+        conditions=[
+            Condition(
+                lambda run: [flow["kind"] for flow in run.scenario["traffic"]] == ["udp"] and len(_flows(run)) == 1,
+                "One UDP flow must go from h1 to h2, and nothing else may be sent.",
+                "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
+            ),
+            Condition(
+                lambda run: all(flow["payload_bytes"] == own.payload_bytes for flow in _flows(run)),
+                f"Its datagrams must carry {own.payload_bytes} bytes.",
+                "`nl.Udp` has `payload_bytes`; left out it is 1000.",
+                lambda run: f"payload_bytes={_flows(run)[0]['payload_bytes']}",
+            ),
+            Condition(
+                lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
+                f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
+                "`nl.Link` has `rate_mbps`. Build a network with h1, h2 and one link between them, and give that one to `nl.run`.",
+                lambda run: rates(_slow(run)),
+            ),
+            Condition(
+                lambda run: all(shape.queue_packets == own.queue_packets for shape in _slow(run)),
+                f"Its queue must have room for {own.queue_packets} packets.",
+                "`nl.Link` has `queue_packets`.",
+                lambda run: f"queue_packets={_slow(run)[0].queue_packets}",
+            ),
+            Condition(
+                lambda run: all(map(is_plain, _slow(run))),
+                "The link must be plain: nothing is lost on purpose, and it counts as `tc` does.",
+                "Leave out `loss_rate`, `aqm` and `framing`.",
+                lambda run: not_plain(_slow(run)),
+            ),
+            Condition(
+                lambda run: min(_sending_s(run)) >= _LONG_ENOUGH_S,
+                f"The flow must send for {_LONG_ENOUGH_S} s or more.",
+                "`nl.run(..., duration_s=...)`; a flow without a duration of its own sends to the end.",
+                lambda run: f"{min(_sending_s(run)):g} s",
+            ),
+            Condition(
+                lambda run: run.flows["loss_rate"].iloc[0] > 0.02,
+                "The link must never be idle: more must be offered than it can carry, so that more than 2 % is lost.",
+                "Offer more.",
+                lambda run: f"{100 * run.flows['loss_rate'].iloc[0]:.3g} % were lost",
+            ),
+        ],
+        right="Your link was busy all the time: it could not have carried more.",
+        hints=[
+            "Three things: a network (nl.Topology), a list with one flow (nl.Udp), and nl.run with both.",
+            "nl.Topology(hosts=['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., queue_packets=...)]).",
+            "nl.run(my_network, [nl.Udp('h1', 'h2', rate_mbps=..., payload_bytes=...)], duration_s=5); offer well above the rate.",
+        ],
+    )
+
+
+def _sending_s(run: Run) -> list[float]:
+    whole_s = run.scenario["duration_s"]
+    return [flow["duration_s"] or whole_s - flow["start_s"] for flow in _flows(run)]
+
+
+def _counted(own: StudentValues) -> Number:
+    payload = own.payload_bytes
+    return Number(
+        name="bytes that the link counted",
+        expected=lambda: theory.udp_wire_bytes(payload, "tc"),
+        unit="bytes",
+        tolerance=0.002,
+        misconceptions=slips(
+            theory.udp_wire_bytes(payload, "ethernet"),
+            "This is what a real wire carries. Turn the formula round and put in the goodput that you measured.",
+            payload + _HEADERS_BYTES,
+            "This is the IP packet. The measured goodput says that the link counted a little more.",
+            theory.udp_wire_bytes(payload, "tc") - payload,
+            "These are the headers alone. Add the payload that they carry.",
+            payload**2 / theory.udp_wire_bytes(payload, "tc"),
+            "The fraction is upside down: a datagram takes more bytes than its payload.",
+            theory.FRAMING_BYTES["tc"],
+            "This is the framing alone. Asked for is all that one datagram took from the rate.",
+        ),
+        right="Take away the payload and 28 bytes for IP and UDP: what is left is one line of the table of frame parts.",
+        hints=[
+            "Turn the formula of exercise 1 round: the goodput is known, the bytes per datagram are not.",
+            "my_run.flows['goodput_mbps'].iloc[0] is the goodput; rate and payload are those of your own link.",
+            "bytes = rate_mbps * payload_bytes / goodput_mbps.",
+        ],
+    )
+
+
+def _search() -> Function:
+    return Function(
+        name="search for the bottleneck",
+        reference=lambda probe: probe.rate_mbps,
+        cases=[{"probe": PaperProbe(rate_mbps)} for rate_mbps in (30.0, 5.0, 2.2, 55.0)],
+        unit="Mbit/s",
+        tolerance=0.01,
+        misconceptions=slips(
+            lambda probe: theory.udp_goodput_limit_mbps(probe.rate_mbps, PAYLOAD_BYTES),
+            "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
+            lambda probe: _FASTEST_MBPS,
+            "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
+        ),
+        right="What comes out of a bottleneck has its rate, and a burst that fits into the queue loses nothing.",
+        hints=[
+            "Goodput tells you the limit as soon as you offer more than it. What makes such a probe lose datagrams?",
+            f"A queue takes {HIDDEN_QUEUE_PACKETS} datagrams before it drops one. How short must even the fastest probe be?",
+            f"{_FASTEST_MBPS} Mbit/s for {_SHORTEST_S} s are 75 datagrams. The rate is goodput * (payload + 28 + framing) / payload.",
+        ],
+    )

@@ -1,0 +1,136 @@
+"""Checks of the chapter "Wi-Fi". The answers are below."""
+
+import math
+from collections.abc import Callable
+
+from netlab import theory
+from netlab_course.chapters.wifi.settings import LONGEST_BYTES, two_senders
+from netlab_course.checks import Function, Number, slips
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import Repetition
+
+
+def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
+    """Return the largest goodput of one UDP sender over 802.11g, in Mbit/s."""
+    return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
+
+
+# DIFS, backoff, preamble and signal extension, SIFS, ACK.
+_FIXED_US = 28 + 67.5 + 26 + 10 + 34
+
+
+def _wrong_mbps(
+    fixed_us: float = _FIXED_US,
+    headers_bytes: int = 64,
+    byte_bits: int = 8,
+    symbol_us: float = 4,
+    *,
+    whole: bool = True,
+) -> Callable[[int, int], float]:
+    """Return a function that computes the ceiling wrongly, by the given numbers."""
+
+    def mbps(payload_bytes: int, rate_mbps: int) -> float:
+        symbols = (byte_bits * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
+        return 8 * payload_bytes / (fixed_us + symbol_us * (math.ceil(symbols) if whole else symbols))
+
+    return mbps
+
+
+class Checks:
+    """The checks of the chapter, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.air = Function(
+            name="ceiling for UDP",
+            reference=udp_ceiling_mbps,
+            cases=[
+                {"payload_bytes": 500, "rate_mbps": 24},
+                {"payload_bytes": 1472, "rate_mbps": 54},
+                {"payload_bytes": 100, "rate_mbps": 54},
+                {"payload_bytes": 1000, "rate_mbps": 36},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            misconceptions=slips(
+                _wrong_mbps(fixed_us=_FIXED_US - 67.5),
+                "The backoff is missing: 7.5 slots of 9 µs on average.",
+                _wrong_mbps(fixed_us=_FIXED_US - 60),
+                "The backoff is counted in slots, 7.5 on average. A slot takes 9 µs.",
+                _wrong_mbps(fixed_us=_FIXED_US - 28),
+                "A row of the table is missing: DIFS.",
+                _wrong_mbps(fixed_us=_FIXED_US - 20),
+                "A row of the table is missing: the preamble.",
+                _wrong_mbps(fixed_us=_FIXED_US - 6),
+                "A row of the table is missing: the signal extension.",
+                _wrong_mbps(fixed_us=_FIXED_US - 10),
+                "A row of the table is missing: SIFS.",
+                lambda payload_bytes, rate_mbps: (1 + 64 / payload_bytes) * udp_ceiling_mbps(payload_bytes, rate_mbps),
+                "This counts the headers as application data.",
+                _wrong_mbps(fixed_us=_FIXED_US - 44),
+                "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
+                _wrong_mbps(fixed_us=_FIXED_US - 34),
+                "The last row of the table is missing: the ACK frame takes its time too.",
+                _wrong_mbps(symbol_us=1),
+                "The number of symbols is in; each of them takes 4 µs.",
+                _wrong_mbps(headers_bytes=0),
+                "The headers are missing: 64 bytes travel in the frame beside the payload.",
+                _wrong_mbps(headers_bytes=36),
+                "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
+                _wrong_mbps(whole=False),
+                "A symbol is sent whole: round their number up.",
+                _wrong_mbps(fixed_us=_FIXED_US + 67.5),
+                "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
+                lambda payload_bytes, rate_mbps: udp_ceiling_mbps(payload_bytes, 54),
+                "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
+                _wrong_mbps(byte_bits=1),
+                "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
+                lambda payload_bytes, rate_mbps: rate_mbps,
+                "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
+            ),
+            hints=[
+                "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
+                "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
+                "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
+            ],
+        )
+        sizes = range(1, LONGEST_BYTES + 1)
+        smallest_bytes = next(size for size in sizes if udp_ceiling_mbps(size, own.air_mbps) >= own.target_mbps)
+        self.payload = Number(
+            name="smallest payload",
+            expected=smallest_bytes,
+            unit="bytes",
+            # A payload of one byte less has too little goodput.
+            tolerance=0.4 / smallest_bytes,
+            whole=True,
+            misconceptions=slips(
+                LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(LONGEST_BYTES, own.air_mbps),
+                "This takes goodput and payload as proportional. Look at the figure: they are not.",
+                LONGEST_BYTES * own.target_mbps / own.air_mbps,
+                "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
+            ),
+            harmless=lambda size: 1 <= size <= LONGEST_BYTES and size == int(size),
+            right="A formula found it; a run only confirms it.",
+            hints=[
+                "Your function says what each payload gets. Which is the first that gets enough?",
+                "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
+            ],
+        )
+        self.repeated = Repetition(
+            name="two senders on the same air",
+            scenario=two_senders,
+            made_by="chapter.settings.two_senders()",
+            values=lambda table: table.groupby("seed")["goodput_mbps"].sum(),
+            expected=lambda _table: theory.wifi_saturation(2, LONGEST_BYTES).goodput_mbps,
+            unit="Mbit/s",
+            right=(
+                "A narrow interval shows what is a little off. The reason is mostly the backoff: a simulation of the rules gets "
+                "30.2 Mbit/s, and 30.6 if a busy medium does not stop it."
+            ),
+            hints=[
+                'my_table.groupby("seed")["goodput_mbps"].sum() has one value for each seed: what both got together.',
+                "Theory: nl.theory.wifi_saturation(2, 1472).goodput_mbps.",
+            ],
+            plot='my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps")',
+            axis="Goodput of both (Mbit/s)",
+            compared="Bianchi's number",
+        )

@@ -1,0 +1,37 @@
+"""The network and common numbers of the chapter "Wi-Fi", without answers."""
+
+from typing import Any
+
+from netlab import theory
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Udp
+from netlab_course.own_numbers import OwnNumbers
+
+LONGEST_BYTES = 1472
+
+
+NUMBERS = OwnNumbers(
+    {
+        "target_mbps": (20, *(mbps / 50 for mbps in range(550, 1101) if mbps != 1000)),
+        "air_mbps": (54, 48),
+    },
+    # The requested payload must be neither tiny nor the largest.
+    holds=lambda own: (
+        0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(LONGEST_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
+    ),
+)
+
+
+def air(queue_packets: int = 1000, **options: Any) -> Topology:
+    """Return two stations on one 802.11g medium; `options` are its `medium_options`."""
+    link = Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
+    return Topology(hosts=["h1", "h2"], links=[link])
+
+
+def two_senders(payload_bytes: int = LONGEST_BYTES) -> Scenario:
+    """Return a scenario in which both stations always have a datagram waiting."""
+    rate_mbps = 1.2 * theory.wifi_udp_limit_mbps(payload_bytes)
+    senders = [Udp(*pair, rate_mbps=rate_mbps, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
+    return Scenario(air(queue_packets=20), senders, duration_s=0.5)

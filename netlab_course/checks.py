@@ -1,0 +1,429 @@
+"""Check cells, which explain an answer: the value, the mistake that it suggests, and the place to look.
+
+A chapter's checks are in `netlab_course/chapters/<topic>/check.py`, made of the kinds below. A notebook calls a check with the
+student's answer and shows the message; a grader calls `judge`, which prints nothing. An untouched stub is "not
+attempted", neither right nor wrong. The message about a wrong answer never contains the expected number: it names the
+mistake, the direction and the kind of factor, and the call that gives a hint.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import EllipsisType, SimpleNamespace
+from typing import Any, TypeVar
+
+from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab_course import cell_history
+from netlab_course.answers import (
+    answer_in_words,
+    arguments_in_words,
+    as_number,
+    is_stub,
+    raised,
+    with_unit,
+    wrong_parameters,
+)
+from netlab_course.diagnosis import clear, close, diagnose, direction, named_slip
+from netlab_course.hint_button import HintButton, offer
+from netlab_course.messages import AMBER, GREY, show_text
+from netlab_course.prediction import predict
+
+__all__ = [
+    "Check",
+    "Choice",
+    "Function",
+    "Misconception",
+    "Number",
+    "Result",
+    "Status",
+    "formula_slips",
+    "predict",
+    "show_text",
+    "slips",
+]
+
+_T = TypeVar("_T")
+LONGEST_CALL_S = 10.0
+
+
+class Status(Enum):
+    """The three verdicts of a check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A check's verdict."""
+
+    check: str
+    """Name of the check."""
+    status: Status
+    """Passed, failed or not attempted."""
+    sentences: tuple[str, ...]
+    """The message in parts: the given answer, the mistake, and the place to look."""
+
+    def __str__(self) -> str:
+        mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
+        first, *more = self.sentences
+        return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
+
+    def show(self, css_class: str = "") -> None:
+        """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere."""
+        colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
+        # The page's style sheet recognizes a verdict by its CSS classes.
+        show_text(str(self), colour, f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip())
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known wrong answer with its own message."""
+
+    answer: float | Callable[..., float]
+    """The wrong number; for a `Function` check the wrong formula, called like the right one."""
+    sentence: str
+    """The message: the mistake, and the place to look."""
+
+
+def slips(*pairs: Any) -> list[Misconception]:
+    """Return misconceptions from alternating wrong answers and messages."""
+    return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
+
+
+def formula_slips(*pairs: Any) -> list[Misconception]:
+    """Return misconceptions like `slips`; a wrong formula gets one object with all arguments (`q.rate_mbps`)."""
+
+    def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
+        return lambda **case: formula(SimpleNamespace(**case))
+
+    return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
+
+
+class Hint:
+    """A check's `hint`, which must be called: its repr says how."""
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+
+    def __call__(self) -> None:
+        """Print the next hint."""
+        self._check.give_hint()
+
+    def __repr__(self) -> str:
+        return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
+
+
+@dataclass(kw_only=True, repr=False)
+class Check:
+    """The base of all checks: a name, hints in stages, and the display of verdicts."""
+
+    name: str
+    """The name of the quantity, with which the message begins ("goodput limit")."""
+    hints: Sequence[str] = ()
+    """Hints from vague to nearly the answer; each call of `hint()` shows one more."""
+    key: str = field(default="", init=False, repr=False)
+    """The attribute of `chapter.check` under which a notebook calls it; `begin()` sets it."""
+    on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
+    """Called with the key when an answer is right, to record the progress."""
+    _hints_given: int = field(default=0, init=False, repr=False)
+    _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        # Forgotten parentheses print this text, so it must not contain the answer.
+        return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
+
+    def __call__(self, answer: object, *more: object) -> None:
+        """Show the verdict on `answer`, unless its value no longer comes from the page; called in a check cell.
+
+        `more` is the second part of a number that was written with a comma.
+        """
+        if more:
+            answer = (answer, *more)
+        doubts = cell_history.doubts_about(self.key)
+        if not doubts.reasons:
+            self._show_verdict(answer, doubts.remarks)
+            return
+        text = "\n  ".join([f"! {self.name}: not checked.", *doubts.reasons])
+        show_text(text, AMBER, "netlab-verdict netlab-unjudged")
+        self._offer_hint(wanted=False)
+
+    def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
+        result = self.judge(answer)
+        if result.status is Status.PASSED and self.on_pass is not None:
+            self.on_pass(self.key)
+        replace(result, sentences=(*result.sentences, *remarks)).show("netlab-remarked" if remarks else "")
+        self._offer_hint(wanted=result.status is Status.FAILED)
+
+    def _offer_hint(self, *, wanted: bool) -> None:
+        if self._button is not None:
+            self._button.close()
+        self._button = offer(self) if wanted else None
+
+    def take(self, answer: _T, instead: _T) -> _T:
+        """Return `answer` if it is right, else `instead` with a note, so that a mistake does not spoil the next exercise."""
+        if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
+            return answer
+        if instead is not None:
+            what = "a working function" if callable(instead) else answer_in_words(instead)
+            show_text(f"Exercise {self.name!r} is open: this cell takes {what} instead of your answer.", GREY)
+        return instead
+
+    def is_harmless(self, answer: object) -> bool:  # noqa: ARG002 (a subclass looks at it)
+        """Return whether the following cells work with this answer even if it is wrong."""
+        return False
+
+    def tells_apart(self) -> bool:
+        """Return whether every known mistake is clearly outside the tolerance of the right answer."""
+        return True
+
+    def judge(self, answer: object) -> Result:
+        """Return the verdict on `answer` and print nothing; for a grader."""
+        if is_stub(answer):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        result = self._judge(answer)
+        if result.status is Status.FAILED and self.hints and self.key:
+            return self._result(Status.FAILED, *result.sentences, f"For a hint: chapter.check.{self.key}.hint()")
+        return result
+
+    @property
+    def hint(self) -> Hint:
+        """The next hint: calling it prints more each time, until the hints are used up."""
+        return Hint(self)
+
+    @property
+    def hints_left(self) -> int:
+        """The number of hints that have not been shown yet."""
+        return len(self.hints) - self._hints_given
+
+    def give_hint(self) -> None:
+        """Show the next hint."""
+        show_text(self.next_hint())
+
+    def next_hint(self) -> str:
+        """Return the next hint and count it as shown; after the last one, return the last one again."""
+        if not self.hints:
+            return f"{self.name}: there is no hint for this one."
+        self._hints_given = min(self._hints_given + 1, len(self.hints))
+        last = ", the last" if not self.hints_left else ""
+        return f"Hint {self._hints_given} of {len(self.hints)}{last}: {self.hints[self._hints_given - 1]}"
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield every wrong answer that this check knows, with its message."""
+        yield from ()
+
+    def _judge(self, answer: object) -> Result:
+        raise NotImplementedError
+
+    def _result(self, status: Status, *sentences: str) -> Result:
+        return Result(self.name, status, tuple(sentence for sentence in sentences if sentence))
+
+
+@dataclass(kw_only=True, repr=False)
+class Number(Check):
+    """A number with a unit.
+
+    Examples
+    --------
+    >>> rtt = Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
+    >>> rtt(20.1)
+    ✓ RTT: 20.1 ms is right (within 1 %).
+    >>> rtt(0.02)
+    ✗ RTT: got 0.02 ms.
+      It is a thousand times too small: seconds for milliseconds?
+    """
+
+    expected: float | Callable[[], float]
+    """The right number, or a function that computes it on demand."""
+    unit: str
+    """The unit of the number as printed ("" for a fraction or a count)."""
+    tolerance: float
+    """The largest relative error that passes (0.005 is half a per cent); if the right number is 0, the largest absolute error."""
+    misconceptions: Sequence[Misconception] = ()
+    """Known wrong numbers with their own messages."""
+    right: str = ""
+    """A sentence for a right answer, with the insight to remember."""
+    measured: bool = False
+    """True if the exercise is to measure the number or to read it off the page, which may therefore contain it."""
+    whole: bool = False
+    """True if the answer is an integer, such as a count; then `tolerance` must be less than one."""
+    tolerance_words: str = ""
+    """The tolerance in the exercise's text, if it is not just a percentage."""
+    harmless: Callable[[float], bool] | None = None
+    """Returns whether the following cells run with a number, right or wrong, so that students see the effect of their design."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
+
+    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+        return all(clear(_wrong_number(trap, {}), self.right_number(), self.tolerance) for trap in self.misconceptions)
+
+    def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
+        number = None if is_stub(answer) else as_number(answer)[0]
+        return number is not None and self.harmless is not None and self.harmless(number)
+
+    def right_number(self) -> float:
+        """Return the right number, in `unit`."""
+        return float(self.expected()) if callable(self.expected) else float(self.expected)
+
+    def _judge(self, answer: object) -> Result:
+        number, complaint = as_number(answer)
+        if number is None:
+            return self._result(Status.FAILED, complaint)
+        expected = self.right_number()
+        got = with_unit(number, self.unit)
+        if close(number, expected, self.tolerance):
+            if self.whole and number != int(number):
+                return self._result(Status.FAILED, f"got {got}; a whole number is asked for.")
+            within = "" if self.whole else f" (within {_tolerance_text(self)})"
+            return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
+        misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
+        return self._result(
+            Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions, self.unit)
+        )
+
+
+@dataclass(kw_only=True, repr=False)
+class Function(Check):
+    """A function that must agree with a reference for several inputs."""
+
+    reference: Callable[..., float]
+    """The right function, called with keyword arguments."""
+    cases: Sequence[Mapping[str, Any]]
+    """Keyword arguments of each trial."""
+    unit: str
+    tolerance: float
+    misconceptions: Sequence[Misconception] = ()
+    right: str = ""
+    """The same as in `Number`; the answer of a misconception is a wrong function with the signature of the reference."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
+
+    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+        # A wrong formula may be right for some inputs, but must be wrong for at least one.
+        return all(
+            any(clear(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
+            for trap in self.misconceptions
+        )
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments for the student's function in a trial; by default the whole case.
+
+        The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
+        """
+        return copy.deepcopy(dict(case))
+
+    def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
+        """Run a trial between a sender and a receiver (`answer.ends(window)`) for a check that has it; a grader replaces this method."""
+        raise NotImplementedError
+
+    def words(self, case: Mapping[str, Any]) -> str:
+        """Return the name of a trial; by default its arguments."""
+        return arguments_in_words(case)
+
+    def call(self, case: Mapping[str, Any]) -> str:
+        """Return the name of a trial's call for messages that do not concern its result."""
+        return self.words(case)
+
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
+        """Return the part of the function's result that is judged; by default all of it."""
+        return value
+
+    def _judge(self, answer: object) -> Result:
+        if not callable(answer):
+            return self._result(
+                Status.FAILED,
+                f"expected a function, got {answer_in_words(answer)}; pass its name, no parentheses.",
+            )
+        complaint = wrong_parameters(answer, list(self.arguments(self.cases[0])))
+        if complaint:
+            return self._result(Status.FAILED, complaint)
+        first = arguments_in_words(self.arguments(self.cases[0]))
+        for number, case in enumerate(self.cases):
+            again = number == 0 or arguments_in_words(self.arguments(case)) == first
+            failure = self._failure(answer, case, first=again)
+            if failure is not None:
+                return failure
+        trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
+        example = with_unit(self.reference(**self.cases[0]), self.unit)
+        return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
+
+    def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
+        given = f"for {self.call(case)}"
+        try:
+            value = call_within(LONGEST_CALL_S, function, **self.arguments(case))
+            if value is not None and value is not ...:
+                value = self.part(value, case)
+        except TimeIsUpError:
+            late = f"{given} the function has not come back after {LONGEST_CALL_S:g} s: does its loop end?"
+            return self._result(Status.FAILED, late)
+        except NotImplementedError:
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+            return self._result(Status.FAILED, f"{given}{raised(error)}")
+        if isinstance(value, EllipsisType):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        if value is None:
+            return self._result(Status.FAILED, f"{given} the function returned nothing; is a `return` missing?")
+        number, complaint = as_number(value)
+        if number is None:
+            return self._result(Status.FAILED, f"{given}: {complaint}")
+        expected = self.reference(**case)
+        if close(number, expected, self.tolerance):
+            return None
+        misconceptions = [(_wrong_number(trap, case), trap.sentence) for trap in self.misconceptions]
+        slip = named_slip(number, expected, self.tolerance, misconceptions, self.unit)
+        sentences = [slip or direction(number, expected)]
+        if not first and not slip:
+            sentences.append(
+                "The first trial was right: is a number written into the function that should be a parameter?"
+            )
+        return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
+
+
+@dataclass(kw_only=True, repr=False)
+class Choice(Check):
+    """A letter out of a few, with a reason for each."""
+
+    answer: str
+    """The right letter."""
+    reasons: Mapping[str, str]
+    """For every letter, also the right one, the reason why it is right or wrong."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
+
+    def _judge(self, answer: object) -> Result:
+        letter = answer.strip().lower() if isinstance(answer, str) else ""
+        if letter not in self.reasons:
+            allowed = ", ".join(repr(key) for key in self.reasons)
+            return self._result(Status.FAILED, f"got {answer_in_words(answer)}; allowed: {allowed}.")
+        status = Status.PASSED if letter == self.answer else Status.FAILED
+        return self._result(status, f"{letter!r}: {self.reasons[letter]}")
+
+
+def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
+    return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
+
+
+def tolerance_in_words(check: Check) -> str:
+    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`).
+
+    Raises LookupError when the check has none.
+    """
+    if isinstance(check, Number) and (check.tolerance_words or check.whole):
+        return check.tolerance_words or "none, it is a whole number"
+    if isinstance(check, (Number, Function)):
+        return _tolerance_text(check)
+    raise LookupError(f"the check {check.key!r} has no tolerance")
+
+
+def _tolerance_text(check: Number | Function) -> str:
+    if isinstance(check, Number) and check.right_number() == 0:
+        return with_unit(check.tolerance, check.unit)
+    return f"{check.tolerance * 100:.2g} %"

@@ -1,0 +1,9 @@
+"""Commands of this package, each with its line of help and its module."""
+
+COMMANDS = {
+    "lab": ("open your copies of the chapters in JupyterLab", "netlab_course.lab_command"),
+    "progress": ("say what there is to learn and what you have passed", "netlab_course.progress_command"),
+    "reset": ("put a fresh copy of a chapter in place and keep yours beside it", "netlab_course.reset_command"),
+    "pdf": ("write a notebook with its figures as pages for paper", "netlab_course.pdf_command"),
+    "new-chapter": ("write the skeleton of a chapter, which runs as it is", "netlab_course.new_chapter.command"),
+}

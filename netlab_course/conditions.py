@@ -1,0 +1,210 @@
+"""Checks of a built object or a measurement by a list of conditions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from netlab.base.errors import ScenarioError
+from netlab.base.values import is_number, shown
+from netlab.measure.results import Run
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
+from netlab_course.answers import answer_in_words, with_unit
+from netlab_course.checks import Check, Result, Status
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a student's object."""
+
+    holds: Callable[[Any], bool]
+    """Returns whether the student's object fulfils the condition."""
+    sentence: str
+    """A full sentence with "must" or "may", which a student reads if the condition does not hold."""
+    look_at: str
+    """A sentence on where to look if it does not hold."""
+    seen: Callable[[Any], object]
+    """Returns the actual state of the object: a number, some words, or an object to be quoted."""
+
+    def holds_for(self, answer: object) -> bool:
+        """Return whether an object fulfils the condition; False if it lacks an attribute that the condition needs."""
+        try:
+            return bool(self.holds(answer))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+
+    def there(self, answer: object) -> str | None:
+        """Return the actual state of the object in words; None if it lacks an attribute that the condition needs."""
+        try:
+            found = self.seen(answer)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return None
+        if is_number(found):
+            found = with_unit(float(cast("float", found)), "")
+        return found if isinstance(found, str) else shown(found)
+
+    def complaint(self, answer: object) -> str:
+        """Return the message: the condition, the actual state, and where to look."""
+        words = self.there(answer)
+        return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
+
+
+@dataclass(kw_only=True, repr=False)
+class Build(Check):
+    """An object that the student builds (a topology, a list of flows, a measurement) and that must fulfil some conditions."""
+
+    kind: type
+    """The required type of the object."""
+    conditions: Sequence[Condition]
+    """All conditions, each independent of the others."""
+    right: str = ""
+    """A sentence for a right answer."""
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
+            wanted = f"{article} {self.kind.__name__}"
+            return self._result(Status.FAILED, f"expected {wanted}, got {answer_in_words(answer)}.")
+        missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
+        if not missing:
+            return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
+        # Later conditions may presuppose the first failed one: a flow that was not sent has no payload.
+        told = [condition for condition in missing if condition is missing[0] or condition.there(answer) is not None]
+        head = _count(len(told), len(missing), len(self.conditions))
+        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in told))
+
+
+def _count(told: int, missing: int, number: int) -> str:
+    """Return a sentence on the number of failed conditions: the reported ones, and those that cannot be evaluated yet."""
+    if number == 1:
+        return "the condition does not hold yet."
+    head = f"{told} of {number} conditions {'does' if told == 1 else 'do'} not hold yet."
+    if told == missing:
+        return head
+    when = "it does" if told == 1 else "these do"
+    return f"{head} ({missing - told} more can be looked at only when {when}.)"
+
+
+@dataclass(kw_only=True, repr=False)
+class Measurement(Build):
+    """A run of the student's, whose scenario and results must fulfil some conditions.
+
+    The conditions use the scenario (`run.settings["scenario"]`) and the results (`run.flows`, `run.intervals`,
+    `run.queues`), never the student's code.
+    """
+
+    kind: type = Run
+    commands: bool = False
+    """True if the exercise asks for a command. In other exercises, commands and changes are refused, because they could
+    change the measured network.
+    """
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            return self._result(
+                Status.FAILED,
+                f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: my_run = nl.run(...).",
+            )
+        run = cast("Run", answer)
+        if not self.commands and (sent(run, kind="command") or run.scenario.get("changes")):
+            return self._result(
+                Status.FAILED,
+                "this measurement is of the network as the exercise describes it: leave out nl.Command and changes.",
+            )
+        result = super()._judge(answer)
+        if result.status is Status.FAILED:
+            # The error output of a failed command often has the whole explanation.
+            return self._result(Status.FAILED, *result.sentences, *run.failed_commands())
+        return result
+
+
+def sent(run: Any, **words: Any) -> list[dict[str, Any]]:
+    """Return the items of traffic in a run's scenario that have these fields (`kind="udp", src="h1"`), in their order."""
+    return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
+
+
+def slow_links(run: Run) -> list[dict[str, Any]]:
+    """Return the links with a rate in a run's scenario, in their order."""
+    return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+
+
+def way(run: Run, src: str, dst: str) -> list[LinkShape]:
+    """Return the properties of each link on the path from one host to another; empty if there is no path."""
+    try:
+        return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
+    except ScenarioError:
+        return []
+
+
+def share_slow_links(run: Run, settled_s: float) -> bool:
+    """Return whether every flow, without a window of its own, crosses a link with a rate from `settled_s` to the run's last second."""
+    last_s = run.scenario["duration_s"] - 1
+    return all(
+        (item.get("start_s") or 0) <= settled_s
+        and (item.get("start_s") or 0) + (item.get("duration_s") or last_s) >= last_s
+        and not (item.get("num_bytes") or item.get("window_bytes"))
+        and any(shape.rate_mbps is not None for shape in way(run, item["src"], item["dst"]))
+        for item in sent(run)
+    )
+
+
+_TOLD = {
+    "rate_mbps": (None, "at {:g} Mbit/s"),
+    "payload_bytes": (None, "with {} bytes"),
+    "congestion": (None, "with {}"),
+    "streams": (1, "in {} streams"),
+    "window_bytes": (None, "window_bytes={}"),
+    "num_bytes": (None, "num_bytes={}"),
+    "start_s": (0, "from {:g} s"),
+    "duration_s": (None, "for {:g} s"),
+    "interval_s": (0.2, "every {:g} s"),
+    "count": (None, "count={}"),
+}
+"""The text for each field of a flow that differs from the usual value."""
+
+
+def sending(run: Any) -> str:
+    """Return the traffic of a run, or of a similar object with a `scenario`, as text: "tcp h1 to h3 with cubic, udp h2
+    to h3 at 4 Mbit/s with 1000 bytes".
+    """
+    items = []
+    for item in sent(run):
+        ends = f"{item['src']} to {item['dst']}" if "src" in item else f"on {item.get('host')}"
+        more = [text.format(item[name]) for name, (usual, text) in _TOLD.items() if item.get(name, usual) != usual]
+        items.append(" ".join([item["kind"], ends, *more]))
+    return ", ".join(items)
+
+
+def link_in_words(link: Mapping[str, Any]) -> str:
+    """Return a link of a scenario file as text: "h1-h2 with rate_mbps=5, delay_ms=10"."""
+    fields = ", ".join(f"{name}={value}" for name, value in link.items() if name not in ("a", "b"))
+    return f"{link['a']}-{link['b']} with {fields or 'no field'}"
+
+
+def duration(run: Run) -> str:
+    """Return the duration of a run as text."""
+    return f"{run.scenario['duration_s']:g} s"
+
+
+def lasts(least_s: float, look_at: str) -> Condition:
+    """Return the condition that a run has a minimum duration in s."""
+    sentence = f"The run must last {least_s:g} s or more."
+    return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)
+
+
+def rates(shapes: Sequence[LinkShape]) -> str:
+    """Return the rates of some links as text."""
+    return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
+
+
+def not_plain(shapes: Sequence[LinkShape]) -> str:
+    """Return the fields of some links that change more than rate, delay and queue size, as text."""
+    plain = LinkShape()
+    names = ("framing", "aqm", "loss_rate")
+    found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
+    return ", ".join(dict.fromkeys(found))
+
+
+def is_plain(shape: LinkShape) -> bool:
+    """Return whether a link has no random losses, a drop-tail queue and the framing of `tc`."""
+    return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate

@@ -1,0 +1,322 @@
+"""A student's own copies of the chapters, and their update to a new version of netlab.
+
+The originals of the copies are in a hidden folder next to them. The difference between a copy and its original is the
+student's work, which an update merges into the new original.
+"""
+
+import argparse
+import copy
+import difflib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_course import catalogue, progress_store
+from netlab_course.catalogue import Entry
+
+VARIABLE = "NETLAB_CHAPTERS"
+_ORIGINALS = ".originals"
+PAGES = ("docs/reference/glossary.md",)
+"""Pages that chapters refer to, below the folder that has `notebooks`; their copies are next to the copies of the chapters."""
+Notebook = dict[str, Any]
+
+
+def folder() -> Path:
+    """Return the folder of a student's copies: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
+    return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the option that sets another folder of copies."""
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where your copies of the chapters are (default: ${VARIABLE}, or ~/netlab-chapters)",
+    )
+
+
+def update(where: Path) -> Iterator[str]:
+    """Update the copies in a folder; yield a sentence for each that changed.
+
+    A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
+    and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
+    cell that has moved to another chapter moves there too, if that cell is still untouched. A copy is renamed if its
+    chapter gets another number.
+
+    Raises NetlabError when the folder cannot be written.
+    """
+    try:
+        (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+        originals = sorted(catalogue.originals().glob("*.ipynb"))
+        for original in originals:
+            yield from _renumber(original, where)
+        # A cell may have moved to a later chapter: update all before looking for the new place.
+        for change in [_update(original, where) for original in originals]:
+            yield from change.said(_move(change, originals, where))
+        for page in PAGES:
+            # JupyterLab opens no file outside the folder of the chapters.
+            original = catalogue.originals().parent / page
+            if original.is_file():
+                shutil.copyfile(original, where / original.name)
+    except OSError as error:
+        raise NetlabError(
+            f"The chapters cannot be copied to {where}: {error.strerror or error}. "
+            f"Set {VARIABLE} to a folder that you may write."
+        ) from error
+
+
+def reset(entry: Entry, where: Path) -> Path | None:
+    """Put a new copy of a chapter into the folder; return the path of the old one, None if it had no changes."""
+    (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+    mine = where / entry.path.name
+    content = entry.path.read_bytes()
+    fresh = mine.exists() and mine.read_bytes() == content
+    kept = _replace(mine, content, keep=mine.exists() and not fresh)
+    _replace(where / _ORIGINALS / entry.path.name, content)
+    return kept
+
+
+@dataclass(frozen=True)
+class _Change:
+    """The result of updating the copy of a chapter."""
+
+    name: str
+    """The file's name."""
+    happened: str = ""
+    """A sentence for the student; "" when nothing changed."""
+    kept: Path | None = None
+    """The path of the previous file."""
+    left: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Changed cells that the new original lacks, by id: their original source, and the student's."""
+
+    def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
+        """Yield the sentence for the student, with the new places of moved cells; nothing if nothing changed."""
+        if not self.happened:
+            return
+        parts = [self.happened]
+        parts += [f"what you wrote in {_listed(ids)} is in {file} now" for file, ids in moved.items()]
+        lost = len(self.left) - sum(map(len, moved.values()))
+        if self.kept:
+            only_there = f"what you wrote in {lost} more is only in the file " if lost else ""
+            parts.append(f"{only_there}as it was: {self.kept.name}")
+        yield "; ".join(parts) + "."
+
+
+def _renumber(original: Path, where: Path) -> Iterator[str]:
+    """Rename the copy of a chapter whose number has changed, and yield a sentence about it."""
+    mine, topic = where / original.name, Entry(original).topic
+    for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
+        if not mine.exists():
+            earlier.rename(mine)
+            base = where / _ORIGINALS / earlier.name
+            if base.exists():
+                base.replace(where / _ORIGINALS / original.name)
+            yield f"{earlier.name} is {original.name} now, with what you wrote."
+
+
+def _update(original: Path, where: Path) -> _Change:
+    """Update the copy of one chapter, and return the result."""
+    mine, base = where / original.name, where / _ORIGINALS / original.name
+    if not mine.exists():
+        # Restore a chapter that the student deleted, because there is no other way to get it back.
+        _replace(mine, original.read_bytes())
+        _replace(base, original.read_bytes())
+        return _Change(original.name, f"{original.name} is new")
+    if base.exists() and base.read_bytes() == original.read_bytes():
+        return _Change(original.name)
+    new, theirs = _read(original), _read(mine)
+    if new is None:
+        raise NetlabError(f"{original} is no notebook.")
+    old = _read(base) if base.exists() else new
+    if theirs is None:
+        kept = _replace(mine, original.read_bytes(), keep=True)
+        _replace(base, original.read_bytes())
+        return _Change(original.name, f"{original.name} could not be read and is fresh now", kept)
+    merged, carried, left = merge(old or new, theirs, new)
+    kept = _replace(mine, _text(merged), keep=True)
+    _replace(base, original.read_bytes())
+    changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
+    return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
+
+
+def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
+    """Write work in cells that have moved into the copy of their new chapter; return their ids by the name of its file."""
+    moved: dict[str, list[str]] = {}
+    for original in originals if change.left else ():
+        came, theirs = _read(original), _read(where / original.name)
+        if original.name == change.name or came is None or theirs is None:
+            continue
+        asked = {cell.get("id"): _source(cell) for cell in came["cells"]}
+        for cell in theirs["cells"]:
+            name = cell.get("id")
+            before, written = change.left.get(name, ("", ""))
+            # The question is the same and has no answer yet.
+            if before and asked.get(name) == before == _source(cell):
+                cell["source"] = written
+                moved.setdefault(original.name, []).append(name)
+        if original.name in moved:
+            _replace(where / original.name, _text(theirs))
+            _keep_passed(change.name, original.name, moved[original.name])
+    return moved
+
+
+def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
+    """Count exercises that were passed in one chapter as passed in the chapter to which they have moved."""
+    passed = progress_store.read().get(Entry(Path(source)).topic, ())
+    for name in ids:
+        if name in passed:
+            progress_store.record(Entry(Path(target)).topic, name)
+
+
+def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
+    """Return the new notebook with a student's work, the number of merged cells, and the changed cells that it lacks.
+
+    `old` is the student's original, `theirs` the student's copy, `new` the new original.
+    """
+    before = {cell.get("id"): _source(cell) for cell in old["cells"]}
+    mine = {cell.get("id"): cell for cell in theirs["cells"]}
+    ids = {cell.get("id") for cell in new["cells"]}
+    after = {cell.get("id"): _source(cell) for cell in new["cells"]}
+    # A cell that already equals the new one comes from an earlier update that was interrupted.
+    edited = {
+        name: (before[name], _source(cell))
+        for name, cell in mine.items()
+        if name in before and _source(cell) not in (before[name], after.get(name))
+    }
+    left = dict(edited)
+    merged = []
+    for cell in new["cells"]:
+        name = cell.get("id")
+        same = name in before and _source(cell) == before[name]
+        if name in edited and (same or _is_answer(str(name), ids)):
+            written = _source(mine[name])
+            if cell.get("cell_type") == "markdown" and not same:
+                written = merged_text(before[name], written, _source(cell))
+            merged.append({**copy.deepcopy(cell), "source": written})
+            del left[name]
+        else:
+            merged.append(copy.deepcopy(cell))
+    carried = len(edited) - len(left) + _add_own_cells(merged, theirs, set(before) | ids)
+    return {**copy.deepcopy(new), "cells": merged}, carried, left
+
+
+def merged_text(old: str, theirs: str, new: str) -> str:
+    """Merge a student's changes of a text into its new version; where both changed the same lines, return the student's text.
+
+    >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
+    'Why so?\\nClick here.\\nAnswer: because.'
+    """
+    lines = old.split("\n")
+    merged: list[str] = []
+    place = 0
+    # If both texts insert lines at the same place, the lines of the new text come first.
+    for start, end, text in sorted(_edits(lines, new.split("\n")) + _edits(lines, theirs.split("\n")), key=_extent):
+        if start < place:
+            return theirs
+        merged += [*lines[place:start], *text]
+        place = end
+    return "\n".join([*merged, *lines[place:]])
+
+
+_Edit = tuple[int, int, list[str]]
+
+
+def _edits(old: list[str], new: list[str]) -> list[_Edit]:
+    """Return the edits that turn one text into another: first and last line, and the new lines."""
+    found = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
+    return [(start, end, new[first:last]) for what, start, end, first, last in found if what != "equal"]
+
+
+def _extent(edit: _Edit) -> tuple[int, int]:
+    return edit[:2]
+
+
+def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
+    """Insert cells that the student added after the cell that they followed; return their number."""
+    added, behind = 0, None
+    for cell in theirs["cells"]:
+        name = cell.get("id")
+        if name in known:
+            behind = name
+            continue
+        if not _source(cell).strip():
+            continue
+        places = [place for place, other in enumerate(merged) if other.get("id") == behind]
+        merged.insert(places[0] + 1 if places else len(merged), copy.deepcopy(cell))
+        behind = name
+        added += 1
+    return added
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(ids[:-1]), ids[-1])))
+
+
+def _is_answer(name: str, ids: set[Any]) -> bool:
+    return name.endswith("-words") or name == "predict" or f"{name}-check" in ids
+
+
+def _source(cell: Any) -> str:
+    return "".join(cell.get("source", ()))
+
+
+def _read(path: Path) -> Notebook | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    usable = isinstance(found, dict) and isinstance(found.get("cells"), list)
+    return found if usable and all(isinstance(cell, dict) for cell in found["cells"]) else None
+
+
+def _text(notebook: Notebook) -> bytes:
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
+    """Write a file atomically, with its previous mode.
+
+    With `keep`, the previous file is kept under a name with the time; return its path.
+
+    Raises OSError when the disk is full or the folder cannot be written; nothing has changed then.
+    """
+    new = path.with_name(f".new-{secrets.token_hex(4)}")
+    kept = None
+    try:
+        with new.open("xb") as file:
+            file.write(content)
+        if path.exists():
+            shutil.copymode(path, new)
+        if keep:
+            kept = _keep_copy(path)
+        new.replace(path)
+    except BaseException:
+        for made in filter(None, (new, kept)):
+            made.unlink(missing_ok=True)
+        raise
+    return kept
+
+
+def _keep_copy(path: Path) -> Path:
+    """Give a file a second name with the time, or copy it if hard links are impossible; return the new path."""
+    stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
+    names = [f"{path.stem} ({stamp}{number}){path.suffix}" for number in ("", *(f", {n}" for n in range(2, 100)))]
+    kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())
+    try:
+        os.link(path, kept)
+    except OSError:
+        # File systems of Windows and synchronized folders may lack hard links.
+        try:
+            shutil.copy2(path, kept)
+        except BaseException:
+            kept.unlink(missing_ok=True)
+            raise
+    return kept

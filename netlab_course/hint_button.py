@@ -1,0 +1,66 @@
+"""The button below a failed check that shows the next hint.
+
+The check's message also names the call that gives a hint, for notebooks without widgets.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from netlab_course.messages import as_html, display_module
+
+LABEL = "Next hint"
+CLASS = "netlab-hint"
+
+
+class Hinting(Protocol):
+    """The part of a check's interface that the button uses."""
+
+    name: str
+
+    @property
+    def hints_left(self) -> int: ...  # noqa: D102 (`Check` has it)
+
+    def next_hint(self) -> str: ...  # noqa: D102 (`Check` has it)
+
+
+class HintButton:
+    """A button with the hints shown so far below it; the button disappears after the last hint."""
+
+    def __init__(self, check: Hinting) -> None:
+        import ipywidgets
+
+        self._check = check
+        self._shown: list[str] = []
+        self.button = ipywidgets.Button(description=LABEL, tooltip=f"Show the next hint for {check.name!r}")
+        self.hints = ipywidgets.HTML()
+        self.box = ipywidgets.VBox([self.button, self.hints])
+        self.box.add_class(CLASS)
+        self.button.on_click(lambda _button: self.press())
+
+    def press(self) -> None:
+        """Show one more hint."""
+        self._shown.append(self._check.next_hint())
+        # A screen reader announces new text in an element with the role "status".
+        self.hints.value = f'<div role="status">{as_html(chr(10).join(self._shown))}</div>'
+        if not self._check.hints_left:
+            self.button.layout.display = "none"
+
+    def close(self) -> None:
+        """Remove the button and its hints from the notebook."""
+        for widget in (self.button, self.hints, self.box):
+            widget.close()
+
+
+def offer(check: Hinting) -> HintButton | None:
+    """Show the button in a notebook if there is another hint; return it, or None."""
+    display = display_module()
+    if display is None or not check.hints_left:
+        return None
+    from netlab.widgets import WIDGET_VIEW
+
+    made = HintButton(check)
+    view = {"model_id": made.box.model_id, "version_major": 2, "version_minor": 0}
+    # Without this plain text, a notebook without widgets would show the repr of this one.
+    display.display({"text/plain": "", WIDGET_VIEW: view}, raw=True)
+    return made

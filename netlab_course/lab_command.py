@@ -1,0 +1,79 @@
+"""`netlab lab`: update the student's copies of the chapters and open JupyterLab with the first one."""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab_course import catalogue, copies
+
+EXTENSIONS = Path(__file__).with_name("labextensions")
+# Disable JupyterLab's pop-up about news, and its search for updates in the network.
+_QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+# Checks read the saved notebook to see whether a cell was edited but not run; JupyterLab's own interval is two minutes.
+_DEFAULTS = {**_QUIET, "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    copies.add_folder(parser)
+    parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
+    parser.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for jupyter lab, such as --no-browser")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Update the copies, then replace this process by JupyterLab; return only with --update-only."""
+    where = (options.folder or copies.folder()).resolve()
+    for said in copies.update(where):
+        print(said)
+    print(f"Your chapters are in {where}.", flush=True)
+    if where.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
+        print(
+            "That is a disk of Windows, and slow from here: move your chapters to your Linux home with --folder.",
+            flush=True,
+        )
+    if options.update_only:
+        return 0
+    words = [
+        "lab",
+        f"--ServerApp.root_dir={where}",
+        # Otherwise the browser gets the address of a local file, which a browser outside (Windows with WSL2) cannot open.
+        "--ServerApp.use_redirect_file=False",
+        # Needed when netlab's installation did not put the extensions into JupyterLab's own folder.
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
+        f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
+        *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
+        *options.jupyter,
+    ]
+    _set_defaults(Path(sys.prefix))
+    program = [sys.executable, "-m", "jupyter", *words]
+    try:
+        if sys.platform == "win32":
+            # On Windows, os.execv returns the terminal to the shell while the new program still runs.
+            return subprocess.run(program, check=False).returncode
+        os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
+    except OSError as error:
+        raise NetlabError(f"JupyterLab did not start: {error}. Run `make setup` in the clone.") from error
+
+
+def _set_defaults(prefix: Path) -> None:
+    """Write JupyterLab's defaults of this environment if it is writable and nobody has changed them."""
+    settings = prefix / "share" / "jupyter" / "lab" / "settings"
+    path = settings / "overrides.json"
+    if prefix == Path(sys.base_prefix) or not os.access(settings.parent, os.W_OK):
+        return
+    # An earlier version wrote only the first part; keep a file that somebody else wrote.
+    if path.exists() and path.read_text(encoding="utf-8") != _as_text(_QUIET):
+        return
+    settings.mkdir(exist_ok=True)
+    path.write_text(_as_text(_DEFAULTS), encoding="utf-8")
+
+
+def _as_text(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, indent=1) + "\n"

@@ -1,0 +1,169 @@
+"""Removal of the solutions from a chapter's cells.
+
+Solutions are marked as follows:
+
+- ``x = 4.8  # SOLUTION`` becomes ``x = ...``; any other line with that mark becomes ``...``; the mark covers
+  one statement on one line;
+- the lines between ``# BEGIN SOLUTION`` and ``# END SOLUTION`` become one ``...``;
+- ``NO PROMPT`` after either mark leaves nothing in the place;
+- in Markdown, the text between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes space for
+  the student's own words.
+
+The marks look like those of otter-grader and nbgrader but are different: `otter assign` would publish the solutions.
+Give students only the notebooks that `netlab_course.authoring` builds.
+"""
+
+import ast
+import io
+import re
+import textwrap
+import tokenize
+from collections.abc import Iterator
+from typing import Any
+
+from netlab.base.errors import NetlabError
+
+_MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>\s+NO PROMPT)?\s*$")
+# A comment that looks like a mark but is not one is a typing error, and would publish the solution.
+_NEARLY_MARK = re.compile(r"#\s*((BEGIN|END|START)\b.*)?SOLUTION", re.IGNORECASE)
+_MARKDOWN_MARK = re.compile(r"[ \t]*<!--\s*(?P<word>BEGIN|END) SOLUTION\s*-->[ \t]*\n?")
+INSTRUCTION = "*Click here and press Enter (or double-click), write below, then press Shift+Enter.*"
+"""The instruction for written answers. A click and Enter start the editor also in front ends where a double-click does not."""
+PROMPT = "*Your answer:* …"
+"""The place for a written answer; netlab's extension of JupyterLab puts the cursor there."""
+
+
+class AuthoringError(NetlabError):
+    """A chapter's source cannot be converted to a notebook; the text names file and line."""
+
+
+def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
+    """Replace the solutions in a code cell by stubs.
+
+    Raises AuthoringError with the line in `file`; the cell begins at `first_line`.
+
+    Examples
+    --------
+    >>> print(strip_code("x = 4.8  # SOLUTION"))
+    x = ...
+    """
+
+    def fail(line: int, what: str) -> AuthoringError:
+        return AuthoringError(f"{file}:{first_line + line - 1}: {what}")
+
+    lines = source.split("\n")
+    replaced: dict[int, str | None] = {}
+    begun: tuple[int, bool] | None = None
+    for line, comment, column in _comments(source, fail):
+        mark = _MARK.fullmatch(comment)
+        if mark is None:
+            if _NEARLY_MARK.match(comment):
+                raise fail(line, f"{comment!r} is no mark; did you mean `# BEGIN SOLUTION`?")
+            continue
+        word, bare = mark["word"], bool(mark["bare"])
+        alone = not lines[line - 1][:column].strip()
+        if word != "SOLUTION" and not alone:
+            raise fail(line, f"`# {word}` must stand on a line of its own.")
+        if word == "BEGIN SOLUTION":
+            if begun is not None:
+                raise fail(line, f"`# BEGIN SOLUTION` inside the one of line {first_line + begun[0] - 1}.")
+            begun = (line, bare)
+        elif word == "END SOLUTION":
+            if begun is None:
+                raise fail(line, "`# END SOLUTION` without `# BEGIN SOLUTION` before it.")
+            if bare:
+                raise fail(line, "`NO PROMPT` belongs behind `# BEGIN SOLUTION`.")
+            start, without = begun
+            indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
+            replaced.update(dict.fromkeys(range(start, line + 1)))
+            if not without:
+                replaced[start] = f"{indent}..."
+            begun = None
+        elif begun is None:
+            if alone:
+                raise fail(line, "`# SOLUTION` must stand behind the line that it covers.")
+            replaced[line] = None if bare else _stub(lines[line - 1], column, line, fail)
+        else:
+            raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}.")
+    if begun is not None:
+        raise fail(begun[0], "`# BEGIN SOLUTION` without `# END SOLUTION` in the same cell.")
+    if not replaced:
+        return source
+    kept = [replaced.get(number, text) for number, text in enumerate(lines, start=1)]
+    stripped = "\n".join(text for text in kept if text is not None)
+    try:
+        ast.parse(stripped)
+    except SyntaxError as error:
+        raise fail(1, f"without its solution this cell is no Python: {error.msg}; keep a line there.") from error
+    return stripped
+
+
+def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
+    """Replace the solutions in a Markdown cell by space for the student's own words.
+
+    Raises AuthoringError when the marks are unbalanced; with file and line.
+
+    Examples
+    --------
+    >>> print(strip_markdown("Why?\\n<!-- BEGIN SOLUTION -->\\nBecause.\\n<!-- END SOLUTION -->"))
+    Why?
+    <BLANKLINE>
+    *Click here and press Enter (or double-click), write below, then press Shift+Enter.*
+    <BLANKLINE>
+    *Your answer:* …
+    """
+    parts: list[str] = []
+    position = 0
+    begun: int | None = None
+    for mark in _MARKDOWN_MARK.finditer(source):
+        line = first_line + source.count("\n", 0, mark.start())
+        if mark["word"] == "BEGIN":
+            if begun is not None:
+                raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the one of line {begun}.")
+            # The empty line separates each from the question's last paragraph.
+            said = [source[position : mark.start()].rstrip("\n"), *([] if parts else [INSTRUCTION]), f"{PROMPT}\n"]
+            parts.append("\n\n".join(part for part in said if part))
+            begun = line
+        elif begun is None:
+            raise AuthoringError(f"{file}:{line}: `END SOLUTION` without `BEGIN SOLUTION` before it.")
+        else:
+            begun = None
+        position = mark.end()
+    if begun is not None:
+        raise AuthoringError(f"{file}:{begun}: `BEGIN SOLUTION` without `END SOLUTION` in the same cell.")
+    return "".join([*parts, source[position:]]).rstrip("\n") if parts else source
+
+
+def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
+    """Yield line, text and column of every comment; marks inside strings are not comments."""
+    if "SOLUTION" not in source.upper():
+        return
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string.rstrip(), token.start[1]
+    except (tokenize.TokenError, IndentationError, SyntaxError) as error:
+        raise fail(1, f"a cell with a solution must be plain Python ({error.args[0]}).") from error
+
+
+def _stub(text: str, column: int, line: int, fail: Any) -> str:
+    """Return the stub for one marked line; an assignment keeps its target."""
+    code = text[:column].rstrip()
+    indent = code[: len(code) - len(code.lstrip())]
+    try:
+        body = ast.parse(textwrap.dedent(code)).body
+    except SyntaxError:
+        # `return x` parses; a line that does not parse is part of a longer statement or the header of a block.
+        raise fail(line, "`# SOLUTION` covers one whole statement on one line; use `# BEGIN SOLUTION` here.") from None
+    if len(body) != 1:
+        raise fail(line, "`# SOLUTION` covers one statement; write the others on lines of their own.")
+    statement = body[0]
+    if isinstance(statement, ast.Assign):
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in statement.targets):
+            raise fail(line, "`...` cannot be unpacked; give each name an assignment of its own.")
+        head = code.lstrip().encode()[: statement.value.col_offset].decode()
+        return f"{indent}{head}..."
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        head = code.lstrip().encode()[: statement.value.col_offset].decode()
+        return f"{indent}{head}..."
+    return f"{indent}..."

@@ -1,0 +1,138 @@
+"""`netlab new-chapter NAME`: create the skeleton of a chapter in a clone of netlab, completely or not at all."""
+
+import argparse
+import importlib.resources
+import keyword
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+
+LONGEST_NAME = 30
+LONGEST_TITLE = 40
+MOST_CHAPTERS = 99
+
+# The target of each template in skeleton/.
+FILES = {
+    "source.txt": "solutions/@NUMBER@_@NAME@.py",
+    "examiner.txt": "solutions/examiners/@NAME@.py",
+    "init.txt": "netlab_course/chapters/@NAME@/__init__.py",
+    "settings.txt": "netlab_course/chapters/@NAME@/settings.py",
+    "check.txt": "netlab_course/chapters/@NAME@/check.py",
+    "panel.txt": "netlab_course/chapters/@NAME@/panel.py",
+    "test_check.txt": "tests/chapters/@NAME@/test_check.py",
+    "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
+    "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
+}
+# Paths that must not exist yet: the chapter's files, or their folder if that belongs to the chapter alone.
+PLACES = dict.fromkeys(path if path.startswith("solutions/") else path.rpartition("/")[0] for path in FILES.values())
+
+NEXT = """Next, in {root}:
+  .venv/bin/python -m pytest tests/chapters -k {name}
+  .venv/bin/python -m netlab_course.authoring {stem}
+  .venv/bin/python -m pytest --nbval --nbval-current-env solutions/{stem}.ipynb
+  .venv/bin/python -m pytest tests/grading/test_examiners.py -k {name}
+All pass as it is. Then put your own in place of each part of {source}; docs/contributing/adding.md says how."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("name", help="lowercase letters, digits and _, such as tcp_fairness")
+    parser.add_argument("--title", help="the chapter's title (default: the name, such as 'Tcp fairness')")
+    parser.add_argument(
+        "--root", type=Path, default=Path(), metavar="DIRECTORY", help="a clone of netlab (default: here)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Create the chapter and print the next steps; return the exit status.
+
+    Raises NetlabError when the name is invalid or taken, the title is invalid, or the directory is not a clone that can be written.
+    """
+    root = options.root.resolve()
+    written = create(options.name, root, options.title)
+    sys.stdout.writelines(f"wrote {path.relative_to(root)}\n" for path in written)
+    source = written[0].relative_to(root)
+    sys.stdout.write("\n" + NEXT.format(root=root, name=options.name, stem=source.stem, source=source) + "\n")
+    return 0
+
+
+def create(name: str, root: Path, title: str | None = None) -> list[Path]:
+    """Create a chapter's files in a clone, all or none; return them, the source first.
+
+    A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
+    and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,
+    or `root` is not a clone that can be written.
+    """
+    missing = [
+        place
+        for place in ("solutions/examiners", "netlab_course/chapters", "tests/chapters")
+        if not (root / place).is_dir()
+    ]
+    if missing:
+        raise NetlabError(f"{root} has no {' and no '.join(missing)}: not a netlab clone; cd into one or pass --root.")
+    _require_good_name(name)
+    title = _checked_title(name.replace("_", " ").capitalize() if title is None else title)
+    numbers = [int(path.name[:2]) for path in (root / "solutions").glob("[0-9][0-9]_*.py")]
+    number = max(numbers, default=0) + 1
+    if number > MOST_CHAPTERS:
+        raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
+
+    def filled(text: str) -> str:
+        return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
+
+    places = [filled(place) for place in PLACES]
+    taken = [place for place in [*places, f"tests/chapters/{name}.py"] if (root / place).exists()]
+    taken += [str(path.relative_to(root)) for path in (root / "solutions").glob(f"[0-9][0-9]_{name}.*")]
+    if taken:
+        raise NetlabError(f"There is a chapter {name} already: {', '.join(sorted(set(taken)))}. Choose another name.")
+    skeleton = importlib.resources.files("netlab_course.new_chapter") / "skeleton"
+    texts = {filled(path): filled((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
+    _put(texts, places, root)
+    return [root / path for path in texts]
+
+
+def _require_good_name(name: str) -> None:
+    if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", name) or keyword.iskeyword(name):
+        raise NetlabError(
+            f"name must be at most {LONGEST_NAME} lowercase letters, digits and _, a letter first, and not a Python keyword; "
+            f"got {name!r}. An example: tcp_fairness."
+        )
+
+
+def _checked_title(title: str) -> str:
+    if (
+        not 1 <= len(title) <= LONGEST_TITLE
+        or not title.isprintable()
+        or set(title) & set('"\\@')
+        or title != title.strip()
+    ):
+        raise NetlabError(
+            f'title must have 1 to {LONGEST_TITLE} characters, none of them " \\ @, on one line; got {title!r}.'
+        )
+    return title
+
+
+def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
+    """Write all files to a staging folder, then move them; undo the moves if one fails."""
+    moved: list[Path] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=".new-chapter-", dir=root) as directory:
+            stage = Path(directory)
+            for path, text in texts.items():
+                (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                (stage / path).write_text(text, encoding="utf-8")
+            for place in places:
+                # A rename replaces no folder that contains files, and never moves half a folder.
+                (stage / place).rename(root / place)
+                moved.append(root / place)
+    except OSError as error:
+        for there in moved:
+            if there.is_dir():
+                shutil.rmtree(there)
+            else:
+                there.unlink()
+        raise NetlabError(f"Nothing was written: {error.strerror} ({error.filename}).") from None

@@ -1,0 +1,92 @@
+"""Predictions: numbers that a student writes down before the measurement; they are never graded."""
+
+import math
+from dataclasses import dataclass
+
+from netlab_course.answers import as_number, is_stub, with_unit
+from netlab_course.messages import show_text
+
+MANIFOLD = 10.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A student's expectation before the measurement; never graded."""
+
+    what: str
+    """The name of the quantity."""
+    value: float | None
+    """The expected number; None if nothing was written down."""
+    unit: str
+    """The unit of the number."""
+
+    def compare(self, measured: float, theory: float | None = None) -> None:
+        """Print the prediction with the measured number, and with theory (all in the prediction's unit)."""
+        seen = f"measured {with_unit(measured, self.unit)}"
+        if theory is not None:
+            seen = f"theory {with_unit(theory, self.unit)}, {seen}"
+        if self.value is None:
+            show_text(f"{self.what}: {seen}; no prediction was written down.")
+            return
+        told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
+        if measured == 0 or not math.isfinite(measured):
+            show_text(f"{self.what}: {told}.")
+            return
+        error = (self.value - measured) / abs(measured)
+        side = "above" if error > 0 else "below"
+        if abs(error) < 0.001:
+            verdict = "they agree to a part in a thousand"
+        elif error >= MANIFOLD - 1 and measured > 0:
+            verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
+        else:
+            verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
+        show_text(f"{self.what}: {told}; {verdict}.")
+
+
+def predict(
+    what: str, value: object, *more: object, unit: str = "", low: float = -math.inf, high: float = math.inf
+) -> Prediction:
+    """Keep a prediction until the measurement is there.
+
+    Parameters
+    ----------
+    what : str
+        The name of the quantity, as printed.
+    value : float or Ellipsis
+        The expected number; `...` if nothing was written down.
+    *more : float or str
+        The second part of a number that was written with a comma; or the unit.
+    unit : str
+        The number's unit.
+    low, high : float
+        The possible range; a number outside it is kept, with a warning.
+
+    Returns
+    -------
+    Prediction
+        Its `compare(measured)` prints both.
+
+    Examples
+    --------
+    >>> limit = predict("goodput", 5, unit="Mbit/s")
+    goodput: 5 Mbit/s, kept until the measurement is there.
+    >>> limit.compare(4.0)
+    goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
+    """
+    if more and isinstance(more[-1], str) and not unit:
+        *more, unit = more  # type: ignore[assignment]
+    if more:
+        value = (value, *more)
+    if is_stub(value):
+        show_text(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
+        return Prediction(what, None, unit)
+    number, complaint = as_number(value)
+    if number is None:
+        show_text(f"{what}: {complaint}")
+    elif not low <= number <= high:
+        bounds = f"below {with_unit(low, unit)}" if number < low else f"above {with_unit(high, unit)}"
+        percent = " For a fraction write 0.5, not 50." if unit == "" and high == 1 and number > 1 else ""
+        show_text(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
+    else:
+        show_text(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
+    return Prediction(what, number, unit)

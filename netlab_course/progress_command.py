@@ -1,0 +1,11 @@
+"""`netlab progress`: print the table of contents with the passed exercises."""
+
+import argparse
+
+from netlab_course import catalogue
+
+
+def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command is called with its options
+    """Print the table; return the exit status."""
+    catalogue.progress()
+    return 0

@@ -1,0 +1,394 @@
+"""Checks of a repeated measurement with its interval and figure, by their numbers and never by the student's code.
+
+The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab.plots import Comparison
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+from netlab_course.answers import answer_in_words, with_unit
+from netlab_course.axis_titles import axis_title_problem
+from netlab_course.checks import Result, Status
+from netlab_course.conditions import Build, Condition, sending
+
+VERDICTS = ("above", "inside", "below")
+FEWEST_SEEDS, MOST_SEEDS = 8, 30
+MAX_DIFFERENCES = 3
+_PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
+# Relative margins: a mean may be rounded to four digits, a half width to two.
+_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
+_FIGURE_OFF = 0.002
+
+Values = Callable[[pd.DataFrame], "pd.Series[float]"]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A student's repeated measurement, in parts."""
+
+    table: pd.DataFrame
+    """The table that `netlab.repeat` returned."""
+    interval: tuple[float, float]
+    """Mean and half width, in the unit of the values."""
+    figure: Mapping[str, Any]
+    """The numbers in the figure, in the form of `drawn`."""
+    verdict: str
+    """The position of theory relative to the interval: one of `VERDICTS`."""
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The repeated scenario, as a dict."""
+        found: dict[str, Any] = self.table.attrs["scenario"]
+        return found
+
+
+def drawn(figure: go.Figure) -> dict[str, Any]:
+    """Return the numbers in a figure: of each trace, of its error bars, of lines and areas across it, and the titles of its axes."""
+    traces: list[list[float]] = []
+    bars: list[float] = []
+    for trace in figure.data:
+        for name in ("x", "y"):
+            traces.append(_numbers(getattr(trace, name, None)))
+            error = getattr(trace, f"error_{name}", None)
+            bars += _numbers(getattr(error, "array", None))
+    shapes = [getattr(shape, name) for shape in figure.layout.shapes for name in ("x0", "x1", "y0", "y1")]
+    titles = [
+        str(axis.title.text or "") for axis in (*figure.select_xaxes(), *figure.select_yaxes()) if axis.title.text
+    ]
+    return {
+        "traces": [numbers for numbers in traces if numbers],
+        "bars": bars,
+        "shapes": _numbers(shapes),
+        "titles": titles,
+    }
+
+
+def _numbers(values: Any) -> list[float]:
+    if values is None:
+        return []
+    found = pd.to_numeric(pd.Series(list(values), dtype=object), errors="coerce")
+    return [float(value) for value in found if np.isfinite(value)]
+
+
+@dataclass(kw_only=True, repr=False)
+class Repetition(Build):
+    """A check of a repeated measurement."""
+
+    kind: type = Repeated
+    conditions: Sequence[Condition] = ()
+    """By default, the conditions of every repeated measurement."""
+    scenario: Callable[[], Scenario]
+    """Returns the scenario that must be repeated; a longer duration is accepted."""
+    made_by: str
+    """The code with which the student makes it."""
+    values: Values
+    """Returns the values whose interval is asked for, one for each seed, from the table."""
+    expected: Callable[[pd.DataFrame], float]
+    """Returns the theoretical value for the table."""
+    compared: str = "theory"
+    """The name of the theoretical value."""
+    unit: str
+    """The unit of the values; "" for a ratio."""
+    slips: Mapping[str, Values] = field(default_factory=dict)
+    """Functions that return wrong values which students often take, by the message about them."""
+    axis: str
+    """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint."""
+    plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
+    """Code that draws the values, for the last hint."""
+
+    def __post_init__(self) -> None:
+        if not self.conditions:
+            self.conditions = self._usual_conditions()
+            drawing = (
+                f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
+                f'my_figure.update_yaxes(title_text="{self.axis}").'
+            )
+            self.hints = [*self.hints, drawing]
+
+    def _usual_conditions(self) -> list[Condition]:
+        """Return the conditions on the scenario, the seeds, the interval, the figure, its axis and the verdict."""
+        return [
+            Condition(
+                lambda found: repeats(found.table, self.scenario()),
+                "What is repeated must be what the exercise describes.",
+                f"{self.made_by} makes it; nl.repeat(...) takes it as it is.",
+                lambda found: _what(found, self.scenario()),
+            ),
+            Condition(
+                lambda found: (
+                    FEWEST_SEEDS <= found.table["seed"].nunique() <= MOST_SEEDS
+                    and not found.table.duplicated(["seed", "flow"]).any()
+                    and found.table["error"].isna().all()
+                ),
+                f"The table must have {FEWEST_SEEDS} to {MOST_SEEDS} different seeds, and no run may have failed.",
+                "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
+                lambda found: f"{found.table['seed'].nunique()} seeds",
+            ),
+            Condition(
+                lambda found: _agrees(found.interval, interval(self.values(found.table))),
+                "The interval must be that of the values that the exercise asks for, one for each seed.",
+                "Select the rows and the column first; nl.interval(...) takes the values.",
+                self._slip,
+            ),
+            Condition(
+                self._draws,
+                "The figure must show each of your values.",
+                'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
+                lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
+            ),
+            Condition(
+                lambda found: _shows(found.figure, self._judged_by(found)),
+                "The figure must show your interval, from mean - half to mean + half.",
+                "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
+                lambda found: (
+                    f"{len(found.figure['bars'])} error bars, {len(found.figure['shapes']) // 4} lines or areas across it"
+                ),
+            ),
+            Condition(
+                lambda found: any(not axis_title_problem(title, self.unit) for title in found.figure["titles"]),
+                "An axis must say what it shows" + (f", and its unit: {self.unit}." if self.unit else "."),
+                f'my_figure.update_yaxes(title_text="{self.axis}").',
+                self._titles,
+            ),
+            Condition(
+                lambda found: found.verdict in _verdicts(self._judged_by(found), self.expected(found.table)),
+                f"The word must say where {self.compared} lies, seen from your interval.",
+                f"Is {self.compared} above mean + half, below mean - half, or between them?",
+                lambda found: (
+                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], self.unit)} to "
+                    f"{with_unit(sum(found.interval), self.unit)}"
+                ),
+            ),
+        ]
+
+    def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
+        """Show the verdict on `answer`, and in a notebook its figure."""
+        super()._show_verdict(answer, remarks)
+        figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
+        if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
+            sys.modules["IPython"].display.display(figure)
+
+    def judge(self, answer: object) -> Result:
+        """Return the verdict on `answer`; if parts are missing, name them."""
+        result = super().judge(answer)
+        given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else ()
+        missing = [part for part, one in zip(_PARTS, given, strict=False) if one is ...]
+        if result.status is Status.NOT_ATTEMPTED and 0 < len(missing) < len(_PARTS):
+            return self._result(result.status, f"not finished yet: {' and '.join(missing)} still to come.")
+        return result
+
+    def _judge(self, answer: object) -> Result:
+        found = answer if isinstance(answer, Repeated) else _repeated(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+    def _titles(self, found: Repeated) -> str:
+        """Return the titles of the figure's axes as text, and the problem of the last one."""
+        titles = [title for title in found.figure["titles"] if title != "seed"]
+        if not titles:
+            return "no title of an axis"
+        return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
+
+    def _draws(self, found: Repeated) -> bool:
+        """Return whether the figure shows the values, or the wrong ones of a known mistake, so that a mistake counts only once."""
+        values, traces = self.values(found.table), found.figure["traces"]
+        if any(_same(numbers, values) for numbers in traces):
+            return True
+        instead = [slip(found.table) for slip in self.slips.values()]
+        return any(
+            _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
+        )
+
+    def _judged_by(self, found: Repeated) -> tuple[float, float]:
+        """Return the student's interval if it is right or a known mistake, so that a mistake counts only once; else the right one.
+
+        If it has the two edges instead of mean and half width, the interval itself is right.
+        """
+        right = interval(self.values(found.table))
+        if _agrees(found.interval, (right[0] - right[1], sum(right))):
+            return right
+        known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
+        return found.interval if any(_agrees(found.interval, each) for each in known) else right
+
+    def _slip(self, found: Repeated) -> str:
+        """Return the interval as text, with the message about a known mistake."""
+        mean, half = found.interval
+        got = f"{mean:.4g} ± {half:.2g}"
+        for slip, sentence in self._slips(found):
+            if _agrees((mean, half), slip):
+                return f"{got}; {sentence}"
+        return got
+
+    def _slips(self, found: Repeated) -> Iterator[tuple[tuple[float, float], str]]:
+        """Yield the wrong intervals of known mistakes, each with its message."""
+        values = self.values(found.table)
+        number, middle, scatter = len(values), float(values.mean()), float(values.std())
+        _, half = interval(values)
+        root = number**0.5
+        yield (
+            (middle, scatter),
+            "this half width is the standard deviation: how far single runs scatter, not how sure their mean is",
+        )
+        yield (middle, float(values.std(ddof=0))), "this half width is a standard deviation, not how sure the mean is"
+        yield (
+            (middle, scatter / root),
+            "this half width is the standard error: Student's t is missing, which makes 95 % of it",
+        )
+        yield (middle, 1.96 * scatter / root), f"1.96 holds for very many values; for {number} it is Student's t"
+        yield (middle, 2 * half), "this is the whole width, from one edge to the other"
+        yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
+        yield (float(values.median()), half), "this is the median, and the interval is of the mean"
+        for sentence, instead in self.slips.items():
+            yield interval(instead(found.table)), sentence
+        table = found.table
+        for column in table.select_dtypes("number"):
+            yield _interval_of(table[column]), f"this is the column {column} of all flows together"
+            for flow, rows in table.groupby("flow"):
+                yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
+
+
+def _repeated(answer: object) -> Repeated | str:
+    """Return the parts of an answer, or a message about its form."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
+        return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
+    table, given, figure, verdict = answer
+    if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
+        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
+    if "scenario" not in table.attrs:
+        return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
+    try:
+        mean, half = (float(number) for number in given)
+    except (TypeError, ValueError):
+        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+    if isinstance(figure, Comparison):
+        figure = figure.figure
+    if isinstance(figure, go.Figure):
+        figure = drawn(figure)
+    if not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
+        return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
+    word = verdict.strip().lower() if isinstance(verdict, str) else ""
+    if word not in VERDICTS:
+        return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
+    return Repeated(table, (mean, half), figure, word)
+
+
+def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
+    """Return whether a table of `netlab.repeat` belongs to a scenario, apart from seeds and a longer duration."""
+    given, asked = table.attrs["scenario"], wanted.to_dict()
+    same = all(given.get(part) == asked.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
+    return same and bool(given["duration_s"] >= asked["duration_s"])
+
+
+def _what(found: Repeated, asked: Scenario) -> str:
+    differing = list(differences(found.scenario, asked.to_dict()))
+    more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
+    return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
+
+
+def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a text for each difference between two scenarios; both are dicts as in a scenario file.
+
+    >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
+    >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
+    >>> given = {"topology": {"links": [{**link, "delay_ms": 1}]}, "traffic": [{"kind": "udp", "rate_mbps": 4}], "duration_s": 9}
+    >>> list(differences(given, asked))
+    ['link h1-h2: delay_ms=1, not asked for', 'traffic 1 (udp): rate_mbps=4, not 9', 'duration_s=9, less than 30']
+    """
+    there, wanted = given["topology"], asked["topology"]
+    for name in ("hosts", "routers", "switches"):
+        if there.get(name, []) != wanted.get(name, []):
+            yield f"{name} {', '.join(there.get(name, [])) or 'none'}, not {', '.join(wanted.get(name, [])) or 'none'}"
+    yield from _list_differences(
+        there.get("links", []), wanted.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
+    )
+    yield from _list_differences(
+        given.get("traffic", []), asked.get("traffic", []), "traffic", lambda item: f"({item['kind']})"
+    )
+    yield from _list_differences(given.get("changes", []), asked.get("changes", []), "change", lambda _item: "")
+    yield from _field_differences(given.get("sysctls", {}), asked.get("sysctls", {}), "sysctls")
+    if given["duration_s"] < asked["duration_s"]:
+        yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
+
+
+def _list_differences(
+    given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
+) -> Iterator[str]:
+    """Yield a text for each difference between two lists of links, traffic or changes."""
+    if len(given) != len(asked):
+        yield f"the number of its parts of the kind {kind}: {len(given)}, not {len(asked)}"
+    for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
+        where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
+        yield from _field_differences(item, wanted, where)
+
+
+def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
+    for field_name in dict.fromkeys((*given, *asked)):
+        seen, wanted = given.get(field_name), asked.get(field_name)
+        if seen != wanted:
+            should = "not asked for" if wanted is None else f"not {wanted}"
+            yield f"{where}: {field_name}={seen}, {should}"
+
+
+def _summary(found: Repeated) -> str:
+    rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+    links = f"links of {rates} Mbit/s; " if rates else ""
+    return f"{sending(found)}; {links}{found.scenario['duration_s']:g} s"
+
+
+def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    (mean, half), (its_mean, its_half) = given, wanted
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
+        _HALF_OFF * its_half + 1e-12
+    )
+
+
+def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+    if len(numbers) != len(values):
+        return False
+    return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
+
+
+def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
+    """Return whether a figure shows both edges of an interval, or its half width as an error bar."""
+    mean, half = given
+    if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
+        return True
+    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    levels = np.array([mean - half, mean, mean + half])
+
+    def near(number: float) -> bool:
+        return bool((np.abs(levels - number) <= margin).any())
+
+    # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
+    lines = [number for numbers in figure["traces"] if all(map(near, numbers)) for number in numbers]
+    there = np.array([*figure["shapes"], *lines])
+    return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
+
+
+def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
+    """Return the correct words; two of them near an edge, because the interval may be rounded."""
+    mean, half = given
+    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    found = set()
+    if expected > mean + half - margin:
+        found.add("above")
+    if expected < mean - half + margin:
+        found.add("below")
+    if abs(expected - mean) <= half + margin:
+        found.add("inside")
+    return found
+
+
+def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
+    return interval(column) if len(column) > 1 and column.notna().all() else (np.nan, np.nan)

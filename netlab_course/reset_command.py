@@ -1,0 +1,25 @@
+"""`netlab reset CHAPTER`: put a new copy of a chapter in place; the old one is kept under another name."""
+
+import argparse
+
+from netlab_course import catalogue, copies
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("chapter", help="its number, topic or name: 1, udp_loss or 01_udp_loss")
+    copies.add_folder(parser)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Put a new copy in place and print the path of the old one; return the exit status."""
+    entry = catalogue.find(options.chapter)
+    where = options.folder or copies.folder()
+    kept = copies.reset(entry, where)
+    print(f"{where / entry.path.name} is fresh.")
+    if kept is not None:
+        print(f"Your work is kept in {kept}.")
+    print(
+        "Is it open in JupyterLab? There: File > Reload Notebook from Disk. What you passed stays passed (netlab progress)."
+    )
+    return 0

@@ -1,0 +1,99 @@
+"""Apply the planned changes of links while a network runs."""
+
+import itertools
+import socket
+import threading
+from collections.abc import Iterable
+
+from netlab.base.errors import RunError
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import Change, Hop
+from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.network import Network
+from netlab_engines.agent.routing import Routing
+from netlab_engines.netlink.ip_lines import Interfaces
+from netlab_engines.planning.schedule import Schedule, Step
+from netlab_engines.sockets.moments import sleep_until_ns
+
+
+class Changer:
+    """Applies the changes of a running network, each at its time.
+
+    Parameters
+    ----------
+    network : Network
+        The running network.
+    directions : list of Hop
+        The directions of its links; each change updates this list.
+    clock : str
+        "virtual" or "real".
+    seed : int
+        The run's seed, from which the random draws of each link follow.
+    """
+
+    def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
+        self.schedule = Schedule(directions, clock, seed)
+        self._network = network
+        self._told: dict[str, Routing] = {}
+        self._refused: RunError | None = None
+        self._lock = threading.Lock()
+        self._origin_s = 0.0
+
+    def make_now(self, changes: list[Change], now_ns: int) -> None:
+        """Add changes whose times count from now, `now_ns` after the start of the run, and apply those that are due."""
+        with self._lock:
+            self.schedule.add(changes, now_ns)
+            self.make_due(now_ns)
+        if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
+            # The thread of the other changes may already sleep until a later time.
+            self.start(self._origin_s)
+
+    def start(self, origin_s: float) -> None:
+        """Apply all later changes in a thread; their times count from `origin_s` (monotonic clock)."""
+        self._origin_s = origin_s
+        threading.Thread(
+            target=self._follow, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
+        ).start()
+
+    def check(self) -> None:
+        """Raise RunError if a change could not be applied."""
+        if self._refused is not None:
+            raise self._refused
+
+    def _follow(self, origin_ns: int) -> None:
+        try:
+            while (next_ns := self.schedule.next_ns) is not None:
+                sleep_until_ns(origin_ns + next_ns)
+                with self._lock:
+                    self.make_due(next_ns)
+        except RunError as error:
+            self._refused = error
+
+    def make_due(self, now_ns: int) -> None:
+        """Apply the changes whose time is at most `now_ns` after the start of the run."""
+        while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
+            self.apply(self.schedule.pop())
+
+    def apply(self, steps: Iterable[Step]) -> None:
+        """Send the steps to the kernel.
+
+        Raises RunError if the kernel refuses one.
+        """
+        for node, own in itertools.groupby(steps, lambda step: step.node):
+            pid = self._network.pid(node)
+            if node not in self._told:
+                self._told[node] = Routing(pid)
+            with visit(pid):
+                for step in own:
+                    # Send each step alone: a device has its number only after the step that adds it.
+                    self._told[node].tell([(step.line, step.message(_Named()))])
+
+
+class _Named(Interfaces):
+    """The interfaces of the current namespace, with the numbers that the kernel gave them."""
+
+    def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)
+        return 0
+
+    def __call__(self, name: str) -> int:
+        return socket.if_nametoindex(name)

@@ -1,0 +1,276 @@
+"""Reports of background programs that fail within a second of their start.
+
+The pocket kernel records such processes (`kernel/recipe/early_exits.c`). A record becomes a report if the process ran in the
+background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's nodes are in another
+process, which notes what they start (`mininet_starts.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from netlab.base.distributions import PACKAGES, packages_of
+from netlab_engines.agent.stand_ins import HOME
+
+DEVICE = "/dev/netlab_exits"
+STARTS = f"{HOME}/starts"
+RECORD = struct.Struct("=Qiii5I512s2048s")
+IN_BACKGROUND, NO_PROGRAM = 1, 2
+MAX_REPORTS = 10
+MORE = f"More background programs failed; only the first {MAX_REPORTS} are reported."
+MAX_COMMAND, MAX_REASON = 120, 240
+GRACE_NS = 10_000_000
+"""Network time in which a script may read the error output of a program that has failed; what it reads is not reported."""
+CRASHES = {getattr(signal, f"SIG{name}") for name in ("SEGV", "BUS", "ILL", "FPE", "ABRT", "SYS", "TRAP")}
+"""Signals that a program causes itself. Any other was sent by somebody who wanted the program to end."""
+ENDED_BY_OTHERS = {128 + getattr(signal, f"SIG{name}") for name in ("HUP", "INT", "QUIT", "KILL", "PIPE", "TERM")}
+"""Exit statuses of a shell whose last program was ended by such a signal."""
+LIST_OF_COMMANDS = re.compile(r"[;&|\n]")
+NOT_FOUND = re.compile(r"(?:.*: )?(?P<program>[^:]+): (?:command )?not found")
+NOT_FOUND_BY_MNEXEC = re.compile(r"mnexec: (?P<program>.+): No such file or directory")
+
+
+@dataclass(frozen=True)
+class EarlyExit:
+    """A process that failed early: `struct early_exit` of the kernel, and when its record was read."""
+
+    read_ns: int
+    started_ns: int
+    pid: int
+    parent: int
+    status: int
+    network: int
+    flags: int
+    words: list[str]
+    error: str
+
+    @classmethod
+    def unpack(cls, data: bytes, read_ns: int) -> EarlyExit:
+        """Return the process of one record."""
+        started_ns, pid, parent, status, network, flags, command_bytes, error_bytes, _, command, error = RECORD.unpack(
+            data
+        )
+        words = command[:command_bytes].decode(errors="replace").rstrip("\0").split("\0")
+        text = error[:error_bytes].decode(errors="replace")
+        return cls(read_ns, started_ns, pid, parent, status, network, flags, words, text)
+
+    def ended_by_others(self) -> bool:
+        """Return whether somebody ended the process, or what it waited for."""
+        number = self.status & 0x7F
+        return number not in CRASHES if number else self.status >> 8 in ENDED_BY_OTHERS
+
+    def ending(self) -> str:
+        """Return how the process ended."""
+        number = self.status & 0x7F
+        return f"was ended by {signal.Signals(number).name}" if number else f"exited with status {self.status >> 8}"
+
+
+class Starts:
+    """The notes of what Mininet's nodes have started, from the file to which `mininet_starts` writes them."""
+
+    def __init__(self, path: str = STARTS) -> None:
+        self._path = path
+        self._read_bytes = 0
+        self._popen: dict[int, tuple[int, str]] = {}
+        self._sent: dict[int, tuple[int, str]] = {}
+        self._output_read: set[int] = set()
+        self.shells: dict[int, str] = {}
+        self.networks: dict[int, str] = {}
+
+    def are_noted(self) -> bool:
+        """Return whether Mininet's nodes run here."""
+        return os.path.exists(self._path)
+
+    def read(self) -> None:
+        """Read the lines that are new."""
+        if not self.are_noted():
+            return
+        with open(self._path, "rb") as file:
+            file.seek(self._read_bytes)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read_bytes += len(whole)
+        for line in whole.splitlines():
+            self._take(*json.loads(line))
+
+    def _take(self, what: str, pid: int, *more: object) -> None:
+        match what, more:
+            case "shell", (str(name), int(network)):
+                self.shells[pid] = name
+                self.networks.setdefault(network, name)
+            case "popen", (int(time_ns), str(name)):
+                self._popen[pid] = (time_ns, name)
+                self._output_read.discard(pid)
+            case "sent", (int(time_ns), str(command)):
+                self._sent[pid] = (time_ns, command)
+                self._output_read.discard(pid)
+            case _:
+                self._output_read.add(pid)
+
+    def node_of(self, process: EarlyExit) -> str | None:
+        """Return the node of `popen` or `sendCmd` that started a process whose output nobody has read; None for any other."""
+        time_ns, node = self._popen.get(process.pid, (0, ""))
+        # Numbers of processes are given out again.
+        if node and 0 <= process.started_ns - time_ns < GRACE_NS:
+            return None if process.pid in self._output_read else node
+        time_ns, command = self._sent.get(process.parent, (0, ""))
+        if not command or process.started_ns < time_ns or process.parent in self._output_read:
+            return None
+        # Only the shell knows whether a list of commands has failed.
+        return None if LIST_OF_COMMANDS.search(command) else self.shells[process.parent]
+
+
+class EarlyExits:
+    """Finds background programs that have failed early, and sends one line for each of the first ten.
+
+    `networks` returns the names of nodes by the inode of their network namespace.
+    """
+
+    def __init__(self, send: Callable[[str], None], networks: Callable[[], Mapping[int, str]] = dict) -> None:
+        self._send = send
+        self._networks = networks
+        self._starts = Starts()
+        self._own: dict[int, tuple[str, str]] = {}
+        self._undecided: list[EarlyExit] = []
+        self._recent: deque[EarlyExit] = deque(maxlen=64)
+        self._count = 0
+        try:
+            self._device = os.open(DEVICE, os.O_RDONLY)
+        except FileNotFoundError:
+            # An older kernel, or the machine's own.
+            self._device = -1
+
+    def descriptors(self) -> list[int]:
+        """Return the descriptors that become readable when a process has failed."""
+        return [] if self._device < 0 else [self._device]
+
+    def wait_s(self) -> float | None:
+        """Return the time after which `report` should be called although no other process has failed."""
+        return GRACE_NS / 1e9 if self._undecided else None
+
+    def note_start(self, pid: int, node: str, command: str) -> None:
+        """Note a process that runs in a node's background."""
+        self._own[pid] = (node, command)
+
+    def report(self, *, at_end: bool = False) -> None:
+        """Report the processes that have failed; `at_end` does not wait for anybody to read their output."""
+        now_ns = time.monotonic_ns()
+        self._undecided += self._records(now_ns)
+        if not self._undecided:
+            return
+        self._starts.read()
+        waits = self._starts.are_noted() and not at_end
+        waiting = []
+        for process in self._undecided:
+            found = self._known(process)
+            if found is None and waits and now_ns - process.read_ns < GRACE_NS:
+                waiting.append(process)
+                continue
+            if found is None and (node := self._starts.node_of(process)) is not None:
+                found = node, self._command(process)
+            if found is not None and not process.ended_by_others():
+                self._say(process, *found)
+        self._undecided = waiting
+
+    def _records(self, now_ns: int) -> Iterable[EarlyExit]:
+        while self._device >= 0 and (data := os.read(self._device, RECORD.size)):
+            self._recent.append(EarlyExit.unpack(data, now_ns))
+            yield self._recent[-1]
+
+    def _known(self, process: EarlyExit) -> tuple[str, str] | None:
+        """Return node and command of a process that is in the background whatever Mininet has noted."""
+        if process.pid in self._own:
+            return self._own[process.pid]
+        if not process.flags & IN_BACKGROUND:
+            return None
+        node = self._starts.shells.get(process.parent) or self._starts.networks.get(process.network)
+        return node or self._networks().get(process.network, ""), self._command(process)
+
+    def _say(self, process: EarlyExit, node: str, command: str) -> None:
+        self._count += 1
+        if self._count <= MAX_REPORTS:
+            self._send(self._line(process, node, command))
+        elif self._count == MAX_REPORTS + 1:
+            self._send(MORE)
+
+    def _line(self, process: EarlyExit, node: str, command: str) -> str:
+        child = self._child(process)
+        error, words = process.error, process.words
+        if child is not None and not error.strip():
+            error, words = child.error, child.words
+        reason = reason_in(error, os.path.basename(without_mnexec(words)[0]))
+        named = f"{node}: " if node else ""
+        return f"{named}{shortened(command, MAX_COMMAND)} {process.ending()}{reason and f': {reason}'}"
+
+    def _child(self, process: EarlyExit) -> EarlyExit | None:
+        """Return the process from which a shell has its exit status."""
+        recent = reversed(self._recent)
+        return next((each for each in recent if each.parent == process.pid and each.status == process.status), None)
+
+    def _command(self, process: EarlyExit) -> str:
+        if not process.flags & NO_PROGRAM:
+            return command_line(process.words)
+        if (child := self._child(process)) is not None:
+            return command_line(child.words)
+        missing = NOT_FOUND.fullmatch(last_line(process.error))
+        return missing["program"] if missing else "a command in the background"
+
+
+def without_mnexec(words: list[str]) -> list[str]:
+    """Return the words of a command without those of mnexec before it."""
+    if os.path.basename(words[0]) != "mnexec":
+        return words
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at][-1] in "agr" else 1
+    return words[at:] or words
+
+
+def command_line(words: list[str]) -> str:
+    """Return a command as it was typed, without mnexec and without the shell in which it runs.
+
+    >>> command_line(["mnexec", "-da", "27", "iperf", "-s"])
+    'iperf -s'
+    >>> command_line(["/bin/bash", "-c", "iperf -s -w 16m"])
+    'iperf -s -w 16m'
+    """
+    words = without_mnexec(words)
+    if len(words) == 3 and os.path.basename(words[0]) in ("sh", "bash", "dash") and words[1] == "-c":
+        return words[2]
+    return " ".join(words)
+
+
+def reason_in(error: str, program: str) -> str:
+    """Return the line of a program's error output that says why it failed: its last one, or the last one that begins with its name.
+
+    >>> reason_in("iperf3: unrecognized option '--bogus'\\nUsage: iperf3 [-s|-c host] [options]\\n", "iperf3")
+    "unrecognized option '--bogus'"
+    >>> reason_in("bash: line 1: server: command not found\\n", "bash")
+    'command not found'
+    """
+    last = last_line(error)
+    if (missing := NOT_FOUND.fullmatch(last) or NOT_FOUND_BY_MNEXEC.fullmatch(last)) is not None:
+        name = missing["program"]
+        return f"command not found; its package is {packages_of(name)}" if name in PACKAGES else "command not found"
+    own = [line for line in error.splitlines() if line.startswith(f"{program}: ")]
+    return shortened(own[-1].removeprefix(f"{program}: ") if own else last, MAX_REASON)
+
+
+def last_line(text: str) -> str:
+    """Return the last line that has text, without what a terminal would not show."""
+    lines = ["".join(filter(str.isprintable, line)).strip() for line in text.splitlines()]
+    return next((line for line in reversed(lines) if line), "")
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the text in one line of at most `limit` characters."""
+    line = " ".join("".join(filter(str.isprintable, text.replace("\n", " "))).split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."

@@ -1,0 +1,117 @@
+"""ICMP echo with a resolution of a microsecond: above 100 ms `ping` prints whole milliseconds only."""
+
+import socket
+import struct
+import threading
+import time
+
+from netlab.base.units import NS_PER_MS, NS_PER_S
+from netlab_engines.sockets.moments import sleep_until_ns
+
+ECHO_REQUEST = 8
+ECHO_REPLY = 0
+_HEADER = struct.Struct("!BBHHH")
+_STAMP = struct.Struct("!QQ")
+
+
+class Pinger:
+    """A sender of echo requests at exact intervals that records the replies.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        A raw ICMP socket in the sender's namespace.
+    dst : str
+        The IPv4 address to which requests go.
+    identifier : int
+        The ICMP identifier, 0 to 65535, which distinguishes the replies to this sender.
+    interval_s : float
+        The time between two requests in s.
+    payload_bytes : int
+        The size of each request's payload in bytes, at least 16.
+
+    Attributes
+    ----------
+    sent_s : dict of int to float
+        The monotonic time at which each request was sent in s, by sequence number from 1.
+    rtt_ms : dict of int to float
+        The round-trip time of each answered request in ms, by sequence number.
+    """
+
+    def __init__(
+        self, sock: socket.socket, dst: str, *, identifier: int, interval_s: float, payload_bytes: int
+    ) -> None:
+        self.sent_s: dict[int, float] = {}
+        self.rtt_ms: dict[int, float] = {}
+        self._socket = sock
+        self._dst = (dst, 0)
+        self._identifier = identifier
+        self._interval_s = interval_s
+        self._padding = bytes(payload_bytes - _STAMP.size)
+        self._stop = threading.Event()
+
+    def send(self, start_s: float, count: int | None, end_s: float) -> None:
+        """Send request k at start + (k - 1) · interval, up to `count` of them or until `end_s` (monotonic)."""
+        sequence = 0
+        due_ns, end_ns, interval_ns = (round(t_s * NS_PER_S) for t_s in (start_s, end_s, self._interval_s))
+        while (count is None or sequence < count) and due_ns < end_ns:
+            # A wait for the event instead would end a microsecond late.
+            sleep_until_ns(due_ns)
+            if self._stop.is_set():
+                return
+            due_ns += interval_ns
+            sequence += 1
+            now_ns = time.monotonic_ns()
+            self.sent_s[sequence] = now_ns / NS_PER_S
+            try:
+                self._socket.sendto(self._request(sequence, now_ns), self._dst)
+            except OSError:
+                # No buffer or no route: the request counts as sent and will have no reply.
+                continue
+
+    def receive(self) -> None:
+        """Record replies until `stop`; to be run in a thread of its own."""
+        self._socket.settimeout(None)
+        while not self._stop.is_set():
+            try:
+                packet = self._socket.recv(65_536)
+            except OSError:
+                return
+            if not packet:
+                return
+            now_ns = time.monotonic_ns()
+            ip_bytes = (packet[0] & 0xF) * 4
+            kind, _code, _sum, identifier, _sequence = _HEADER.unpack_from(packet, ip_bytes)
+            if kind != ECHO_REPLY or identifier != self._identifier:
+                continue
+            sequence, sent_ns = _STAMP.unpack_from(packet, ip_bytes + _HEADER.size)
+            self.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
+
+    def stop(self) -> None:
+        """End both threads."""
+        self._stop.set()
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            # A raw socket has no peer and raises, but the waiting reader wakes all the same.
+            pass
+
+    def _request(self, sequence: int, now_ns: int) -> bytes:
+        body = _STAMP.pack(sequence, now_ns) + self._padding
+        head = _HEADER.pack(ECHO_REQUEST, 0, 0, self._identifier, sequence & 0xFFFF)
+        checksum = internet_checksum(head + body)
+        return _HEADER.pack(ECHO_REQUEST, 0, checksum, self._identifier, sequence & 0xFFFF) + body
+
+
+def internet_checksum(data: bytes) -> int:
+    """Return the ones' complement checksum of RFC 1071.
+
+    >>> hex(internet_checksum(bytes.fromhex("0001f203f4f5f6f7")))
+    '0x220d'
+    """
+    if len(data) % 2:
+        data += b"\0"
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

@@ -1,0 +1,58 @@
+"""Run the traffic: this process has every socket of every host and a thread per endpoint.
+
+A socket stays in the namespace in which it was made, so one process can act for all hosts. In the guest a switch between
+threads of one process is cheap; a switch between processes is not.
+"""
+
+from typing import Any
+
+from netlab.base.errors import RunError, ThroughputError, one_of
+from netlab.protocol.plan import AgentPlan
+from netlab_engines.agent.artifacts import ArtifactStore
+from netlab_engines.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.flows.command import CommandFlow
+from netlab_engines.agent.flows.ping import PingFlow
+from netlab_engines.agent.flows.tcp import TcpFlow
+from netlab_engines.agent.flows.udp import UdpFlow
+from netlab_engines.agent.network import Network
+
+RUNNERS: dict[str, type[Flow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
+FIRST_PORT = 5001
+
+__all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
+
+
+def make_flows(
+    plan: AgentPlan, network: Network, keeper: ArtifactStore, number: int = 1, port: int = FIRST_PORT
+) -> list[Flow[Any]]:
+    """Return a flow with open sockets for each item of the plan's traffic.
+
+    Parameters
+    ----------
+    plan : AgentPlan
+        The plan.
+    network : Network
+        The running network.
+    keeper : ArtifactStore
+        Receives the files that commands save.
+    number : int
+        The number of the first flow.
+    port : int
+        The first free port.
+
+    Raises
+    ------
+    RunError
+        If the kind of an item is unknown or an item cannot be set up.
+    """
+    made: list[Flow[Any]] = []
+    for item in plan["traffic"]:
+        kind, label = item["kind"], item["label"]
+        if kind not in RUNNERS:
+            raise RunError(f"{label}: the agent does not know this kind of traffic: {one_of(kind, list(RUNNERS))}.")
+        try:
+            made.append(RUNNERS[kind](item, FlowContext(plan, network, keeper, number + len(made), port)))
+        except (OSError, ThroughputError) as error:
+            raise RunError(f"{label} could not be set up: {error}") from None
+        port += made[-1].ports
+    return made

@@ -1,0 +1,58 @@
+"""Commands in a node's shell, and the files that they save."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+
+if TYPE_CHECKING:
+    from netlab.traffic.command import CommandItem, CommandTotals
+
+PATIENCE_S = 5.0
+
+
+class CommandFlow(Flow["CommandItem"]):
+    """A running command in a node's shell."""
+
+    def __init__(self, item: CommandItem, place: FlowContext) -> None:
+        super().__init__(item, place)
+        self._node = place.network.nodes[item["host"]]
+        self._keeper = place.keeper
+        self._directory: Path | None = None
+        if item["saves"]:
+            # The name is the same in every guest, so that equal scenarios have equal output.
+            self._directory = place.keeper.work / f"netlab-{os.getpid()}-{place.number}"
+            self._directory.mkdir(mode=0o700)
+        self._stdout, self._stderr = "", ""
+        self._exit_code: int | None = None
+
+    def launch(self, origin_s: float) -> None:
+        self._origin_s = origin_s
+        self._start(self._run)
+
+    def _run(self) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        where = {} if self._directory is None else {"cwd": self._directory}
+        self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)
+
+    def finish(self, until_s: float) -> None:
+        for thread in self._threads:
+            thread.join(max(PATIENCE_S, until_s - time.monotonic()))
+        if self._directory is not None:
+            for name in self.item["saves"]:
+                self._keeper.keep(self._directory / name, name)
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def totals(self) -> CommandTotals:
+        return {
+            **super().totals(),
+            "stdout": self._stdout,
+            "stderr": self._stderr,
+            "exit_code": self._exit_code,
+            "t_s": self.start_s,
+        }

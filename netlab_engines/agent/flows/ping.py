@@ -1,0 +1,53 @@
+"""Echo requests of the traffic kind "ping"."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from netlab_engines.agent.echo import Pinger
+from netlab_engines.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.namespaces import visit
+
+if TYPE_CHECKING:
+    from netlab.traffic.ping import PingItem, PingTotals
+
+
+class PingFlow(Flow["PingItem"]):
+    """A running series of echo requests."""
+
+    def __init__(self, item: PingItem, place: FlowContext) -> None:
+        super().__init__(item, place)
+        with visit(place.pid(item["src"])):
+            raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        self.pinger = Pinger(
+            raw,
+            item["address"],
+            identifier=place.number,
+            interval_s=item["interval_s"],
+            payload_bytes=item["payload_bytes"],
+        )
+
+    def launch(self, origin_s: float) -> None:
+        self._origin_s = origin_s
+        self._start(self.pinger.receive)
+        self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
+
+    def finish(self, until_s: float) -> None:
+        pinger = self.pinger
+        while time.monotonic() < until_s and len(pinger.rtt_ms) < len(pinger.sent_s):
+            time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
+        pinger.stop()
+
+    def stop(self) -> None:
+        self.pinger.stop()
+
+    def totals(self) -> PingTotals:
+        return {
+            **super().totals(),
+            "echoes": [
+                {"seq": seq, "t_s": round(sent_s - self._origin_s, 9), "rtt_ms": self.pinger.rtt_ms.get(seq)}
+                for seq, sent_s in sorted(self.pinger.sent_s.items())
+            ],
+        }

@@ -1,0 +1,269 @@
+"""TCP connections with both ends in this process."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
+from netlab.protocol.plan import StreamSample, StreamState
+from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+from netlab_engines.agent.namespaces import visit
+from netlab_engines.sockets import options, tcp_info
+from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
+
+if TYPE_CHECKING:
+    from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
+
+CONNECT_PATIENCE_S = 60.0
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+def _tune(end: socket.socket, item: TcpItem) -> None:
+    mss_bytes = item["mss_bytes"]
+    options.tune_tcp(
+        end,
+        congestion=item["congestion"],
+        window_bytes=item["window_bytes"],
+        mss_bytes=None if mss_bytes is None else mss_bytes + TCP_TIMESTAMPS_BYTES,
+    )
+
+
+def _shares(item: TcpItem) -> list[int | None]:
+    """Return the number of bytes that each of a flow's connections sends; None means until the flow's end."""
+    streams, num_bytes = item["streams"], item["num_bytes"]
+    if num_bytes is None:
+        return [None] * streams
+    share, rest = divmod(num_bytes, streams)
+    return [share + (number < rest) for number in range(streams)]
+
+
+class TcpStream:
+    """A TCP connection whose sender and receiver are both in this process.
+
+    Parameters
+    ----------
+    src_pid, dst_pid : int
+        A process or thread in the namespace of the sender and of the receiver.
+    address : str
+        The receiver's IPv4 address.
+    port : int
+        The receiver's port.
+    item : TcpItem
+        The flow's settings.
+    num_bytes : int or None
+        The number of bytes to send, or None to send until the flow's end.
+    """
+
+    def __init__(
+        self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem, num_bytes: int | None
+    ) -> None:
+        self.address = (address, port)
+        self.num_bytes = num_bytes
+        self._window_bytes = item["window_bytes"]
+        with visit(dst_pid):
+            self.listener = socket.socket()
+        _tune(self.listener, item)
+        self.listener.bind(self.address)
+        self.listener.listen(1)
+        with visit(src_pid):
+            self.source = socket.socket()
+        _tune(self.source, item)
+        self.sink: socket.socket | None = None
+        self.sender: TcpSender | None = None
+        self.receiver: TcpReceiver | None = None
+        self.receiving = threading.Thread(target=self.receive, daemon=True)
+        self.connect_s = 0.0
+        self.last_info: StreamState = {}
+        self._is_closed = False
+
+    def send(self, end_s: float) -> None:
+        """Connect and send until `end_s` (monotonic); the receiver accepts in a thread of its own."""
+        self.source.settimeout(CONNECT_PATIENCE_S)
+        self.connect_s = time.monotonic()
+        self.source.connect(self.address)
+        self.sender = TcpSender(self.source, end_s=end_s, num_bytes=self.num_bytes)
+        self.sender.run()
+
+    def receive(self) -> None:
+        """Accept the connection and read until its end."""
+        try:
+            sink, _ = self.listener.accept()
+        except OSError:
+            # The flow ended before it was connected.
+            return
+        self.listener.close()
+        self.receiver = TcpReceiver(sink, window_bytes=self._window_bytes, num_bytes=self.num_bytes)
+        self.sink = sink
+        if self._is_closed:
+            sink.close()
+            return
+        self.receiver.run()
+
+    def read(self) -> StreamState | None:
+        """Return the cumulative counters and the present state of both ends, or None if there is no connection."""
+        if self.sink is None or self.receiver is None:
+            return None
+        try:
+            ours, theirs = tcp_info.read(self.source), tcp_info.read(self.sink)
+        except OSError:
+            return None
+        self.last_info = {
+            # The receiver's count costs another system call; it is needed only at the end, when the kernel's count includes the FIN.
+            "received_bytes": self.receiver.received_bytes if self.receiver.finished else theirs.bytes_received,
+            "cwnd_segments": ours.cwnd_segments,
+            "ssthresh_segments": ours.ssthresh_segments,
+            "rtt_ms": ours.rtt_ms,
+            "rtt_min_ms": ours.rtt_min_ms,
+            "retransmits": ours.retransmits,
+            "delivery_rate_mbps": ours.delivery_rate_mbps,
+            "sent_bytes": ours.bytes_sent,
+            "segments_out": ours.data_segments_out,
+            "segments_in": theirs.data_segments_in,
+            "marks": ours.delivered_ce_segments,
+            "timeouts": ours.timeouts,
+            "ca_state": ours.ca_state,
+        }
+        return self.last_info
+
+    def close(self) -> None:
+        """Close both ends with a reset, which discards unsent data, so that no packets follow after the flow's end."""
+        self._is_closed = True
+        with suppress(OSError):
+            # A mere close would leave the thread that accepts waiting.
+            self.listener.shutdown(socket.SHUT_RDWR)
+        for end in (self.source, self.sink, self.listener):
+            if end is not None:
+                try:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                    end.close()
+                except OSError:
+                    continue
+
+
+class _Ended(NamedTuple):
+    """A connection after its end; times are in s on the monotonic clock."""
+
+    state: StreamState
+    """The last counters."""
+    connect_s: float
+    """The time of the call of connect."""
+    first_s: float | None
+    """The time at which the first bytes arrived, or None if none did."""
+    last_s: float
+    """The end."""
+
+
+class TcpFlow(Flow["TcpItem"]):
+    """A running flow of one or more TCP connections between the same two hosts."""
+
+    def __init__(self, item: TcpItem, place: FlowContext) -> None:
+        super().__init__(item, place)
+        src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
+        self.streams = [
+            TcpStream(src, dst, address, place.port + k, item, share) for k, share in enumerate(_shares(item))
+        ]
+        self.ports = len(self.streams)
+        self._ended: dict[int, _Ended] = {}
+        self._told_end: set[int] = set()
+
+    def launch(self, origin_s: float) -> None:
+        self._origin_s = origin_s
+        for number, stream in enumerate(self.streams):
+            stream.receiving = self._thread(stream.receive)
+            stream.receiving.start()
+            self._start(self._run, number, stream)
+
+    def _run(self, number: int, stream: TcpStream) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        end_s = self._origin_s + self.end_s
+        try:
+            stream.send(end_s)
+        except OSError:
+            stream.close()
+            raise
+        if stream.num_bytes is not None:
+            stream.receiving.join(max(0.0, end_s - time.monotonic()))
+        else:
+            sleep_until(end_s)
+        self._ended.setdefault(number, self._end_of(stream))
+        stream.close()
+
+    def sample(self, at_s: float) -> list[StreamSample]:
+        found: list[StreamSample] = []
+        for number, stream in enumerate(self.streams):
+            # A stream that has just ended returns its totals once, and no rows after that.
+            ended = self._ended.get(number)
+            reading = stream.read() if ended is None else ended.state
+            if number in self._told_end:
+                continue
+            if ended is not None:
+                self._told_end.add(number)
+            if reading:
+                found.append(cast("StreamSample", {"flow": self.label, "stream": number, "t_s": at_s, **reading}))
+        return found
+
+    def finish(self, until_s: float) -> None:
+        for thread in self._threads:
+            thread.join(max(0.1, until_s - time.monotonic()))
+
+    def totals(self) -> TcpTotals:
+        rows = [
+            self._row(number, ended, ended.first_s)
+            for number, ended in sorted(self._ended.items())
+            if ended.first_s is not None
+        ]
+        missing = len(self.streams) - len(rows)
+        if missing and not self.errors:
+            self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
+        return {**super().totals(), "streams": rows}
+
+    def so_far(self) -> TcpTotals:
+        kept, errors = dict(self._ended), list(self.errors)
+        try:
+            self._ended.update(self._open_ones())
+            return {**self.totals(), "error": "; ".join(errors) or None}
+        finally:
+            self._ended, self.errors = kept, errors
+
+    def stop(self) -> None:
+        ended = self._open_ones()
+        self._ended.update(ended)
+        for number in ended:
+            sender = self.streams[number].sender
+            if sender is not None:
+                sender.stop()
+            self.streams[number].close()
+
+    def _open_ones(self) -> dict[int, _Ended]:
+        return {
+            number: self._end_of(stream)
+            for number, stream in enumerate(self.streams)
+            if number not in self._ended and stream.sender is not None
+        }
+
+    @staticmethod
+    def _end_of(stream: TcpStream) -> _Ended:
+        receiver = stream.receiver
+        first_s, last_s = (None, None) if receiver is None else (receiver.first_s, receiver.last_s)
+        return _Ended(
+            stream.read() or stream.last_info, stream.connect_s, first_s, time.monotonic() if last_s is None else last_s
+        )
+
+    def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
+        state = ended.state
+        return {
+            **state,
+            "stream": number,
+            # Round: a difference of floats has more digits than the clock.
+            "connect_s": round(ended.connect_s - self._origin_s, 9),
+            "first_s": round(first_s - self._origin_s, 9),
+            "last_s": round(ended.last_s - self._origin_s, 9),
+            "throughput_bytes": tcp_ip_bytes(
+                state.get("segments_in"), state.get("sent_bytes"), state.get("segments_out")
+            ),
+        }

@@ -1,0 +1,151 @@
+"""UDP flows: datagrams at a constant rate."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING, cast
+
+from netlab.base.headers import udp_ip_bytes
+from netlab.base.units import mbps_to_bps
+from netlab.protocol.plan import DatagramInterval
+from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+from netlab_engines.agent.namespaces import visit
+from netlab_engines.sockets import options
+from netlab_engines.sockets.udp import UdpReceiver, UdpSender
+
+if TYPE_CHECKING:
+    from netlab.traffic.udp import UdpItem, UdpTotals
+
+SEND_BUFFER_BYTES = 1 << 28
+
+
+class UdpFlow(Flow["UdpItem"]):
+    """A running UDP flow at a constant rate."""
+
+    ports = 1
+
+    def __init__(self, item: UdpItem, place: FlowContext) -> None:
+        super().__init__(item, place)
+        self._seed = place.plan["seed"]
+        address, port = item["address"], place.port
+        with visit(place.pid(item["dst"])):
+            self.sink = socket.socket(type=socket.SOCK_DGRAM)
+        self.sink.bind((address, port))
+        with visit(place.pid(item["src"])):
+            self.source = socket.socket(type=socket.SOCK_DGRAM)
+        # Packets in the queue of the sender's interface count in the socket's send buffer. With a small buffer the socket would
+        # block and send late, where the queue should drop.
+        # The kernel doubles the requested size.
+        self._waits = "send_buffer_bytes" in item
+        options.set_buffer(self.source, socket.SO_SNDBUF, item.get("send_buffer_bytes", 2 * SEND_BUFFER_BYTES) // 2)
+        self.address = (address, port)
+        self.stream_id = port
+        self._interval_s = place.plan["interval_s"]
+        self.sender: UdpSender | None = None
+        self.receiver: UdpReceiver | None = None
+
+    def launch(self, origin_s: float) -> None:
+        self._origin_s = origin_s
+        self.receiver = UdpReceiver(
+            self.sink,
+            stream_ids=[self.stream_id],
+            interval_s=self._interval_s,
+            origin_s=origin_s,
+            timely_s=self.end_s - self.start_s,
+        )
+        self._start(self.receiver.run)
+        self._start(self._send)
+
+    def _send(self) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        if self.failed:
+            return
+        self.sender = UdpSender(
+            self.source,
+            self.address,
+            rate_bps=mbps_to_bps(self.item["rate_mbps"]),
+            payload_bytes=self.item["payload_bytes"],
+            stream_id=self.stream_id,
+            end_s=self._origin_s + self.end_s,
+            spread_seed=self._seed + self.stream_id if self.item["spacing"] == "random" else None,
+        )
+        if self._waits:
+            self._start(self._stop_at_end)
+        self.sender.run()
+
+    def _stop_at_end(self) -> None:
+        """Stop the sender at the flow's end; a sender that blocked would send its late datagrams long after that."""
+        sleep_until(self._origin_s + self.end_s)
+        if self.sender is not None:
+            self.sender.stop()
+
+    def finish(self, until_s: float) -> None:
+        if self.receiver is None or self.sender is None:
+            return
+        account = self.receiver.streams[self.stream_id]
+        pause_s = 0.01
+        while True:
+            self.receiver.read_now()
+            left_s = until_s - time.monotonic()
+            if account.received_datagrams >= self.sender.sent_datagrams or left_s <= 0:
+                break
+            time.sleep(min(pause_s, left_s))
+            pause_s *= 1.5
+        self.receiver.stop()
+
+    def intervals(self) -> list[DatagramInterval]:
+        assert self.receiver is not None
+        account = self.receiver.streams[self.stream_id]
+        return [
+            {"flow": self.label, "interval": number, "bytes": part.bytes, "datagrams": part.datagrams}
+            for number, part in sorted(account.intervals.items())
+        ]
+
+    def so_far(self) -> UdpTotals:
+        if self.receiver is not None:
+            self.receiver.read_now()
+        return self.totals()
+
+    def stop(self) -> None:
+        if self.sender is not None:
+            self.sender.stop()
+        elif self.receiver is not None and self.failed:
+            self.receiver.stop()
+
+    def totals(self) -> UdpTotals:
+        if self.receiver is None or self.sender is None:
+            self.errors = self.errors or ["the flow did not start"]
+            return cast("UdpTotals", super().totals())
+        account, payload_bytes = self.receiver.streams[self.stream_id], self.item["payload_bytes"]
+        for part in (self.sender, self.receiver):
+            if part.error is not None:
+                self.errors.append(str(part.error))
+        return {
+            **super().totals(),
+            "sent_bytes": self.sender.sent_bytes,
+            "sent_datagrams": self.sender.sent_datagrams,
+            "received_bytes": account.received_bytes,
+            "received_datagrams": account.received_datagrams,
+            "duplicates": account.duplicates,
+            "reordered": account.reordered,
+            "jitter_ms": account.jitter_ms,
+            "delay_min_ms": account.delay_min_ms,
+            "delay_mean_ms": account.delay_mean_ms,
+            "delay_max_ms": account.delay_max_ms,
+            "receiver_drops": self.receiver.buffer_drops,
+            "first_s": self._since_origin(account.first_s),
+            "last_s": self._since_origin(account.last_s),
+            "throughput_bytes": udp_ip_bytes(
+                account.received_bytes, account.received_datagrams, account.duplicates, payload_bytes
+            ),
+            "timely_bytes": account.timely_bytes,
+            "timely_datagrams": account.timely_datagrams,
+            "timely_throughput_bytes": udp_ip_bytes(
+                account.timely_bytes, account.timely_datagrams, account.timely_duplicates, payload_bytes
+            ),
+            "timely_last_s": self._since_origin(account.timely_last_s),
+        }
+
+    def _since_origin(self, at_s: float | None) -> float | None:
+        return None if at_s is None else round(at_s - self._origin_s, 9)

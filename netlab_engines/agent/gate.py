@@ -1,0 +1,116 @@
+"""The guest's end of the channel to the host: receive requests and answer them.
+
+The guest's clock stands still between two requests.
+"""
+
+import fcntl
+import json
+import os
+import struct
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlab.base.errors import NetlabError
+from netlab.protocol.messages import LENGTH, Message, Request, encode
+
+if TYPE_CHECKING:
+    from netlab_engines.agent.early_exits import EarlyExits
+
+DEVICE = "/dev/netlab"
+SEED = 0x40084E01
+FOREGROUND = 0x40044E02
+
+
+class Gate:
+    """The channel to the process that started this guest.
+
+    Parameters
+    ----------
+    forget_start_up : callable
+        Draws new random keys and sleeps until a round time, so that nothing depends on how the guest started.
+    power_off : callable
+        Ends the guest; called when the process that started the guest is gone.
+
+    Attributes
+    ----------
+    early_exits : EarlyExits or None
+        The reports of background programs that fail; None before `report_early_exits`.
+    """
+
+    early_exits: "EarlyExits | None" = None
+
+    def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
+        self._forget_start_up = forget_start_up
+        self.power_off = power_off
+        self._device = os.open(DEVICE, os.O_RDWR)
+        self._buffer = bytearray()
+
+    def put(self, **message: Any) -> None:
+        """Send a message."""
+        made: Message = message  # type: ignore[assignment]
+        left = memoryview(encode(made))
+        while left:
+            left = left[os.write(self._device, left) :]
+
+    def get(self) -> Any:
+        """Return the next message from the host; nothing in this guest runs until it arrives."""
+        (size,) = LENGTH.unpack(self._read(LENGTH.size))
+        return json.loads(self._read(size))
+
+    def _read(self, size: int) -> bytearray:
+        while len(self._buffer) < size:
+            got = os.read(self._device, 1 << 16)
+            if not got:
+                # The process that started this guest is gone.
+                self.power_off()
+            self._buffer += got
+        data = self._buffer[:size]
+        del self._buffer[:size]
+        return data
+
+    def new_seed(self, seed: int) -> None:
+        """Draw all random numbers from `seed` from now on."""
+        fcntl.ioctl(self._device, SEED, struct.pack("=Q", seed))
+        self._forget_start_up()
+
+    def hand_over(self) -> int:
+        """Return the channel's file descriptor and remove its device, so that no other program of this guest can open it."""
+        Path(DEVICE).unlink()
+        return self._device
+
+    def foreground(self, group: int) -> None:
+        """Set the process group that receives interrupts from the host; 0 is none."""
+        fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
+
+    def report_early_exits(self, networks: Callable[[], Mapping[int, str]] = dict) -> "EarlyExits":
+        """Report background programs that fail from now on; see `EarlyExits`."""
+        # Only labs with programs need the module.
+        from netlab_engines.agent.early_exits import EarlyExits
+
+        self.early_exits = EarlyExits(lambda line: self.put(report=line), networks)
+        return self.early_exits
+
+
+def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
+    """Answer requests until the guest ends.
+
+    `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
+    """
+    gate.put(ready=time.monotonic_ns())
+    while True:
+        request: Request = gate.get()
+        try:
+            try:
+                answer = answerer(request["do"])(**request["words"])
+            finally:
+                if gate.early_exits:
+                    gate.early_exits.report()
+        except NetlabError as error:
+            gate.put(error=str(error))
+        except Exception as error:  # noqa: BLE001 (the host reports every error)
+            gate.put(error=f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+        else:
+            gate.put(answer=answer)

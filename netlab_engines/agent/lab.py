@@ -1,0 +1,314 @@
+"""The agent of a lab: it builds a network, sends traffic, samples and captures on request.
+
+It has a method for each request of `netlab.protocol`. Network time passes while a request is answered. Between two requests
+a guest's clock stands still; on this machine's own kernel time goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from netlab.base.errors import RunError
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
+from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
+from netlab_engines import files
+from netlab_engines.agent.artifacts import ArtifactStore
+from netlab_engines.agent.capture import Capture
+from netlab_engines.agent.changer import Changer
+from netlab_engines.agent.failures import Failures
+from netlab_engines.agent.flows import FIRST_PORT, Flow, make_flows
+from netlab_engines.agent.flows.base import sleep_until
+from netlab_engines.agent.gate import Gate, serve
+from netlab_engines.agent.medium import Medium
+from netlab_engines.agent.network import Network
+from netlab_engines.agent.sampling import QueueReader, queue_readers
+from netlab_engines.planning.schedule import hosts_ever_without_offload, shaped_directions, without_offload_now
+from netlab_engines.planning.settings import TRAFFIC_AT_S
+from netlab_engines.planning.shaping import capture_ends, shape_network
+from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
+
+if TYPE_CHECKING:
+    from netlab_engines.agent.programs import Programs
+    from netlab_engines.agent.script import Script
+
+LARGEST_SEED = 2**64 - 1
+ENDLESS_S = 1e6
+SETTLE_S = 0.01
+GRID_S = {"virtual": TRAFFIC_AT_S, "real": 0.01}
+REPORT_AT = 0.371
+"""The fraction of a step at which progress is reported: no other event of the agent has the same time."""
+START_GRID_S = 0.01
+"""Traffic that is added to a running network starts at a multiple of this time in s."""
+
+
+class Lab:
+    """A network and its traffic.
+
+    Parameters
+    ----------
+    gate : Gate
+        The channel to the host.
+    folder : Path
+        The host's folder, which receives captures and saved files.
+    packages : list of str
+        The directories of netlab and Mininet, for other Python processes of the guest.
+    work : Path
+        The folder in which commands that save files have their working directories.
+    """
+
+    def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path) -> None:
+        self._gate = gate
+        self._folder = folder
+        self._packages = packages
+        self._keeper = ArtifactStore(folder / files.ARTIFACTS, work=work)
+        self._programs: Programs | None = None
+        self._script: Script | None = None
+        self._lock = threading.Lock()
+        self._failures = Failures()
+        self._failures.watch_threads()
+        self._items: list[Item] = []
+        self._flows: dict[str, Flow[Any]] = {}
+        self._port = FIRST_PORT
+        self._captures: dict[str, list[Capture]] = {}
+        self._lost = 0
+        self._finished = False
+        self._in_advance = False
+        self._steps = 0
+        self._streams: list[StreamSample] = []
+        self._queues: list[QueueSample] = []
+
+    def request(self, name: str) -> Callable[..., Any]:
+        """Return the function that answers the request of this name.
+
+        Raises RunError if there is none, or if the lab was built without programs and the request needs them.
+        """
+        if name in names(Scripts) and self._script is None:
+            # Imported here, so that runs without scripts do not wait for it.
+            from netlab_engines.agent.script import Script
+
+            self._script = Script(self._gate, self._folder, self._packages)
+        if name in names(AllRequests):
+            for part in (self, self._programs, self._script):
+                if part is not None and hasattr(part, name):
+                    return cast("Callable[..., Any]", getattr(part, name))
+        raise RunError(f"This lab cannot answer the request {name!r}; a lab built with programs answers more requests.")
+
+    # The network ----------------------------------------------------------------------------------------------
+
+    def build(self, plan: AgentPlan, programs: bool) -> Built:
+        self._gate.new_seed(plan["seed"])
+        # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
+        forbid_timer_slack()
+        self._plan = plan
+        self._network = Network(plan)
+        self._without_offload = hosts_ever_without_offload(plan)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        self._network.configure(ip_lines, self._queueing)
+        if programs or any(item["kind"] == "command" for item in plan["traffic"]):
+            self._network.write_names()
+        if programs:
+            from netlab_engines.agent.programs import Programs
+
+            self._programs = Programs(self._gate, plan, self._network, self._packages, self._moment)
+        # Set a new seed: traffic must not depend on the number of draws while the network was built.
+        self._gate.new_seed(~plan["seed"] & LARGEST_SEED)
+        flows = self._set_up(plan["traffic"], plan["duration_s"])
+        self._readers = self._make_readers()
+        self._changer = Changer(self._network, plan["directions"], plan["clock"], plan["seed"])
+        self._changer.schedule.add(plan["changes"])
+        for item in plan["captures"]:
+            self._begin_capture(item["name"], item["directions"], item["snap_bytes"])
+        # Start at a round time: the time to build depends on the version of Python.
+        grid_s = GRID_S[plan["clock"]]
+        self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
+        self._changer.make_due(0)
+        for flow in flows:
+            self._launch(flow)
+        self._changer.start(self._origin_s)
+        if programs:
+            # Sample in a thread: time passes also while the lab waits for a program.
+            threading.Thread(target=self._sample_for_ever, name="Sampling", daemon=True).start()
+        return {"origin_ns": self._origin_ns(), **self._moment()}
+
+    def _origin_ns(self) -> int:
+        return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
+
+    def _moment(self) -> Moment:
+        return {"now_s": time.monotonic() - self._origin_s}
+
+    def _make_readers(self) -> list[Medium | QueueReader]:
+        return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
+
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+        fields = cast("dict[str, Any]", {} if shape is None else shape)
+        now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
+        with self._lock:
+            self._changer.make_now(
+                [{"at_s": 0.0, "direction": number, "shape": fields, "up": up} for number in directions], now_ns
+            )
+            self._changer.apply(without_offload_now(self._plan, self._items, self._without_offload))
+            self._readers = self._make_readers()
+        return self._moment()
+
+    # Time -----------------------------------------------------------------------------------------------------
+
+    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+        self._in_advance = True
+        try:
+            if progress_s is not None and self._plan["interval_s"] > progress_s and self._plan["clock"] == "virtual":
+                threading.Thread(target=self._report, args=(until_s, progress_s), name="Progress", daemon=True).start()
+            self._sample_until(until_s, progress_s)
+            sleep_until(self._origin_s + until_s)
+        finally:
+            self._in_advance = False
+        self._failures.check()
+        return self._moment()
+
+    def _report(self, until_s: float, every_s: float) -> None:
+        """Report progress within long intervals.
+
+        The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes first. A
+        second sleep in that thread would change the order of a sample and a packet.
+        """
+        moment_s = REPORT_AT * every_s
+        while moment_s < until_s:
+            sleep_until(self._origin_s + moment_s)
+            if not self._in_advance:
+                return
+            self._gate.put(progress_s=moment_s)
+            moment_s += every_s
+
+    def _sample_for_ever(self) -> None:
+        """Sample at the end of each interval; report a sample that fails and go on."""
+        while True:
+            try:
+                self._sample_until(math.inf, None)
+            except Exception as error:  # noqa: BLE001 (the host reports every error)
+                self._failures.note("Sampling", error)
+
+    def _sample_until(self, until_s: float, progress_s: float | None) -> None:
+        """Sample flows and queues at the end of each interval up to `until_s`; report progress every `progress_s`."""
+        told_s = 0.0
+        while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
+            sleep_until_ns(
+                round(self._origin_s * NS_PER_S) + (self._steps + 1) * round(self._plan["interval_s"] * NS_PER_S)
+            )
+            with self._lock:
+                # The background thread may already have taken this sample.
+                if round((self._steps + 1) * self._plan["interval_s"], 9) == t_s:
+                    self._steps += 1
+                    self._sample(t_s)
+            if progress_s is not None and t_s - told_s >= progress_s * (1 - 1e-9):
+                told_s = t_s
+                self._gate.put(progress_s=t_s)
+            if until_s < math.inf:
+                # Stop a run as soon as a part of it has failed.
+                self._failures.check()
+
+    def _sample(self, t_s: float) -> None:
+        for flow in self._flows.values():
+            self._streams.extend(flow.sample(t_s))
+        for reader in self._readers:
+            self._queues.extend(queue.sample(interface, t_s) for interface, queue in reader.read().items())
+
+    # Traffic --------------------------------------------------------------------------------------------------
+
+    def start(self, item: Item) -> Began:
+        with self._lock:
+            self._changer.apply(without_offload_now(self._plan, [item], self._without_offload))
+        now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
+        item["start_s"] += now_s
+        (flow,) = self._set_up([item], ENDLESS_S)
+        self._launch(flow)
+        return {"start_s": item["start_s"], **self._moment()}
+
+    def _set_up(self, items: list[Item], duration_s: float) -> list[Flow[Any]]:
+        plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
+        made = make_flows(plan, self._network, self._keeper, len(self._items) + 1, self._port)
+        self._port += sum(flow.ports for flow in made)
+        self._items += items
+        return made
+
+    def _launch(self, flow: Flow[Any]) -> None:
+        flow.launch(self._origin_s)
+        with self._lock:
+            self._flows[flow.label] = flow
+
+    def stop(self, label: str) -> Moment:
+        with self._lock:
+            self._flows[label].stop()
+        return self._moment()
+
+    def finish(self, until_s: float) -> Moment:
+        for flow in self._flows.values():
+            flow.finish(self._origin_s + until_s)
+        self._changer.check()
+        self._failures.check()
+        for name in list(self._captures):
+            self.stop_capture(name)
+        self._finished = True
+        return self._moment()
+
+    def tables(self, streams: int, queues: int) -> Tables:
+        self._failures.check()
+        with self._lock:
+            now_s = time.monotonic()
+            begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
+            return {
+                "items": self._items,
+                "flows": [flow.totals() if self._finished else flow.so_far() for flow in begun],
+                "streams": self._streams[streams:],
+                "datagrams": [row for flow in begun for row in flow.intervals()],
+                "queues": self._queues[queues:],
+                "kernel": platform.release(),
+                "python": platform.python_version(),
+                "hosts_without_offload": self._without_offload,
+                "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
+                "origin_ns": self._origin_ns(),
+                "packets_lost": self._lost,
+                "unsaved": self._keeper.unsaved,
+                "stations": [row for medium in self._network.media for row in medium.totals()],
+                **self._moment(),
+            }
+
+    # Captures -------------------------------------------------------------------------------------------------
+
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+        self._begin_capture(name, directions, snap_bytes)
+        return self._moment()
+
+    def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
+        prefix = str(self._folder / files.CAPTURES / name)
+        self._captures[name] = [
+            Capture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
+            for number in directions
+            for node, device, leaves, end in capture_ends(self._plan["directions"][number])
+        ]
+
+    def stop_capture(self, name: str) -> Captured:
+        lost = sum(capture.stop() for capture in self._captures.pop(name))
+        self._lost += lost
+        return {"lost": lost, **self._moment()}
+
+
+def work(gate: Gate, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
+    """Serve requests until the process that started this guest ends.
+
+    Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
+    as a new one, because its clock shows the same time.
+    """
+    # A controller and its switches talk over the loopback address.
+    subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)
+    serve(gate, Lab(gate, Path(folder), packages, Path(work_folder)).request)
+
+
+if TYPE_CHECKING:
+    _answers: type[Requests] = Lab

@@ -1,0 +1,70 @@
+"""The agent on this machine's own kernel, in real time; requests come over sockets.
+
+The agent is the first process of its own namespaces (network, mounts, processes), so all programs of its hosts end with it.
+The hosts' shells keep their files in memory, and the hosts' names are in an /etc/hosts that only the hosts see.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+from pathlib import Path
+
+from netlab_engines.agent import guest
+from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.lab import work
+from netlab_engines.files import GATE, URGENT
+
+MS_BIND = 4096
+WORK = "/run"
+HOSTS = f"{WORK}/hosts"
+
+
+class LocalGate(Gate):
+    """The channel to the host over two sockets in a folder; it has no random draws to seed."""
+
+    def __init__(self, folder: str) -> None:
+        self._buffer = bytearray()
+        self._group = 0
+        self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (GATE, URGENT))
+        self._device = self._socket.fileno()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def power_off(self) -> None:
+        os._exit(0)
+
+    def new_seed(self, seed: int) -> None:
+        """Do nothing: the random draws of the machine's kernel cannot be seeded."""
+
+    def foreground(self, group: int) -> None:
+        self._group = group
+
+    def _listen(self) -> None:
+        try:
+            while how := self._interrupts.recv(1):
+                if self._group:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(self._group, signal.SIGINT if how == b"i" else signal.SIGKILL)
+        finally:
+            self.power_off()
+
+
+def _connect(path: str) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    made.connect(path)
+    return made
+
+
+def main(folder: str, packages: list[str]) -> None:
+    """Serve a lab until the process that started this one ends."""
+    gate = LocalGate(folder)
+    try:
+        # In memory, so that files which commands write there vanish with this process's namespaces.
+        guest.mount("tmpfs", WORK, "mode=755")
+        Path(HOSTS).write_text("127.0.0.1 localhost\n")
+        if guest.libc.mount(HOSTS.encode(), b"/etc/hosts", None, MS_BIND, None) != 0:
+            raise OSError("cannot mount a file over /etc/hosts")
+        work(gate, folder, packages, WORK)
+    finally:
+        gate.power_off()

@@ -1,0 +1,148 @@
+"""A shared medium between two nodes: two TAP devices instead of a veth pair, and a thread that forwards their frames.
+
+The thread reads the frames that the kernel sends to the TAP at one end, delays each while the medium is busy with it
+(`netlab_engines.agent.dcf` computes when and how long), and writes it to the TAP at the other end. The thread uses the guest's
+clock, so in virtual time its work costs no network time.
+"""
+
+import ctypes
+import fcntl
+import os
+import select
+import struct
+import threading
+import time
+from dataclasses import dataclass
+from typing import cast
+
+from netlab.base.errors import RunError
+from netlab.base.headers import KERNEL_QUEUE_PACKETS
+from netlab.base.libc import libc
+from netlab.base.units import NS_PER_S
+from netlab.network import media
+from netlab.protocol.plan import Hop, StationTotals
+from netlab_engines.agent.dcf import Dcf
+from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.sampling import Qdisc
+
+TUN = "/dev/net/tun"
+TUNSETIFF = 0x400454CA
+IFF_TAP = 0x0002
+IFF_NO_PI = 0x1000
+MOST_FRAME_BYTES = 1 << 16
+TIMER_ABSTIME = 1
+COUNTED = ("frames", "collisions", "errors", "given_up", "drops")
+RING_FRAMES = 20_000
+"""The size of the TAP's own queue in frames: it must not drop a window that a host sends before the thread reads it."""
+
+
+def open_tap(interface: str, pid: int) -> int:
+    """Create a TAP device in the namespace of process `pid`; return the file from which the medium reads its frames.
+
+    Raises RunError if the kernel has no TAP devices.
+    """
+    with visit(pid):
+        try:
+            file = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", interface.encode(), IFF_TAP | IFF_NO_PI))
+        except OSError as error:
+            raise RunError(
+                f"The medium of {interface} needs a TAP device, and the kernel cannot create one ({error.strerror}); "
+                "use netlab's own kernel, which has CONFIG_TUN."
+            ) from None
+    return file
+
+
+@dataclass(frozen=True)
+class End:
+    """An end of the medium."""
+
+    interface: str
+    file: int
+    """The file descriptor of its TAP."""
+    room: int
+    """The capacity of its queue in frames."""
+
+
+class Medium:
+    """The medium of one link, whose directions are `forward` and `backward`; `files` has the TAP of each interface."""
+
+    def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
+        self._ends = [
+            End(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
+            for hop in (forward, backward)
+        ]
+        self._number = {end.file: number for number, end in enumerate(self._ends)}
+        self._poll = select.poll()
+        for end in self._ends:
+            self._poll.register(end.file, select.POLLIN)
+        wifi = media.medium(forward["shape"]["medium"] or "", forward["shape"]["medium_options"])
+        self._dcf = Dcf(wifi, [end.room for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns())
+
+    def start(self) -> None:
+        """Forward frames in a thread that ends with the process."""
+        threading.Thread(target=self._run, name="A shared medium", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            start_ns = self._dcf.next_start_ns()
+            if self._heard_before(start_ns):
+                continue
+            sent = self._dcf.begin()
+            _sleep_until(sent.heard_ns)
+            # Frames that arrived meanwhile met a busy medium, and the frame in flight was still in its queue.
+            self._collect(sent.heard_ns)
+            if sent.winner is not None:
+                frame = self._dcf.take(sent.winner)
+                os.write(self._ends[1 - sent.winner].file, frame)
+
+    def _heard_before(self, start_ns: int | None) -> bool:
+        """Wait until `start_ns` for frames that could start before it; return whether one arrived."""
+        first = self._dcf.could_be_first(start_ns)
+        if not first:
+            return False
+        files = [self._ends[number].file for number in first]
+        if start_ns is None:
+            select.select(files, [], [])
+        else:
+            left_ns = start_ns - time.monotonic_ns()
+            if left_ns <= 0 or not select.select(files, [], [], left_ns / NS_PER_S)[0]:
+                return False
+        self._collect(time.monotonic_ns())
+        return True
+
+    def _collect(self, now_ns: int) -> None:
+        # Poll first: a read of an empty TAP takes 1 us of the guest's time, a poll takes none.
+        while ready := self._poll.poll(0):
+            for file, _events in ready:
+                self._dcf.arrive(self._number[file], os.read(file, MOST_FRAME_BYTES), now_ns)
+
+    def read(self) -> dict[str, Qdisc]:
+        """Return the state of each end's queue by interface, in the form of `netlab_engines.agent.sampling`."""
+        return {
+            end.interface: Qdisc(
+                kind="fifo",
+                sent_bytes=station.sent_bytes,
+                sent_packets=station.frames,
+                backlog_packets=len(station.waiting),
+                backlog_bytes=station.waiting_bytes,
+                drops=station.drops,
+            )
+            for end, station in zip(self._ends, self._dcf.stations, strict=True)
+        }
+
+    def totals(self) -> list[StationTotals]:
+        """Return the counters of each end."""
+        return [
+            cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})
+            for end, station in zip(self._ends, self._dcf.stations, strict=True)
+        ]
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
+
+
+def _sleep_until(at_ns: int) -> None:
+    # An absolute time, because reading the clock is a system call in the guest.
+    libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)

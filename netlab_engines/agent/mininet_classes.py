@@ -1,0 +1,134 @@
+"""Replacements for classes of Mininet that need more than a guest has.
+
+Open vSwitch is a separate package with a database and a daemon. A Linux bridge forwards in the same way as a switch whose
+controller lets it learn, such as Mininet's default controller; it cannot follow an OpenFlow program. Limits on CPU time have
+no effect, because computing takes no virtual time.
+"""
+
+import os
+from typing import Any
+
+import mininet.clean
+import mininet.node
+import mininet.nodelib
+from mininet.log import warn
+from mininet.nodelib import LinuxBridge
+
+from netlab_engines.agent import mininet_iperf, mininet_names, mininet_starts
+
+BRIDGES = (
+    "*** netlab: Open vSwitch is not available. Linux bridges replace OpenFlow switches; they learn addresses by themselves "
+    "and use no controller\n"
+)
+NO_LIMITS = "*** netlab: limits on CPU time are ignored: in a pocket kernel computing takes no virtual time\n"
+NO_OUTSIDE = (
+    "*** netlab: the pocket kernel has no connection to the machine's network or the Internet. Hosts can reach the NAT node "
+    "and the other nodes of this script that are connected to it\n"
+)
+INTERFACES = "/etc/network/interfaces"
+_told: set[str] = set()
+
+
+def _tell_once(note: str) -> None:
+    if note not in _told:
+        _told.add(note)
+        warn(note)
+
+
+class Bridge(LinuxBridge):  # type: ignore[misc]
+    """A Linux bridge in place of an OpenFlow switch."""
+
+    def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
+        for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
+            params.pop(word, None)
+        super().__init__(name, **params)
+
+    def start(self, controllers: Any) -> None:
+        """Start the bridge."""
+        _tell_once(BRIDGES)
+        super().start(controllers)
+
+    def attach(self, intf: Any) -> None:
+        """Add an interface to the bridge's ports."""
+        self.cmd("brctl addif", self, intf)
+        self.cmd("ifconfig", intf, "up")
+
+    def detach(self, intf: Any) -> None:
+        """Remove an interface from the bridge's ports."""
+        self.cmd("brctl delif", self, intf)
+
+    def dpctl(self, *words: Any) -> str:
+        """Return a message that there are no flow tables, in place of the command's output."""
+        return f"{self.name} is a Linux bridge and has no flow tables: {' '.join(map(str, words))} is ignored\n"
+
+    def vsctl(self, *words: Any) -> str:
+        """Return the same message as `dpctl`."""
+        return self.dpctl(*words)
+
+    @classmethod
+    def isOldOVS(cls) -> bool:  # noqa: N802 (Mininet's name)
+        """Return False, so that Mininet does not look for the version of Open vSwitch."""
+        return False
+
+
+class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
+    """A host without limits on CPU time, in place of `CPULimitedHost`."""
+
+    def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
+        _tell_once(NO_LIMITS)
+        super().__init__(name, **params)
+
+    def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
+        """Do nothing."""
+        return ""
+
+    def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
+        """Do nothing."""
+
+    def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
+        """Configure the host without the limits."""
+        return super().config(**params)
+
+
+def _tell_of_nats() -> None:
+    """Change Mininet's NAT: warn that a guest has no outside network, and create the file in which it enters its interface."""
+    # Methods of NAT name their class, so a subclass cannot replace it.
+    nat = mininet.nodelib.NAT
+    plain_init, plain_config = nat.__init__, nat.config
+
+    def init(self: Any, name: str, *words: Any, **params: Any) -> None:
+        if not params.get("inNamespace", True):
+            # In Mininet this option means that the node has the machine's own interfaces.
+            _tell_once(NO_OUTSIDE)
+        plain_init(self, name, *words, **params)
+
+    def config(self: Any, **params: Any) -> Any:
+        os.makedirs(os.path.dirname(INTERFACES), exist_ok=True)
+        with open(INTERFACES, "a"):
+            pass
+        return plain_config(self, **params)
+
+    nat.__init__, nat.config = init, config
+
+
+def _nothing(*_words: Any) -> None:
+    """Do nothing: bridges need no controller program, and a fresh guest needs no clean-up."""
+
+
+def stand_in() -> None:
+    """Install the replacements; to be called before a script imports modules of Mininet."""
+    mininet_names.install()
+    mininet_starts.install()
+    mininet.node.CPULimitedHost = UnlimitedHost
+    _tell_of_nats()
+    # A fresh guest has nothing to clean up, and a page of output about it would hide the error before it.
+    mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _nothing
+    for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
+        setattr(mininet.node, name, Bridge)
+    controller = mininet.node.Controller
+    controller.start = _nothing
+    controller.checkListening = _nothing
+    controller.isAvailable = classmethod(lambda _cls: True)
+    controller.stop = lambda self, *_words, **_more: super(controller, self).stop(deleteIntfs=True)
+    # This call imports mininet.net, whose defaults are the classes set above.
+    mininet_iperf.install()

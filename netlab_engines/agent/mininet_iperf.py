@@ -1,0 +1,147 @@
+"""Replacements for Mininet's `iperf` and `waitListening` that also return when a server does not answer.
+
+Mininet's own `iperf` waits for two reports of the server, the first of them for the connection by which Mininet checks that the
+server listens. Since 2.0.14 iperf does not report connections without data (https://github.com/mininet/mininet/issues/1060).
+Both of Mininet's functions wait forever for a server that has exited.
+"""
+
+import re
+import select
+import time
+from functools import partial
+from typing import Any
+
+from mininet.log import debug, error, info, output
+from mininet.util import quietRun
+
+from netlab.base.distributions import not_installed
+from netlab_engines.agent import stand_ins
+
+START_S = 10.0
+"""The longest time in s from the start of a server to its first line."""
+REPORT_S = 60.0
+"""The longest time in s from a client's planned end to its report, and then to the server's: queued data must arrive first."""
+INTERRUPTED_S = 1.0
+MAX_LISTENING_WAIT_S = 60.0
+LISTENS = re.compile(r"Server listening on")
+RATE = re.compile(r"[\d.]+ \w+/sec")
+UDP_RATE = re.compile(r"[0-9.]+([kmgKMG]|[kmgKMG]?pps)?(,.*)?")
+CTRL_C, CTRL_BACKSLASH = chr(3), chr(28)
+
+
+def iperf(
+    self: Any,
+    hosts: Any = None,
+    l4Type: str = "TCP",  # noqa: N803 (Mininet's names)
+    udpBw: str = "10M",  # noqa: N803
+    fmt: str | None = None,
+    seconds: float = 5,
+    port: int = 5001,
+) -> list[str]:
+    """Return the rates that iperf's server and client report, as text, as Mininet does; a rate that is missing is "".
+
+    With UDP, `udpBw` comes before the two rates.
+    """
+    client, server = hosts or [self.hosts[0], self.hosts[-1]]
+    if l4Type not in ("TCP", "UDP"):
+        raise ValueError(f"Unexpected l4 type: {l4Type}")
+    if not seconds > 0:
+        raise ValueError(f"seconds must be above 0 (iperf would send forever), got {seconds}")
+    udp = l4Type == "UDP"
+    if udp and not UDP_RATE.fullmatch(str(udpBw)):
+        raise ValueError(f"udpBw must be a rate as iperf's -b takes it, such as '10M' or '1000pps', got {udpBw!r}")
+    output(f"*** Iperf: testing {l4Type} bandwidth between {client} and {server}\n")
+    if stand_ins.is_missing("iperf"):
+        error(f"*** {not_installed('iperf')}\n")
+        rates = ["", ""]
+    else:
+        words = ["iperf", "-p", port, *(["-u"] if udp else []), *(["-f", fmt] if fmt else [])]
+        options = [*(["-b", udpBw] if udp else []), "-t", seconds]
+        rates = _measure(client, server, words, options, seconds + REPORT_S)
+    result = [*([udpBw] if udp else []), *rates]
+    output(f"*** Results: {result}\n")
+    return result
+
+
+def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
+    """Return the rates of iperf's server and client; the client may take `limit_s` seconds."""
+    server.cmd("killall -9 iperf")
+    server.sendCmd(*words, "-s")
+    received = _read_until(server, LISTENS, START_S)
+    if not server.waiting:
+        return [_rate(server, received), ""]
+    client.sendCmd(*words, *options, "-c", server.IP())
+    sent = _read_until(client, None, limit_s) + _end(client)
+    debug(f"Client output: {sent}\n")
+    received += _read_until(server, RATE, REPORT_S if RATE.search(sent) else INTERRUPTED_S)
+    received += _end(server)
+    debug(f"Server output: {received}\n")
+    return [_rate(server, received), _rate(client, sent)]
+
+
+def _rate(node: Any, text: str) -> str:
+    """Return the last rate that iperf printed; if there is none, log its line about a failure, or else its last line.
+
+    >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
+    '9.62 Mbits/sec'
+    """
+    rates: list[str] = RATE.findall(text)
+    if not rates:
+        lines = [line.strip() for line in text.splitlines() if line.strip(" -")]
+        failures = [line for line in lines if "failed" in line or "error" in line]
+        told = f"it printed: {(failures or lines)[-1]}" if lines else "it printed nothing"
+        error(f"*** {node}: iperf reported no rate; {told}\n")
+    return rates[-1] if rates else ""
+
+
+def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
+    """Return the output of a node's command up to a matching text, the command's end or the time limit."""
+    text = ""
+    deadline_s = time.monotonic() + limit_s
+    while node.waiting and not (wanted and wanted.search(text)):
+        left_s = deadline_s - time.monotonic()
+        if left_s <= 0:
+            break
+        # Wait here: the wait in `monitor` returns at once, because the terminal is always ready for writing.
+        if select.select([node.stdout], [], [], left_s)[0]:
+            text += node.monitor()
+    return text
+
+
+def _end(node: Any) -> str:
+    """End a node's command and return its last output; with an open connection iperf's server needs a second Ctrl-C."""
+    text = ""
+    for key in (CTRL_C, CTRL_C, CTRL_BACKSLASH):
+        if node.waiting:
+            node.sendInt(key)
+            text += _read_until(node, None, INTERRUPTED_S)
+    return text
+
+
+def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
+    """Wait until a server listens on a port; return whether it does within `timeout` s, or within a minute if that is None."""
+    run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as in Mininet)
+    address = server if isinstance(server, str) else server.IP()
+    limit_s = MAX_LISTENING_WAIT_S if timeout is None else timeout
+    deadline_s = time.monotonic() + limit_s
+    while "Connected" not in (said := run(f"echo A | telnet -e A {address} {port}")):
+        if "No route" in said:
+            error(f"no route to {server}:\n{run('route')}")
+            return False
+        if time.monotonic() >= deadline_s:
+            error(f"could not connect to {server} on port {port} within {limit_s:g} s\n")
+            return False
+        debug(f"waiting for {server} to listen on port {port}\n")
+        info(".")
+        time.sleep(0.5)
+    return True
+
+
+def install() -> None:
+    """Install both functions in Mininet."""
+    import mininet.net
+    import mininet.util
+
+    mininet.net.Mininet.iperf = iperf
+    for module in (mininet.util, mininet.net):
+        module.waitListening = wait_listening

@@ -1,0 +1,123 @@
+"""Notes of what Mininet's nodes start in the background, for reports of programs that fail (`early_exits.py`).
+
+Each note is a line of JSON: what, the process's number, and more. The methods of nodes do what they did.
+"""
+
+import json
+import os
+import subprocess
+import time
+from typing import Any
+
+import mininet.node
+
+from netlab_engines.agent.early_exits import STARTS
+
+
+class Notes:
+    """The file with the notes; every process of a script writes to it."""
+
+    def __init__(self, path: str = STARTS) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def write(self, what: str, pid: int, *more: Any) -> None:
+        """Write one note."""
+        os.write(self._file, json.dumps([what, pid, *more]).encode() + b"\n")
+
+
+def install() -> None:
+    """Let Mininet's nodes write notes; to be called before a script makes any."""
+    notes = Notes()
+    mininet.node.Popen = popen_with_notes(notes)
+    note_shells(notes)
+    note_sent_commands(notes)
+    node_class = mininet.node.Node
+    plain_popen = node_class.popen
+
+    def popen(self: Any, *words: Any, **named: Any) -> Any:
+        started_ns = time.monotonic_ns()
+        process = plain_popen(self, *words, **named)
+        notes.write("popen", process.pid, started_ns, self.name)
+        return process
+
+    node_class.popen = popen
+
+
+def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
+    """Return a `Popen` that notes when somebody takes the pipe with the program's error output."""
+
+    class Popen(subprocess.Popen[Any]):
+        def __init__(self, *words: Any, **named: Any) -> None:
+            self._errors = "stdout" if named.get("stderr") == subprocess.STDOUT else "stderr"
+            self._pipes: dict[str, Any] = {}
+            super().__init__(*words, **named)
+
+        def _take(self, name: str) -> Any:
+            pid = getattr(self, "pid", None)
+            if pid is not None and name == self._errors and self._pipes[name] is not None:
+                self._errors = ""
+                notes.write("read", pid)
+            return self._pipes[name]
+
+        @property
+        def stdout(self) -> Any:
+            return self._take("stdout")
+
+        @stdout.setter
+        def stdout(self, pipe: Any) -> None:
+            self._pipes["stdout"] = pipe
+
+        @property
+        def stderr(self) -> Any:
+            return self._take("stderr")
+
+        @stderr.setter
+        def stderr(self, pipe: Any) -> None:
+            self._pipes["stderr"] = pipe
+
+    return Popen
+
+
+def note_shells(notes: Notes) -> None:
+    """Let nodes note their shells, with their network namespaces."""
+    own_network = os.stat("/proc/self/ns/net").st_ino
+    node_class = mininet.node.Node
+    plain_start = node_class.startShell
+
+    def start_shell(self: Any, *words: Any, **named: Any) -> None:
+        plain_start(self, *words, **named)
+        network = os.stat(f"/proc/{self.pid}/ns/net").st_ino
+        # Several nodes may be in the first namespace.
+        notes.write("shell", self.pid, self.name, 0 if network == own_network else network)
+
+    node_class.startShell = start_shell
+
+
+def note_sent_commands(notes: Notes) -> None:
+    """Let nodes note the commands of `sendCmd`, and that a script reads what they print; `cmd` waits for its command."""
+    node_class = mininet.node.Node
+    plain_cmd, plain_send, plain_monitor = node_class.cmd, node_class.sendCmd, node_class.monitor
+    waiting: set[int] = set()
+    unread: set[int] = set()
+
+    def cmd(self: Any, *words: Any, **named: Any) -> Any:
+        waiting.add(self.pid)
+        try:
+            return plain_cmd(self, *words, **named)
+        finally:
+            waiting.discard(self.pid)
+
+    def send_cmd(self: Any, *words: Any, **named: Any) -> None:
+        sent_ns = time.monotonic_ns()
+        plain_send(self, *words, **named)
+        if self.pid not in waiting:
+            unread.add(self.pid)
+            notes.write("sent", self.pid, sent_ns, self.lastCmd)
+
+    def monitor(self: Any, *words: Any, **named: Any) -> Any:
+        if self.pid in unread:
+            unread.discard(self.pid)
+            notes.write("read", self.pid)
+        return plain_monitor(self, *words, **named)
+
+    node_class.cmd, node_class.sendCmd, node_class.monitor = cmd, send_cmd, monitor

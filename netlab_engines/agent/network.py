@@ -1,0 +1,190 @@
+"""Build the network of a plan with Mininet's nodes, links and names.
+
+Mininet itself starts a bash and a pty per node and several processes per link. Here a node is only a namespace, and the
+configuration goes to the kernel over a netlink socket, in one batch per namespace.
+"""
+
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from netlab_engines.agent.stand_ins import stand_in_for_distutils
+
+if sys.version_info >= (3, 12):
+    stand_in_for_distutils()
+
+from mininet.link import Intf, Link
+from mininet.net import Mininet
+from mininet.node import Node, Switch
+
+from netlab.base.errors import RunError
+from netlab.protocol.plan import AgentPlan, Plan
+from netlab_engines.agent.medium import RING_FRAMES, Medium, open_tap
+from netlab_engines.agent.namespaces import hold_new_namespace, is_running, visit
+from netlab_engines.agent.routing import Routing
+from netlab_engines.netlink.ip_lines import node_lines
+from netlab_engines.netlink.qdiscs import Queueing
+from netlab_engines.planning import messages
+from netlab_engines.planning.settings import QUEUES_AT_NS
+from netlab_engines.sockets.moments import sleep_until_ns
+
+LINK_PATIENCE_S = 10.0
+
+
+class HeldNamespace:
+    """A Mininet node without a shell: only a namespace, in which `popen` starts programs."""
+
+    name: str
+
+    @classmethod
+    def setup(cls) -> None:
+        """Do nothing: Mininet would look for programs that are not needed here, such as ifconfig."""
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
+        """Create the namespace and keep it open."""
+        self.pid = hold_new_namespace(self.name)
+
+
+class Host(HeldNamespace, Node):  # type: ignore[misc]
+    """A host or a router."""
+
+
+class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
+    """A learning switch: a Linux bridge in a namespace of its own."""
+
+    def start(self, _controllers: Any = None) -> None:
+        """Do nothing: the bridge is configured with the other nodes."""
+
+
+class BatchedLink(Link):  # type: ignore[misc]
+    """A veth pair that is made together with all others (`messages.pairs`), or the two TAPs of a medium."""
+
+    @classmethod
+    def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
+        """Do nothing: `Network` makes the pairs."""
+
+
+class PlannedIntf(Intf):  # type: ignore[misc]
+    """An interface that is configured from the plan, not by ifconfig."""
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        """Do nothing: `Network.configure` sets the addresses."""
+        return {}
+
+
+def planned(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
+    """Return a Mininet object for the network of a plan, with nodes and interfaces of the given classes."""
+    # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
+    Mininet.inited = True
+    net = Mininet(build=False, controller=None, link=BatchedLink, intf=interface)
+    for name in [*plan["hosts"], *plan["routers"]]:
+        net.addHost(name, cls=host, ip=None)
+    for number, name in enumerate(plan["switches"], start=1):
+        net.addSwitch(name, cls=switch, dpid=f"{number:x}", inNamespace=True)
+    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+        addr1, addr2 = (plan["macs"][way["interface"]] for way in (forward, backward))
+        net.addLink(forward["src"], forward["dst"], addr1=addr1, addr2=addr2)
+    for own in plan["addresses"]:
+        found = net[own["node"]].nameToIntf[own["interface"]]
+        found.ip, _, found.prefixLen = own["address"].partition("/")
+    return net
+
+
+class Network:
+    """The running network of a plan: its namespaces, links and media."""
+
+    def __init__(self, plan: AgentPlan) -> None:
+        self.plan = plan
+        for key, value in plan["machine_sysctls"].items():
+            set_sysctl(key, value, "the guest")
+        self.media: list[Medium] = []
+        self.nodes: dict[str, Any] = dict(planned(plan, Host, Bridge, PlannedIntf).items())
+        self._routing = {name: Routing(node.pid) for name, node in self.nodes.items()}
+        self._files: dict[str, int] = {}
+        for name, interface in self._taps():
+            self._files[interface] = open_tap(interface, self.pid(name))
+            with visit(self.pid(name)):
+                self._routing[name].interfaces.note(interface, socket.if_nametoindex(interface))
+        self._make_links()
+
+    def _taps(self) -> list[tuple[str, str]]:
+        """Return the node and the interface of each end of a link with a medium."""
+        return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
+
+    def _make_links(self) -> None:
+        """Make all veth pairs, in one batch per node."""
+        spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
+        numbers = {name: routing.interfaces for name, routing in self._routing.items()}
+        for name, told in messages.pairs(self.plan, numbers, spaces.__getitem__).items():
+            self._routing[name].tell(told)
+        for space in spaces.values():
+            os.close(space)
+
+    def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
+        """Set addresses, routes, neighbours and offloads, then the queues, and start the media.
+
+        `ip_lines` and `queueing` have further lines and the queues of each node.
+        """
+        lines: dict[str, list[str]] = {name: [] for name in self.nodes}
+        for name, interface in self._taps():
+            mac = self.plan["macs"][interface]
+            lines[name].append(f"link set dev {interface} address {mac} txqueuelen {RING_FRAMES}")
+        for name, own_lines in node_lines(self.plan).items():
+            lines[name] += own_lines
+        for name, node in self.nodes.items():
+            with visit(node.pid):
+                for key, value in messages.settings(self.plan, name).items():
+                    set_sysctl(key, value, name)
+            routing = self._routing[name]
+            routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
+        if self.plan["clock"] == "virtual":
+            sleep_until_ns(-(-time.monotonic_ns() // QUEUES_AT_NS) * QUEUES_AT_NS)
+        for name, routing in self._routing.items():
+            routing.tell(messages.configuration([], queueing.get(name, []), routing.interfaces))
+        for routing in self._routing.values():
+            routing.close()
+        self._wait_for_links()
+        hops = self.plan["directions"]
+        self.media = [
+            Medium(forward, backward, self._files, self.plan["seed"])
+            for forward, backward in zip(hops[::2], hops[1::2], strict=True)
+            if forward["shape"]["medium"] is not None
+        ]
+        for medium in self.media:
+            medium.start()
+
+    def _wait_for_links(self) -> None:
+        # A veth learns of its peer's carrier up to a second later; until then it drops packets.
+        deadline_s = time.monotonic() + LINK_PATIENCE_S
+        interfaces: dict[str, list[str]] = {}
+        for hop in self.plan["directions"]:
+            interfaces.setdefault(hop["src"], []).append(hop["interface"])
+        for name, own in interfaces.items():
+            with visit(self.pid(name)):
+                for interface in own:
+                    while not is_running(interface):
+                        if time.monotonic() > deadline_s:
+                            raise RunError(f"The interface {interface} did not come up.")
+                        time.sleep(0.02)
+
+    def write_names(self) -> None:
+        """Write the nodes' names and addresses to /etc/hosts, so that programs find all hosts, their own included."""
+        lines = {"localhost": "127.0.0.1"}
+        for item in self.plan["addresses"]:
+            lines.setdefault(item["node"], item["address"].partition("/")[0])
+        Path("/etc/hosts").write_text("".join(f"{address} {name}\n" for name, address in lines.items()))
+
+    def pid(self, name: str) -> int:
+        """Return the id of the thread or process that keeps the namespace of a node open."""
+        return int(self.nodes[name].pid)
+
+
+def set_sysctl(key: str, value: str, where: str) -> None:
+    """Set one sysctl of the current network namespace, or raise RunError, which names `where`."""
+    try:
+        Path("/proc/sys", key.replace(".", "/")).write_text(value)
+    except OSError as error:
+        raise RunError(f"The setting {key} = {value} was refused in {where}: {error.strerror}.") from None

@@ -1,0 +1,162 @@
+"""Programs in the nodes of a lab: shell commands, background processes, terminals and files.
+
+While the lab waits for one program, other programs and all traffic go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any
+
+from netlab.base.errors import RunError
+from netlab.protocol import requests
+from netlab.protocol.plan import AgentPlan
+from netlab.protocol.requests import Content, Ended, Moment, Printed, Process, Turn
+from netlab_engines.agent import stand_ins
+from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.network import Network
+from netlab_engines.agent.stand_ins import BINARIES, HOME
+from netlab_engines.agent.terminals import Terminals, run_shown
+
+GRID_S = 0.01
+PROMPT = "import sys; sys.path.extend({packages!r}); from netlab_engines.agent.prompt import main; main({path!r}, {commands!r})"
+
+# Save the directory, variables and functions of a host's shell, so that the next command has them.
+SHELL = """
+state=$HOME/.netlab-shell
+[ -f "$state" ] && . "$state"
+trap 'code=$?; trap - EXIT; { export -p; declare -f; printf "cd %q\\n" "$PWD"; } >"$state"; exit $code' EXIT
+"""
+
+
+class Programs:
+    """The programs of a lab's nodes; the output of a command is sent to the host while it runs.
+
+    `moment` returns the present time of the network, which is a part of each answer.
+    """
+
+    def __init__(
+        self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], Moment]
+    ) -> None:
+        self._gate = gate
+        self._plan = plan
+        self._network = network
+        self._packages = packages
+        self._now = moment
+        # Each background process with the file of its output.
+        self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
+        self._terminals = Terminals(gate.foreground)
+        self._early_exits = gate.report_early_exits(self._networks)
+        for node in network.nodes:
+            os.makedirs(f"{HOME}/{node}", exist_ok=True)
+        self._all_programs = stand_ins.install(BINARIES)
+
+    def _networks(self) -> dict[int, str]:
+        return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
+
+    def run(self, node: str, command: str) -> Ended:
+        words, where = self._in_shell(node, command)
+        return {"code": run_shown(self._gate, words, **where), **self._now()}
+
+    def background(self, node: str, command: str) -> Process:
+        path = f"{HOME}/output-{len(self._background)}"
+        words, where = self._in_shell(node, command)
+        with open(path, "wb") as out:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where
+            )
+        self._background[process.pid] = (process, path)
+        self._early_exits.note_start(process.pid, node, command)
+        # Wait until the process sleeps or has ended, so that a server which was just started listens.
+        time.sleep(GRID_S)
+        return {"pid": process.pid, **self._now()}
+
+    def process(self, pid: int, offset: int, wait_s: float) -> Printed:
+        process, path = self._background[pid]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(wait_s)
+        with open(path, "rb") as file:
+            file.seek(offset)
+            data = file.read()
+        return {
+            "text": data.decode(errors="replace"),
+            "offset": offset + len(data),
+            "code": process.poll(),
+            **self._now(),
+        }
+
+    def signal(self, pid: int, number: int) -> Moment:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        return self._now()
+
+    def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
+        home = f"{HOME}/{node}"
+        # mnexec joins the namespaces: Python itself could not use vfork for that, and a fork takes four times as long.
+        words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
+        return words, {"cwd": home, "env": _environment(home)}
+
+    def read(self, node: str, path: str) -> Content:
+        with _file(node, path, "rb") as file:
+            return {"hex": file.read().hex(), **self._now()}
+
+    def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
+        with _file(node, path, "wb") as file:
+            file.write(bytes.fromhex(hex))
+        return self._now()
+
+    def terminal(self, node: str, rows: int, columns: int) -> Process:
+        home = f"{HOME}/{node}"
+        command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
+        environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
+        return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
+
+    def prompt(self, rows: int, columns: int) -> Process:
+        command = ["setsid", "-c", *self._prompt(None)]
+        pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
+        return {"pid": pid, **self._now()}
+
+    def prompt_lines(self, lines: str) -> Ended:
+        commands = f"{HOME}/commands"
+        with open(commands, "w") as file:
+            file.write(lines)
+        where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
+        return {"code": run_shown(self._gate, self._prompt(commands), endless_input=True, **where), **self._now()}
+
+    def _prompt(self, commands: str | None) -> list[str]:
+        path = f"{HOME}/prompt.json"
+        with open(path, "w") as file:
+            pids = {name: self._network.pid(name) for name in self._network.nodes}
+            json.dump({"plan": self._plan, "pids": pids}, file)
+        return [sys.executable, "-S", "-c", PROMPT.format(packages=self._packages, path=path, commands=commands)]
+
+    def _prompt_environment(self) -> dict[str, str]:
+        return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
+
+    def turn(self, **words: Any) -> Turn:
+        return {**self._terminals.turn(**words), **self._now()}
+
+
+def _file(node: str, path: str, mode: str) -> IO[bytes]:
+    try:
+        return open(os.path.join(HOME, node, path), mode)
+    except OSError as error:
+        raise RunError(
+            f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / is relative to the host's "
+            f"home directory; lab[{node!r}].run('ls') lists the files there."
+        ) from None
+
+
+def _environment(home: str) -> dict[str, str]:
+    # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
+    return stand_ins.environment(home, stand_ins.search_path(BINARIES))
+
+
+if TYPE_CHECKING:
+    _answers: type[requests.Programs] = Programs

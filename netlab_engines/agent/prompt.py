@@ -1,0 +1,102 @@
+"""Mininet's own prompt for the network of a live lab: its nodes enter existing namespaces."""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mininet.cli import CLI
+from mininet.log import output, setLogLevel
+from mininet.node import Node, Switch
+
+from netlab_engines.agent import mininet_iperf, mininet_starts
+from netlab_engines.agent.network import PlannedIntf, planned
+from netlab_engines.agent.terminals import OFFER
+
+
+class Joined:
+    """A node whose shell joins an existing namespace."""
+
+    held: ClassVar[dict[str, int]] = {}
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
+        """Start the shell in the existing namespace."""
+        self.inNamespace = False
+        super().startShell("-cd")  # type: ignore[misc]
+        self.inNamespace = True
+
+    def _popen(self, command: list[str], **params: Any) -> Any:
+        if command[:2] == ["mnexec", "-cd"]:
+            command = ["mnexec", "-cda", str(self.held[self.name]), *command[2:]]  # type: ignore[attr-defined]
+        return super()._popen(command, **params)  # type: ignore[misc]
+
+
+class JoinedNode(Joined, Node):  # type: ignore[misc]
+    """A host or a router."""
+
+
+class JoinedSwitch(Joined, Switch):  # type: ignore[misc]
+    """A bridge."""
+
+    def start(self, _controllers: Any = None) -> None:
+        """Do nothing: the bridge runs already."""
+
+
+class JoinedIntf(PlannedIntf):
+    """An existing interface; after it was down, its routes and neighbours are set again."""
+
+    plan: ClassVar[dict[str, Any]] = {}
+
+    def ifconfig(self, *words: str) -> Any:
+        """Do with `ip` what Mininet does with ifconfig: show the interface, or set it `up` or `down`."""
+        if words not in (("up",), ("down",)):
+            return self.cmd("ip address show dev", self.name)
+        self.cmd("ip link set dev", self.name, words[0])
+        if words == ("up",):
+            for route in self.plan["routes"]:
+                if route["node"] == self.node.name:
+                    self.cmd("ip route replace", route["to"], "via", route["via"])
+            for near in self.plan["neighbours"]:
+                if near["node"] == self.node.name:
+                    words_of = f"{near['address']} lladdr {near['mac']} dev {near['interface']} nud permanent"
+                    self.cmd("ip neighbour replace", words_of)
+        return ""
+
+    def isUp(self, setUp: bool = False) -> bool:  # noqa: N802 (Mininet's names)
+        """Return whether the interface is up."""
+        return "UP" in self.cmd("ip -o link show dev", self.name).partition(">")[0]
+
+
+class Prompt(CLI):  # type: ignore[misc]
+    """Mininet's prompt."""
+
+    def onecmd(self, line: str) -> Any:
+        """Run a command; print it before if it came from a file."""
+        if self.inputFile:
+            output(f"{self.prompt}{line.rstrip()}\n")
+        return super().onecmd(line)
+
+    def do_xterm(self, line: str, term: str = "xterm") -> None:
+        """Ask the host's program to open a terminal for each node in the line."""
+        for name in line.split():
+            if name not in self.mn:
+                output(f"There is no node {name}; there are {', '.join(self.mn)}.\n")
+            elif self.inputFile:
+                output("xterm needs the prompt on a terminal; here its commands come from a file or a pipe.\n")
+            else:
+                output(OFFER.format(name))
+
+    do_gterm = do_x = do_xterm
+
+
+def main(path: str, commands: str | None = None) -> None:
+    """Open the prompt for the network that the file at `path` describes; commands can come from a file."""
+    words = json.loads(Path(path).read_text())
+    setLogLevel("info")
+    mininet_iperf.install()
+    mininet_starts.install()
+    Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
+    net = planned(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
+    net.built = True
+    Prompt(net, script=commands)
+    for node in [*net.hosts, *net.switches]:
+        node.shell.kill()

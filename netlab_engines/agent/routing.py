@@ -1,0 +1,65 @@
+"""Configure links, addresses, routes and queues of a network namespace over a netlink socket instead of by programs."""
+
+import os
+import socket
+import struct
+from collections.abc import Iterable
+
+from netlab.base.errors import RunError
+from netlab_engines.agent.namespaces import visit
+from netlab_engines.netlink import wire
+from netlab_engines.netlink.ip_lines import Interfaces
+
+SOL_NETLINK = 270
+NETLINK_CAP_ACK = 10
+NETLINK_EXT_ACK = 11
+NLMSGERR_ATTR_MSG = 1
+ANSWER_BYTES = 1 << 16
+ERROR = struct.Struct("=i")
+
+
+class Routing:
+    """A netlink socket in the network namespace of the process or thread `pid`."""
+
+    def __init__(self, pid: int) -> None:
+        self.interfaces = Interfaces()
+        with visit(pid):
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
+        self._socket.bind((0, 0))
+        for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):
+            self._socket.setsockopt(SOL_NETLINK, option, 1)
+
+    def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
+        """Send messages, each with the equivalent line of `ip` or `tc`.
+
+        Raises RunError, which shows the line, if the kernel refuses a message.
+        """
+        for part in wire.parts(lines):
+            self._send(part)
+
+    def _send(self, lines: wire.Lines) -> None:
+        self._socket.send(wire.batch([message for _line, message in lines]))
+        while True:
+            data, offset = self._socket.recv(ANSWER_BYTES), 0
+            while offset < len(data):
+                length, kind, _flags, number, _pid = wire.HEADER.unpack_from(data, offset)
+                body = data[offset + wire.HEADER.size : offset + length]
+                offset += (length + 3) & ~3
+                if kind != wire.NLMSG_ERROR:
+                    continue
+                (error,) = ERROR.unpack_from(body)
+                if error:
+                    raise RunError(f"The kernel refused `{lines[number][0]}`: {os.strerror(-error)}{_more(body)}.")
+                if number == len(lines) - 1:
+                    return
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+
+def _more(body: bytes) -> str:
+    """Return the kernel's text for an error in parentheses, or "" if there is only a number."""
+    said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
+    text = said.rstrip(b"\0").decode(errors="replace")
+    return f" ({text})" if text else ""

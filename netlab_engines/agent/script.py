@@ -1,0 +1,130 @@
+"""Run an unmodified Mininet script in the guest.
+
+The script runs in a process of its own with Mininet's own classes (`startup`). Replacements exist for programs that a machine
+may lack, such as ifconfig, brctl and the control groups' programs. The script writes directly to the directories that the host
+shares. Files that it writes elsewhere are copied to the run's artifacts at its end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from netlab.protocol.requests import Ended, Kept, Moment, Process, Turn
+from netlab_engines.agent import stand_ins
+from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.guest import WRITTEN
+from netlab_engines.agent.terminals import Terminals, run_shown
+from netlab_engines.files import ARTIFACTS
+from netlab_engines.planning.settings import FIRST_S
+
+STARTUP = f"{stand_ins.HOME}/startup"
+CUSTOMIZE = """import sys
+sys.path.extend({packages!r})
+from netlab_engines.agent import startup
+startup.begin({folder!r}, {commands!r})
+"""
+COMMANDS = f"{stand_ins.HOME}/commands"
+END_S = 0.05
+"""The virtual time in s in which programs that outlive their script can write their last output."""
+SHARED_MEMORY = "/dev/shm"
+OTHERS_FILES = ("/etc/hosts", "/etc/network/interfaces", "/etc/mtab", "/etc/.pwd.lock", "/etc/ld.so.cache")
+"""Files that netlab, Mininet and programs write on their own account, not for the script."""
+OTHERS_MEMORY = ("sem.", "psm_", "pymp-", "pulse-shm-")
+"""Prefixes of names in the shared memory that programs use internally."""
+
+
+class Script:
+    """A Mininet script, its process and its files."""
+
+    def __init__(self, gate: Gate, folder: Path, packages: list[str]) -> None:
+        self._gate = gate
+        self._early_exits = gate.report_early_exits()
+        self._folder = folder
+        self._packages = packages
+        self._terminals = Terminals(self._foreground)
+
+    def _foreground(self, group: int) -> None:
+        # Keep the group between two turns: an interrupt that comes then must reach it too.
+        if group:
+            self._gate.foreground(group)
+
+    def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
+        self._gate.new_seed(seed)
+        time.sleep(max(0.0, FIRST_S - time.monotonic()))
+        self._began_s = time.monotonic()
+        path = stand_ins.install(stand_ins.BINARIES)
+        os.makedirs(STARTUP, exist_ok=True)
+        with open(f"{STARTUP}/sitecustomize.py", "w") as file:
+            file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))
+        self._before = dict(_written())
+        # The script's Python inherits the blocked signal, and unblocks it when it is ready for interrupts (`startup`).
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        environment = stand_ins.environment(home, path)
+        environment |= {"TERM": "xterm", "PYTHONHASHSEED": "0", "PYTHONPATH": STARTUP}
+        return [sys.executable, *words], environment
+
+    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> Ended:
+        command, environment = self._command(words, seed, home)
+        with open(COMMANDS, "w") as file:
+            file.write(keys)
+        return {"code": run_shown(self._gate, command, directory, environment, endless_input=True), **self._now()}
+
+    def open_script(self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int) -> Process:
+        command, environment = self._command(words, seed, home)
+        pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
+        self._foreground(pid)
+        return {"pid": pid, **self._now()}
+
+    def turn(self, **words: Any) -> Turn:
+        return {**self._terminals.turn(**words), **self._now()}
+
+    def _now(self) -> Moment:
+        return {"now_s": time.monotonic() - self._began_s}
+
+    def end_programs(self) -> Moment:
+        self._early_exits.report(at_end=True)
+        # Programs such as ping and tcpdump write their statistics on SIGINT.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                os.kill(-1, number)
+            except ProcessLookupError:
+                break
+            time.sleep(END_S)
+        os.sync()
+        return self._now()
+
+    def keep_files(self) -> Kept:
+        kept, lost = [], {}
+        for path, state in _written():
+            if self._before.get(path) == state:
+                continue
+            target = f"{self._folder}/{ARTIFACTS}{path}"
+            try:
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copyfile(path, target)
+                kept.append(path)
+            except OSError as error:
+                lost[path] = str(error.strerror)
+        return {"files": sorted(kept), "lost": lost, **self._now()}
+
+
+def _written() -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each regular file that was written outside the host's directories, with its size in bytes and change time in ns."""
+    for top, prefix in ((WRITTEN, ""), (SHARED_MEMORY, SHARED_MEMORY)):
+        for place, folders, names in os.walk(top):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            for name in names:
+                found = os.path.join(place, name)
+                path = prefix + found[len(top) :]
+                if path in OTHERS_FILES or (prefix and name.startswith(OTHERS_MEMORY)):
+                    continue
+                if os.path.isfile(found) and not os.path.islink(found):
+                    state = os.stat(found)
+                    yield path, (state.st_size, state.st_mtime_ns)

@@ -1,0 +1,191 @@
+"""Prepare a script's own Python process before the script runs: Mininet's classes, its prompt, interrupts and tracebacks.
+
+Python imports `sitecustomize` before it runs a script. The one that `script` writes calls `begin`, so that the script itself
+runs as its user would run it: as `__main__`, and without a frame of netlab's above its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import os
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from netlab.base.location import is_own_file
+from netlab_engines.agent import stand_ins
+from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
+from netlab_engines.files import ENDING
+
+FREE_MS = 10
+MAX_FREE_STEPS = 100
+"""The number of times that a host whose command was interrupted is asked for its prompt, FREE_MS of network time apart."""
+
+
+class Prompts:
+    """The state of Mininet's prompt in this process."""
+
+    are_open = False
+
+
+def begin(folder: str, commands: str) -> None:
+    """Prepare this process for a script.
+
+    `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's prompt.
+    """
+    here = os.environ.pop("PYTHONPATH")
+    sys.path.remove(here)
+    # Imports here do not find files next to the script: Python adds the script's directory to its path later.
+    if sys.version_info >= (3, 12):
+        stand_ins.stand_in_for_distutils()
+    from netlab_engines.agent import mininet_classes
+
+    mininet_classes.stand_in()
+    adapt_the_prompt(commands)
+    free_interrupted_hosts()
+    hide_own_frames()
+    let_interrupts_in(Path(folder) / ENDING)
+    customize_as_the_machine_does()
+    if signal.SIGINT in signal.sigpending():
+        # End before the script's first line runs.
+        sys.stderr.write("KeyboardInterrupt\n")
+        os._exit(128 + signal.SIGINT)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def customize_as_the_machine_does() -> None:
+    """Run the machine's own `sitecustomize`, which the one that called this module hides."""
+    found = importlib.machinery.PathFinder.find_spec("sitecustomize")
+    if found is not None and found.loader is not None:
+        found.loader.exec_module(importlib.util.module_from_spec(found))
+
+
+def adapt_the_prompt(commands: str) -> None:
+    """Change Mininet's prompt: on a terminal the network runs in real time while it is open; else its commands come from a file."""
+    import mininet.cli
+
+    class Prompt(mininet.cli.CLI):  # type: ignore[misc]
+        def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
+            if script is None and not sys.stdin.isatty():
+                script = commands
+            super().__init__(network, stdin=stdin, script=script, **more)
+
+        def run(self) -> None:
+            Prompts.are_open = True
+            sys.stdout.write(PACE)
+            sys.stdout.flush()
+            try:
+                super().run()
+            finally:
+                Prompts.are_open = False
+                sys.stdout.write(PACE_NO_MORE)
+                sys.stdout.flush()
+
+    mininet.cli.CLI = Prompt
+
+
+def free_interrupted_hosts() -> None:
+    """Make a host usable after Ctrl-C interrupted its command, so that a script's clean-up can run commands there."""
+    import mininet.node
+
+    plain = mininet.node.Node.waitOutput
+
+    def wait_output(self: Any, *words: Any, **more: Any) -> Any:
+        try:
+            return plain(self, *words, **more)
+        except KeyboardInterrupt:
+            self.sendInt()
+            for _ in range(MAX_FREE_STEPS):
+                if not self.waiting:
+                    break
+                self.monitor(timeoutms=FREE_MS)
+            raise
+
+    mininet.node.Node.waitOutput = wait_output
+
+
+def let_interrupts_in(ending: Path) -> None:
+    """On an interrupt, raise the signal that the host names in the file `ending` if the script handles it, else act as on Ctrl-C."""
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        named = _named_signal(ending)
+        if named is not None and callable(signal.getsignal(named)):
+            os.kill(os.getpid(), named)
+            return
+        if named is not None and Prompts.are_open:
+            # Mininet's prompt would continue after Ctrl-C.
+            raise SystemExit(128 + named)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupted)
+    plain = os.system
+
+    def system(command: Any) -> int:
+        # Python ignores Ctrl-C while a command of os.system runs.
+        before = ending.exists()
+        status = plain(command)
+        if not before and ending.exists():
+            interrupted(signal.SIGINT, None)
+        return status
+
+    os.system = system
+
+
+def _named_signal(ending: Path) -> signal.Signals | None:
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        named = signal.Signals[ending.read_text()]
+        return None if named is signal.SIGINT else named
+    return None
+
+
+def hide_own_frames() -> None:
+    """Leave netlab's own frames out of every traceback that this process prints."""
+    plain_init = traceback.TracebackException.__init__
+
+    def init(self: Any, kind: Any, value: Any, trace: Any, **more: Any) -> None:
+        plain_init(self, kind, value, without_own_frames(trace), **more)
+
+    traceback.TracebackException.__init__ = init  # type: ignore[method-assign, assignment]
+    plain_hook, plain_thread_hook = sys.excepthook, threading.excepthook
+
+    def hook(kind: type[BaseException], value: BaseException, _trace: TracebackType | None) -> None:
+        _strip(value, set())
+        plain_hook(kind, value, value.__traceback__)
+
+    def thread_hook(given: Any) -> None:
+        if given.exc_value is not None:
+            _strip(given.exc_value, set())
+            trace = given.exc_value.__traceback__
+            given = threading.ExceptHookArgs((given.exc_type, given.exc_value, trace, given.thread))
+        plain_thread_hook(given)
+
+    sys.excepthook, threading.excepthook = hook, thread_hook
+
+
+def _strip(error: BaseException, seen: set[int]) -> None:
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    error.__traceback__ = without_own_frames(error.__traceback__)
+    for other in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
+        if other is not None:
+            _strip(other, seen)
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of netlab's own code."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if not is_own_file(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    found = None
+    for entry in reversed(kept):
+        found = TracebackType(found, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return found

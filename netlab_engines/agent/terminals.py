@@ -1,0 +1,172 @@
+"""Run programs on ptys in turns: a turn sends keys, lets a little time pass and returns the output."""
+
+import codecs
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable
+
+from netlab.protocol.requests import Shown
+from netlab_engines.agent.gate import Gate
+
+READ_BYTES = 1 << 16
+OFFER = "\x1b]netlab;terminal;{}\x07"
+"""Mininet's prompt writes this sequence to its terminal to ask for a terminal of a node."""
+PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
+"""Written to the terminal when Mininet's prompt opens and closes: between the two the network runs in real time."""
+TURN_BYTES = 30_000
+
+
+class Terminals:
+    """The open terminals, each known by the pid of its process.
+
+    `foreground` sets the process group that receives interrupts from the host; 0 is none.
+    """
+
+    def __init__(self, foreground: Callable[[int], None]) -> None:
+        self._foreground = foreground
+        self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
+
+    def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
+        """Start a program on a new pty and return its pid; the program must make the pty its own (`setsid -c`)."""
+        master, slave = pty.openpty()
+        _resize(master, rows, columns)
+        # `setsid` makes the session, so Popen must not: setsid in a session leader would fork, and the leader would end.
+        process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment)
+        os.close(slave)
+        os.set_blocking(master, False)
+        self._open[process.pid] = (process, master)
+        return process.pid
+
+    def turn(
+        self,
+        pid: int,
+        keys: str = "",
+        turn_s: float = 0.02,
+        size: list[int] | None = None,
+        close: bool = False,
+        until_text: bool = False,
+    ) -> Shown:
+        """Send keys to a terminal, let time pass and return its output, whether its program has ended, and the exit code.
+
+        Parameters
+        ----------
+        pid : int
+            The pid of the terminal's program.
+        keys : str
+            The text to send.
+        turn_s : float
+            The time that passes, in s.
+        size : list of int, optional
+            New numbers of rows and columns.
+        close : bool
+            Close the terminal at the end of the turn.
+        until_text : bool
+            End the turn as soon as there is output.
+        """
+        process, master = self._open[pid]
+        if size is not None:
+            _resize(master, *size)
+        if keys:
+            os.write(master, keys.encode())
+        # A program may compute for minutes while no virtual time passes; an interrupt then goes where Ctrl-C would go.
+        with contextlib.suppress(OSError):
+            self._foreground(os.tcgetpgrp(master))
+        deadline_s = time.monotonic() + turn_s
+        text, gone = b"", False
+        while (
+            not gone
+            and not (until_text and text)
+            and len(text) < TURN_BYTES
+            and (left_s := deadline_s - time.monotonic()) > 0
+        ):
+            ready, _, _ = select.select([master], [], [], left_s)
+            data = read_now(master) if ready else None
+            text += data or b""
+            gone = data == b""
+        self._foreground(0)
+        if close:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGHUP)
+        if gone or close:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+        code = process.poll()
+        ended = code is not None or gone or close
+        if ended:
+            # Read once more: the program may have printed its last lines after the last read.
+            while not gone and (data := read_now(master)):
+                text += data
+            os.close(master)
+            del self._open[pid]
+        return {"text": text.decode(errors="replace"), "ended": ended, "code": code}
+
+
+def _resize(master: int, rows: int, columns: int) -> None:
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def read_now(fd: int) -> bytes | None:
+    """Return the bytes that can be read now, b"" at the end of the file, or None if there are none yet."""
+    try:
+        return os.read(fd, READ_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:
+        # The pty's last program has ended.
+        return b""
+
+
+def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False) -> int:
+    """Run a program, send its output to the host while it runs, and return its exit status; interrupts go to the program.
+
+    With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command runs, and
+    an input at its end would keep it busy.
+    """
+    reading, writing = os.pipe()
+    given, kept = os.pipe()
+    process = subprocess.Popen(
+        command,
+        stdin=given if endless_input else subprocess.DEVNULL,
+        stdout=writing,
+        stderr=writing,
+        cwd=cwd,
+        env=env,
+        start_new_session=True,
+    )
+    for end in (writing, given):
+        os.close(end)
+    gate.foreground(process.pid)
+    # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
+    ended = os.pidfd_open(process.pid)
+    try:
+        _relay(gate, reading, ended)
+        return process.wait()
+    finally:
+        gate.foreground(0)
+        for end in (reading, kept, ended):
+            os.close(end)
+
+
+def _relay(gate: Gate, reading: int, ended: int) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    os.set_blocking(reading, False)
+    early_exits = gate.early_exits
+    watched = [reading, ended, *(early_exits.descriptors() if early_exits else ())]
+    while True:
+        ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
+        if early_exits:
+            early_exits.report()
+        while (data := read_now(reading)) is not None:
+            if not data:
+                return
+            gate.put(text=decoder.decode(data))
+        if ended in ready:
+            return

@@ -1,0 +1,99 @@
+"""The report of `netlab doctor` on the engines: what is there, what is missing, what to do."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Collection
+from dataclasses import replace
+
+import netlab_kernel as kernel
+from netlab.base.errors import KernelError
+from netlab.engines import Requirement
+from netlab_engines import selection
+from netlab_engines.library.engine import kernel_requirement
+from netlab_kernel import behind, installed, prerequisites
+from netlab_kernel import library as library_kernel
+from netlab_kernel.installed import PARTS
+
+# Host files of the pocket kernel, which the library kernel does not need.
+POCKET_ONLY = {"gate", "hostfs", "overlay"}
+
+
+def sections() -> dict[str, list[Requirement]]:
+    """Return the requirements of each engine, by the title of its section."""
+    return {
+        "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
+        "Library engine (the network stack as one program, for runs without commands)": library(),
+        "Native engine (optional: experiments on this machine's kernel, as root)": native(),
+    }
+
+
+def pocket() -> list[Requirement]:
+    """Check the requirements of the pocket engine and the features of its kernel; optional on processors that it does not support."""
+    if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
+        seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
+        return [
+            Requirement("pocket kernel", False, seen, "The library engine serves; it has no commands.", required=False)
+        ]
+    from netlab_engines.pocket import machine_requirements
+
+    found = machine_requirements()
+    try:
+        here = kernel.find()
+    except KernelError:
+        if moment := behind.underway():
+            return [*found, Requirement("kernel build", True, selection.being_built(moment))]
+        if why := behind.failure():
+            found.append(
+                Requirement("kernel build", False, why, "`make lab` tries again, `netlab kernel build` now.", False)
+            )
+            return found
+        missing = [program for program in prerequisites.NEEDED_PROGRAMS if not shutil.which(program)]
+        found.append(
+            Requirement(
+                "kernel build",
+                not missing,
+                f"{', '.join(missing)} not found" if missing else "all programs are there",
+                "Needed only to build the kernel here; `make lab` installs them, or take a kernel from another machine "
+                "with `netlab kernel unpack FILE`.",
+                required=False,
+            )
+        )
+        return found
+    if installed.by_another_version(here):
+        seen = "another version of netlab built this kernel"
+        found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
+    hint = "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all."
+    return [*found, _features(set(PARTS) - here.capabilities, hint)]
+
+
+def library() -> list[Requirement]:
+    """Check the requirements of the library engine; optional where the pocket engine works."""
+    found = [
+        replace(
+            kernel_requirement(), required=sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE
+        )
+    ]
+    try:
+        lacking = set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY
+    except KernelError:
+        return found
+    return [*found, _features(lacking, "`netlab kernel build` makes a kernel that has all.")]
+
+
+def _features(lacking: Collection[str], hint: str) -> Requirement:
+    seen = f"lacks {', '.join(sorted(lacking))}" if lacking else "all that netlab uses"
+    return Requirement("kernel features", not lacking, seen, hint, required=False)
+
+
+def native() -> list[Requirement]:
+    """Check the requirements of the native engine; always optional."""
+    if sys.platform != "linux":
+        return [Requirement("Linux", False, f"this is {platform.system()}", required=False)]
+    from netlab_engines import host_kernel
+    from netlab_engines.native import NativeEngine
+
+    found = NativeEngine().requirements()
+    if all(requirement.ok for requirement in found):
+        found.append(host_kernel.features())
+    return [replace(requirement, required=False) for requirement in found]

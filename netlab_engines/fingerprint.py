@@ -1,0 +1,33 @@
+"""The part of a fingerprint that all engines share."""
+
+import importlib.metadata
+import json
+from pathlib import Path
+
+from netlab.base import source_hash
+
+WITHOUT = ("lab", "perf")
+"""Subpackages of netlab_engines that decide no number of a run."""
+
+
+def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
+    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan.
+
+    Parameters
+    ----------
+    kernel : str
+        A hash of the kernel, or the release of this machine's own.
+    package : Path
+        The directory of netlab_engines.
+    """
+    return json.dumps(
+        {"kernel": kernel, "code": source_hash.of_package(package, WITHOUT), "mininet": _mininet_version()}
+    )
+
+
+def _mininet_version() -> str:
+    try:
+        return importlib.metadata.version("mininet")
+    except importlib.metadata.PackageNotFoundError:
+        # Mininet exists for Linux only, and the library engine does not need it.
+        return ""

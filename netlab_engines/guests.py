@@ -1,0 +1,297 @@
+"""A pocket kernel behind its gate: booted ahead, it waits without using a processor until the host asks something.
+
+The host's end of the gate is a socket on which both sides send JSON, each message with its length before it. While the
+guest reads, its kernel is blocked and its clock stands still. A second socket carries single bytes that interrupt the
+guest whatever it does (see `kernel/recipe/gate.c`).
+"""
+
+import concurrent.futures
+import functools
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from netlab.base import scratch
+from netlab.base.errors import RunError
+from netlab.protocol.messages import LENGTH, Message, Request, encode
+from netlab.protocol.plan import Clock
+from netlab.protocol.requests import AllRequests
+from netlab.protocol.session import OnMessage, OnWait, asking
+from netlab_engines import cores, files, launcher
+from netlab_engines.agent import guest
+from netlab_engines.base import run_folder
+from netlab_engines.paths import python_path, system_path
+from netlab_kernel import Kernel
+
+MEMORY_MB = 1024
+START_NS = 1_700_000_000_000_000_000
+BOOT_PATIENCE_S = 60.0
+LOG_LINES = 15
+
+OUTGROWN = "ptrace set fp regs failed"
+WAIT_S = 0.05
+PROGRAM = "netlab_engines.agent.lab"
+
+
+class NoAnswerError(RunError):
+    """The guest has not answered within the time given to it."""
+
+
+class Waiting:
+    """An agent that answers requests, one at a time: of a pocket kernel, or of this machine's own. See
+    `protocol.session.Session`.
+    """
+
+    clock: Clock = "virtual"
+    name = "pocket"
+    what = "The pocket kernel"
+    settings: dict[str, Any]
+    gate: socket.socket
+    """The host's end; grading talks over it in a way of its own."""
+    _urgent: socket.socket
+    process: subprocess.Popen[bytes]
+
+    def __init__(self, free_bytes: int = scratch.SMALLEST_FREE_BYTES) -> None:
+        self.closed = False
+        self._ready = False
+        self._resources = ExitStack()
+        self._pin = cores.Pin()
+        self._resources.callback(self._pin.release)
+        try:
+            self.directory = self._resources.enter_context(scratch.run_directory(free_bytes))
+            self.folder = run_folder(self.directory)
+            self.log = self.directory / "console.log"
+        except BaseException:
+            self.close()
+            raise
+
+    def wait_until_ready(self) -> None:
+        """Wait until it has booted and takes requests.
+
+        Raises RunError when it does not come up.
+        """
+        if self._ready:
+            return
+        try:
+            self.receive(BOOT_PATIENCE_S)
+        except BaseException:
+            self.close()
+            raise
+        self._ready = True
+
+    def send(self, message: Message | Request) -> None:
+        """Send a message; the guest runs from now on until it reads the next one."""
+        # The last `receive` left its patience, and what was sent in part would leave both waiting.
+        self.gate.settimeout(None)
+        try:
+            self.gate.sendall(encode(message))
+        except OSError:
+            raise self._ended() from None
+
+    def receive(self, patience_s: float | None = None) -> Message:
+        """The guest's next message.
+
+        Raises NoAnswerError when it has not come after `patience_s` of wall time. Raises RunError when the guest has
+        ended, with its last words.
+        """
+        deadline_s = None if patience_s is None else time.monotonic() + patience_s
+        (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
+        found: Message = json.loads(self._read(size, None))
+        return found
+
+    def _read(self, size: int, deadline_s: float | None) -> bytearray:
+        data = bytearray(size)
+        left = memoryview(data)
+        while left:
+            left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
+            self.gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
+            try:
+                got = self.gate.recv_into(left)
+            except TimeoutError:
+                self._pin.look(self.process.pid)
+                if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
+                    continue
+                raise NoAnswerError("The guest has not answered in time.") from None
+            except OSError:
+                got = 0
+            if not got:
+                raise self._ended()
+            left = left[got:]
+        return data
+
+    def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        """Return the object that makes one request; see `netlab.protocol.session.Session`."""
+        return asking(functools.partial(self._ask, on_message, on_wait))
+
+    def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        self.send({"do": do, "words": words})
+        while True:
+            try:
+                said = self.receive(None if on_wait is None else WAIT_S)
+            except NoAnswerError:
+                if on_wait is not None:
+                    on_wait()
+                continue
+            if "answer" in said:
+                return said["answer"]
+            if "error" in said:
+                raise RunError(said["error"])
+            if on_message is not None:
+                on_message(said)
+
+    def interrupt(self, kill: bool = False) -> None:
+        """Interrupt the command in the foreground; or kill it, and whatever program computes just now."""
+        try:
+            self._urgent.sendall(b"k" if kill else b"i")
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """End it and remove what it had on disk; a second time does nothing."""
+        if self.closed:
+            return
+        self.closed = True
+        process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
+        try:
+            if process is not None:
+                self._end(process)
+        finally:
+            self._resources.close()
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def _ended(self) -> RunError:
+        return RunError(f"{self.what} has ended. {last_words(self.folder, self.log)}")
+
+
+def last_words(folder: Path, log: Path) -> str:
+    """Return the reason why a guest ended: the crash file in its folder, else the end of its console log."""
+    crash = folder / files.CRASH
+    if crash.exists():
+        return crash.read_text()
+    text = log.read_text(errors="replace") if log.exists() else ""
+    if OUTGROWN in text:
+        return (
+            "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
+            "`netlab kernel build`."
+        )
+    # Addresses of a kernel's call trace say nothing to a reader.
+    lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
+    return "The end of its log:\n" + "\n".join(lines or ["(nothing)"])
+
+
+class Guest(Waiting):
+    """A guest that boots and then answers requests.
+
+    `calls` are the system calls in one instant that take no time; each further one takes 10 us. 0 lets all take none,
+    which a program that polls does not survive. Starting a program takes `start_ns` of network time. With `pin` it has a
+    CPU of its own from the start, while one is free; else it gets one with `pin()`. It does the `work` of the module
+    `program`, and finds netlab in `packages` (None is where this Python does). It may read `readable` of the host besides
+    programs and libraries, as the launcher takes it; None does not limit it. It may write to the `shared` directories of
+    the host, absolute paths without a colon, of which none is below another.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        calls: int = 0,
+        start_ns: int = 0,
+        pin: bool = False,
+        program: str = PROGRAM,
+        packages: Sequence[str] | None = None,
+        memory_mb: int = MEMORY_MB,
+        readable: Sequence[str] | None = None,
+        shared: Sequence[str] = (),
+    ) -> None:
+        self.kernel = kernel
+        self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}
+        super().__init__()
+        try:
+            boot = {
+                "program": program,
+                "packages": packages or python_path(),
+                "path": system_path(),
+                "shared": list(shared),
+            }
+            (self.folder / files.BOOT).write_text(json.dumps(boot))
+            # Keep a prebooted guest on one CPU too (changing CPUs costs a third), but do not reserve the CPU.
+            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
+            slot = self._pin.take() if pin else None
+            cpu = self._pin.cpu if pin else some_cpu
+            may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
+            may_write = ":".join([str(self.directory), *shared])
+            self._boot([str(os.getpid()), str(cpu), may_write, may_read], calls, start_ns, memory_mb, slot)
+        except BaseException:
+            self.close()
+            raise
+
+    def _boot(self, launched: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
+        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
+        python, init = self.directory / "python", self.directory / "guest.py"
+        python.symlink_to(os.path.realpath(sys.executable))
+        shutil.copy(guest.__file__, init)
+        self.gate, gate = socket.socketpair()
+        self._urgent, urgent = socket.socketpair()
+        self._resources.callback(self.gate.close)
+        self._resources.callback(self._urgent.close)
+        words = [
+            f"mem={memory_mb}M",
+            "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
+            f"uml_dir={self.directory} umid=guest init={python}",
+            *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
+            f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
+            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()}",
+            f"netlab_calls={calls} netlab_exec_ns={start_ns}",
+            f"-- -I -S {init} {self.folder}",
+        ]
+        command = [sys.executable, "-I", "-S", launcher.__file__, *launched, str(self.kernel.path)]
+        command += [word for group in words for word in group.split(" ")]
+        with gate, urgent, self.log.open("wb") as out:
+            kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
+            self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
+
+    def pin(self) -> None:
+        """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
+        self._pin.take()
+        cpu = self._pin.cpu
+        cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
+
+
+def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        cwd="/",
+        env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": os.environ.get("PATH", os.defpath)},
+        start_new_session=True,
+        pass_fds=kept,
+    )
+
+
+_keeper: concurrent.futures.ThreadPoolExecutor
+
+
+def _new_keeper() -> None:
+    # A guest is killed with the thread that started it, so one thread that lives as long as this process starts them all.
+    global _keeper  # noqa: PLW0603 (a forked process has no threads of its parent's)
+    _keeper = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")
+
+
+_new_keeper()
+os.register_at_fork(after_in_child=_new_keeper)

@@ -1,0 +1,144 @@
+"""Features of this machine's own kernel, determined as root, and remedies for missing ones."""
+
+import functools
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from netlab.base.errors import EngineError
+from netlab.base.location import IMPORT_ROOT
+from netlab.engines import Requirement
+from netlab.network.congestion import CONGESTION_CONTROLS, OWN
+from netlab.network.queues import DISCIPLINES
+from netlab_kernel.fragment import parse_version
+from netlab_kernel.installed import PARTS
+
+ASK = """
+import json, sys
+sys.path.append(sys.argv[1])
+from netlab_engines.agent.parts import refusals
+print(json.dumps(refusals()))
+"""
+NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
+"""Features that every link needs; a scenario needs few of the others."""
+CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
+BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
+LOADED = "The kernel loads modules when root asks for them, and found none of these: {modules}. "
+# Microsoft's kernel has loadable modules since 6.6.36.3 (the notes of that release of WSL2-Linux-Kernel).
+WSL2 = (
+    "WSL2's kernel comes with Windows, and no package of this distribution adds to it: `wsl --update` in Windows gets the "
+    "newest, which has more of them. "
+)
+CONTAINER = (
+    "This looks like a container, which has its host's kernel: no package in it adds a module, one on the host does. "
+)
+DISTRIBUTIONS = {
+    "ubuntu": "Ubuntu keeps some in a package of their own: `sudo apt install linux-modules-extra-{release}`. ",
+    "fedora": "Fedora keeps some in a package of their own: `sudo dnf install kernel-modules-extra-{release}`. ",
+    "debian": "Debian's own kernels have them: start this machine again if an update has replaced its kernel, or start one of "
+    "these instead of another. ",
+}
+ELSEWHERE = "See whether your distribution has them in a package of their own. "
+
+
+def privilege() -> list[str] | None:
+    """Words before a command that give it root: none for root, `sudo -n` where that works, None where nothing does."""
+    if os.geteuid() == 0:
+        return []
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True).returncode == 0:
+        return [sudo, "-n"]
+    return None
+
+
+@functools.cache
+def refusals() -> dict[str, str | None]:
+    """Return the answer of the kernel to each question of `netlab_engines.agent.parts`.
+
+    Raises EngineError when it could not be asked, or not for everything: then nothing is known, not even what it has.
+    """
+    command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(IMPORT_ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        found: dict[str, str | None] = json.loads(done.stdout)
+        asked_all = found.keys() >= {*NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS}
+    except (ValueError, AttributeError):
+        asked_all = False
+    if done.returncode != 0 or not asked_all:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise EngineError(
+            f"Could not determine what this machine's kernel has ({said}). Nothing is known of it; use the pocket or the "
+            "library engine, which bring their own kernel."
+        )
+    return found
+
+
+def lacking() -> tuple[str, ...]:
+    """Which queue disciplines and congestion controls this machine's kernel lacks.
+
+    Raises EngineError when it could not be asked.
+    """
+    found = refusals()
+    return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
+
+
+def links() -> Requirement:
+    """Return the requirement that the kernel has the features of every link."""
+    return _having("kernel", NEEDED, f"{platform.release()} has what links are made of")
+
+
+def features() -> Requirement:
+    """Return the requirement of the optional features, with a remedy. A scenario needs few of them, so none is required."""
+    return _having("kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False)
+
+
+def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
+    try:
+        missing = [part for part in parts if refusals()[part]]
+    except EngineError as error:
+        return Requirement(name, False, "not known", str(error), required)
+    seen = f"lacks {', '.join(missing)}" if missing else all_there
+    return Requirement(name, not missing, seen, remedy(missing), required)
+
+
+def remedy(missing: Collection[str]) -> str:
+    """Return the remedy for features that this machine's kernel lacks; empty if none is missing."""
+    if not missing:
+        return ""
+    release = platform.release()
+    rows = (DISCIPLINES[name] for name in missing if name in DISCIPLINES)
+    newer = {row.name: row.since for row in rows if parse_version(release) < row.since}
+    modules = [PARTS[name].module for name in missing if PARTS[name].module and name not in OWN and name not in newer]
+    said = ""
+    if modules:
+        said += LOADED.format(modules=", ".join(modules)) + place().format(release=release)
+    for name, (major, minor) in newer.items():
+        said += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
+    own = sorted(OWN & set(missing))
+    if own:
+        said += f"In netlab's own kernels only: {', '.join(own)}. "
+    return said + BRING_THEIR_OWN
+
+
+def place() -> str:
+    """Return a sentence about the source of this kernel's modules; `{release}` stands for its release."""
+    if "microsoft" in platform.release().lower():
+        return WSL2
+    if in_container():
+        return CONTAINER
+    try:
+        system = platform.freedesktop_os_release()
+    except OSError:
+        return ELSEWHERE
+    names = [system["ID"], *system.get("ID_LIKE", "").split()]
+    return next((DISTRIBUTIONS[name] for name in names if name in DISTRIBUTIONS), ELSEWHERE)
+
+
+def in_container() -> bool:
+    """Return whether this is a container. Podman, Docker and systemd create a file; Kubernetes sets a variable."""
+    return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ

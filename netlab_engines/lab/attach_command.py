@@ -1,0 +1,23 @@
+"""`netlab attach`: connect this terminal to a host of a notebook's live network."""
+
+import argparse
+
+from netlab.base.errors import NetlabError
+from netlab_engines.lab import terminal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `netlab attach`."""
+    parser.add_argument("host", nargs="?", help="the host (default: the host of the newest terminal)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Connect to the newest waiting terminal of a host."""
+    found = terminal.offered(options.host)
+    if not found:
+        which = f" of {options.host}" if options.host else ""
+        name = options.host or "h1"
+        raise NetlabError(
+            f"There is no terminal{which} to attach to; in a notebook, lab[{name!r}].terminal() makes one."
+        )
+    return terminal.attach(found[-1])

@@ -1,0 +1,82 @@
+"""The links of a live network: change their properties, switch them off and on."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from netlab.base.errors import ScenarioError
+from netlab.network.change import Change, changed, planned_difference
+from netlab.network.link import field_problems
+from netlab.network.topology import Topology
+from netlab_engines.lab.session import Session
+
+
+class Wired(Protocol):
+    """The part of a lab that its links use."""
+
+    session: Session
+    topology: Topology
+    changes: list[Change]
+
+
+class LiveLink:
+    """A link of a lab, identified by its ends and, among parallel links, by its number from 1."""
+
+    def __init__(self, lab: Wired, ends: tuple[str, str], number: int) -> None:
+        self._lab = lab
+        self.position = lab.topology.position(*ends, number)
+        self._ends = ends
+        self._number = number
+
+    def __repr__(self) -> str:
+        return f"LiveLink({self._lab.topology.links[self.position]!r})"
+
+    def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
+        """Change properties of the link now; others keep their values.
+
+        Parameters
+        ----------
+        reverse : mapping, optional
+            The fields whose values differ in the direction from the second node of `lab.link(first, second)` to the first.
+        **direction
+            Fields of `netlab.Link`, such as `rate_mbps=2, loss_rate=0.01`.
+
+        Raises
+        ------
+        ScenarioError
+            With a list of all mistakes; the link is not changed then.
+        """
+        if problems := field_problems("link", direction, reverse):
+            raise ScenarioError(problems)
+        old = self._lab.topology.links[self.position]
+        link = changed(old, self._ends[0], direction, reverse or {})
+        forward, backward = link.forward, link.backward
+        links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
+        topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)
+        problems = topology.problems()
+        if problems:
+            raise ScenarioError(problems)
+        for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
+            if before != after:
+                # Only the fields that differ, so that a rate which follows a trace continues.
+                shape: Any = planned_difference(before, after)
+                self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
+        self._lab.topology = topology
+        if link != old:
+            self._note(reverse=reverse, **direction)
+
+    def down(self) -> None:
+        """Switch the link off; packets on it are lost."""
+        self._switch(False)
+
+    def up(self) -> None:
+        """Switch the link on again, with its former addresses and routes."""
+        self._switch(True)
+
+    def _switch(self, up: bool) -> None:
+        both = [2 * self.position, 2 * self.position + 1]
+        self._lab.session.request().change(directions=both, shape=None, up=up)
+        self._note(up=up)
+
+    def _note(self, **words: Any) -> None:
+        at_s = round(self._lab.session.now_s, 6)
+        self._lab.changes.append(Change(at_s=at_s, link=self._ends, number=self._number, **words))

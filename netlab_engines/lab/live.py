@@ -1,0 +1,444 @@
+"""`nl.live`: a network that is built once and then runs one command after the other.
+
+Between commands the kernel waits and its clock stands still: the results do not depend on how long the user thinks. On the
+native engine the same commands work in real time: the network goes on between commands, and results are not repeatable.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shutil
+import sys
+import time
+import weakref
+from collections.abc import Container, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import pandas as pd
+
+from netlab import captures, engines, measure
+from netlab.base import scratch
+from netlab.base.arguments import explain_bad_arguments
+from netlab.base.errors import RunError, ScenarioError, one_of
+from netlab.base.values import is_number, shown
+from netlab.base.version import VERSION
+from netlab.captures import Capture
+from netlab.engines import Engine
+from netlab.measure.results import Run
+from netlab.network.change import Change
+from netlab.network.topology import Topology
+from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
+from netlab.protocol.session import Session as GuestSession
+from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
+from netlab.traffic import Command, Tcp, Traffic, Udp
+from netlab_engines.base import agent_plan, refuse_own
+from netlab_engines.files import CAPTURES
+from netlab_engines.lab import magics
+from netlab_engines.lab.links import LiveLink
+from netlab_engines.lab.nodes import Host
+from netlab_engines.lab.session import Session
+
+WALL_LIMIT_S = 60.0
+CAPTURE_BYTES = 64 << 20
+STEP_S = 0.5
+LONGEST_ADVANCE_S = 86_400.0
+
+
+@explain_bad_arguments("nl.live(network)")
+def live(
+    network: Topology | Scenario | Mapping[str, Any],
+    seed: int = 1,
+    *,
+    interval_s: float = DEFAULT_INTERVAL_S,
+    sysctls: Mapping[str, Any] | None = None,
+    wall_limit_s: float = WALL_LIMIT_S,
+    engine: str | Engine | None = None,
+) -> Lab:
+    """Build a network that waits for commands.
+
+    Parameters
+    ----------
+    network : Topology, Scenario or dict
+        The network; a dict has the form of a topology file. Of a scenario only the network is used.
+    seed : int
+        The seed of all random draws, in engines with virtual time.
+    interval_s : float
+        Length in s of the intervals of the time series, at least 0.001.
+    sysctls : mapping, optional
+        Kernel settings of every node.
+    wall_limit_s : float
+        Longest wall-clock time in s that one command may take.
+    engine : {"pocket", "native", "library"} or Engine, optional
+        The engine that runs the network; None uses $NETLAB_ENGINE, or else the pocket kernel. The library kernel starts in a
+        fraction of the time and has traffic, changes, tables and captures, but no terminals, and its hosts can run only tc, ip
+        and sysctl commands.
+
+    Returns
+    -------
+    Lab
+        Close it with `close()`, or use it in a `with` statement.
+
+    Raises
+    ------
+    ScenarioError
+        With a list of all mistakes in the network.
+    EngineError, KernelError
+        If this machine lacks something; the message tells what to do.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:  # doctest: +SKIP
+    ...     print(lab["h1"].run("ping -c3 h2"))
+    """
+    return Lab(network_of(network), seed, interval_s, sysctls, wall_limit_s, engine)
+
+
+class Lab:
+    """A live network; see `live`.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network as it is now, with the changes by `link(...).change`.
+    changes : list of Change
+        The changes of links so far, with their times.
+    artifacts : Path
+        The directory of finished captures.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        seed: int,
+        interval_s: float,
+        sysctls: Mapping[str, Any] | None,
+        wall_limit_s: float,
+        engine: str | Engine | None,
+    ) -> None:
+        problems = topology.problems()
+        # Check the other settings with a scenario whose only traffic is a command that does nothing.
+        if not problems:
+            probe = Scenario(
+                topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
+            )
+            problems = probe.problems()
+        if not (is_number(interval_s) and interval_s >= 0.001):
+            problems.append(f"interval_s must be a number of at least 0.001, got {shown(interval_s)}")
+        if not (is_number(wall_limit_s) and wall_limit_s > 0):
+            problems.append(f"wall_limit_s must be above 0, got {shown(wall_limit_s)}")
+        if problems:
+            raise ScenarioError(problems)
+        self.topology = topology
+        self.changes: list[Change] = []
+        self._scenario = Scenario(topology, [], LONGEST_ADVANCE_S, seed, interval_s, sysctls or {})
+        self._plan = self._scenario.plan()
+        self._items: list[Any] = []
+        self._flows: dict[str, LiveFlow] = {}
+        self._totals: Any = {"flows": [], "datagrams": []}
+        self._streams: list[StreamSample] = []
+        self._queues: list[QueueSample] = []
+        self._captures: dict[str, LiveCapture] = {}
+        # A run's directory: if this process is killed, the next run removes it.
+        artifacts = ExitStack()
+        self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
+        place = engines.choose(engine)
+        try:
+            guest = place.open(self._plan)
+        except BaseException:
+            artifacts.close()
+            raise
+        self.session = Session(guest, float(wall_limit_s))
+        self._finalizer = weakref.finalize(self, _close, guest, artifacts)
+        try:
+            plan = agent_plan(self._plan, guest.clock)
+            # Not by the session: its wall limit is for what a person asks.
+            began_ns = guest.request().build(plan=plan, programs=True)["origin_ns"]
+            guest.request().advance(until_s=0.0, progress_s=None)
+        except BaseException:
+            self.close()
+            raise
+        self.origin = captures.Origin(began_ns, captures.nodes_by_address(self._plan))
+        magics.note(self)
+        if "IPython" in sys.modules:
+            # In a notebook the first lab makes `%host` and `%%host` available.
+            magics.register()
+
+    # Life cycle -----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the lab; its tables stay readable. A second call does nothing."""
+        if not self.closed and self._flows:
+            try:
+                self._refresh()
+            except (RunError, KeyboardInterrupt):
+                pass
+        self.session.guest.close()
+
+    @property
+    def closed(self) -> bool:
+        """True if the lab has ended."""
+        return self.session.closed
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"at {self.now_s:.3f} s"
+        return f"Lab({self.topology!r}, {state})"
+
+    # Commands -------------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        nodes = self.__dict__.get("topology", Topology()).nodes
+        if name in nodes:
+            raise AttributeError(
+                f"for the node {name} write lab[{name!r}], for example lab[{name!r}].run('ip address')"
+            )
+        raise AttributeError(f"a lab has no attribute {name!r}; lab[...] returns one of its nodes {', '.join(nodes)}")
+
+    def __getitem__(self, name: str) -> Host:
+        if name not in self.topology.nodes:
+            raise ScenarioError([f"node: {one_of(name, self.topology.nodes)}"])
+        return Host(self.session, name, self.addresses[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.topology.nodes)
+
+    @property
+    def now_s(self) -> float:
+        """Network time in s since the lab was built."""
+        if self.session.guest.clock == "real" and not self.closed:
+            # The network goes on between requests, so ask for the time.
+            self.session.request().advance(until_s=0.0, progress_s=None)
+        return self.session.now_s
+
+    def advance(self, duration_s: float, *, pace: float | None = None) -> None:
+        """Let network time pass.
+
+        Parameters
+        ----------
+        duration_s : float
+            The network time in s.
+        pace : float, optional
+            Seconds of network time per second of wall-clock time: 1 is real time, 0.1 ten times slower. None is as fast as
+            possible.
+        """
+        if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
+            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
+        if pace is not None and not (is_number(pace) and pace > 0):
+            raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
+        if pace not in (None, 1) and self.session.guest.clock == "real":
+            raise ScenarioError([f"pace must be 1 or left out, got {shown(pace)}: the native engine runs in real time"])
+        began_s, wall_s = self.now_s, time.monotonic()
+        step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
+        steps = max(1, math.ceil(duration_s / step_s - 1e-9))
+        for step in range(1, steps + 1):
+            until_s = began_s + min(duration_s, step * step_s)
+            self.session.request().advance(until_s=until_s, progress_s=None)
+            if pace is not None:
+                time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
+
+    def start(self, item: Traffic) -> LiveFlow:
+        """Start netlab's own traffic, now or `item.start_s` later; it runs whenever network time passes.
+
+        Raises
+        ------
+        ScenarioError
+            With a list of all mistakes in the item.
+        """
+        # Check it with the network as it is now.
+        Scenario(self.topology, [item], LONGEST_ADVANCE_S, self._scenario.seed, 1.0).validate()
+        if isinstance(item, Command):
+            raise ScenarioError([f"to start a command use lab[{item.host!r}].start({item.command!r})"])
+        if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
+            raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
+        if isinstance(item, Tcp) and item.initial_window_segments is not None:
+            raise ScenarioError(["initial_window_segments cannot be set in a live network; use nl.run"])
+        label = _unused(item.label, self._flows)
+        (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
+        planned["label"] = label
+        if self.session.guest.name != "library":
+            refuse_own([planned], self.session.guest.name)
+        self.session.request().start(item=planned)
+        self._flows[label] = LiveFlow(self, label)
+        return self._flows[label]
+
+    def link(self, a: str, b: str, number: int = 1) -> LiveLink:
+        """Return the link between two nodes; `number`, from 1, selects one of several parallel links."""
+        return LiveLink(self, (a, b), number)
+
+    def capture(
+        self,
+        a: str,
+        b: str,
+        *,
+        snap_bytes: int = captures.DEFAULT_SNAP_BYTES,
+        filter: str = "",  # noqa: A002 (tcpdump's name)
+        name: str = "",
+    ) -> LiveCapture:
+        """Record the packets of a link from now on; the parameters are those of `netlab.Capture`."""
+        item = Capture(a, b, snap_bytes, filter, name)
+        position = self.link(a, b).position
+        problems = item.problems("capture")
+        if problems:
+            raise ScenarioError(problems)
+        captures.parse_filter(filter, self.addresses)
+        label = _unused(item.label, self._captures)
+        both = [2 * position, 2 * position + 1]
+        self.session.request().capture(name=label, directions=both, snap_bytes=snap_bytes)
+        made = LiveCapture(
+            self, item, label, [d["interface"] for d in self._plan["directions"][2 * position : 2 * position + 2]]
+        )
+        self._captures[label] = made
+        return made
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The IPv4 address of each node, by the node's name."""
+        return first_addresses(self._plan["addresses"])
+
+    # Measurements ---------------------------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        """All tables so far, in the form of a run's result."""
+        if not self.closed:
+            self._refresh()
+        items = []
+        for item in self._items:
+            stopped_s = self._flows[item["label"]].stopped_s
+            items.append(item if stopped_s is None else {**item, "duration_s": stopped_s - item["start_s"]})
+        counted = {row["flow"] for row in self._totals["flows"]}
+        begun = [item for item in items if item["label"] in counted]
+        plan = {**self._plan, "traffic": begun, "duration_s": self.now_s}
+        raw = {**self._totals, "streams": self._streams, "queues": self._queues}
+        settings = {
+            "scenario": {
+                **self._scenario.to_dict(),
+                "duration_s": self.now_s,
+                "traffic": [{name: word for name, word in item.items() if name != "own"} for item in begun],
+                **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
+            },
+            "network_s": self.now_s,
+            "engine": self.session.guest.name,
+            "clock": self.session.guest.clock,
+            "netlab": VERSION,
+        }
+        return measure.to_run(cast("Counters", raw), cast("Plan", plan), settings)
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """A row for each flow, with its totals as if it ended now."""
+        return self.run.flows
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """A row for each flow and interval so far."""
+        return self.run.intervals
+
+    @property
+    def queues(self) -> pd.DataFrame:
+        """A row for each queue and interval so far."""
+        return self.run.queues
+
+    def _refresh(self) -> None:
+        found = self.session.request().tables(streams=len(self._streams), queues=len(self._queues))
+        self._streams += found["streams"]
+        self._queues += found["queues"]
+        self._items = found["items"]
+        self._totals = found
+
+
+class LiveFlow:
+    """A flow that was started in a lab.
+
+    Attributes
+    ----------
+    stopped_s : float or None
+        The network time in s at which it was stopped, or None if it was not.
+    """
+
+    def __init__(self, lab: Lab, label: str) -> None:
+        self._lab = lab
+        self.label = label
+        self.stopped_s: float | None = None
+
+    def __repr__(self) -> str:
+        return f"LiveFlow({self.label!r})"
+
+    @property
+    def row(self) -> pd.Series:
+        """The flow's row of `lab.flows`."""
+        flows = self._lab.flows
+        found: pd.Series = flows[flows.flow == self.label].iloc[0]
+        return found
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """The flow's rows of `lab.intervals`."""
+        rows = self._lab.intervals
+        return rows[rows.flow == self.label].reset_index(drop=True)
+
+    def stop(self) -> None:
+        """Stop the flow now; its rows stay in the tables."""
+        if self.stopped_s is None:
+            self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
+
+
+class LiveCapture:
+    """A running capture of a lab's link."""
+
+    def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
+        self._lab = lab
+        self._item = item
+        self._label = label
+        self._interfaces = interfaces
+        self._path: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"LiveCapture({self._item!r})"
+
+    def stop(self) -> Path:
+        """End the capture and return its pcapng file, for example for Wireshark; the file is deleted with the lab object.
+
+        Raises
+        ------
+        RunError
+            If the capture lost packets because more arrived at one time than its ring holds.
+        """
+        if self._path is None:
+            lab = self._lab
+            lost = lab.session.request().stop_capture(name=self._label)["lost"]
+            folder = lab.session.guest.folder / CAPTURES
+            (made,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
+            self._path = Path(shutil.move(made, lab.artifacts / made.name))
+            if lost:
+                raise RunError(f"The capture {self._label} lost {lost} packets; the others are in {self._path}.")
+        return self._path
+
+    @property
+    def packets(self) -> pd.DataFrame:
+        """The packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`; reading it ends the capture."""
+        return captures.read_packets(self.stop())
+
+
+def _unused(label: str, taken: Container[str]) -> str:
+    """Return the label, with a number appended if it is already used."""
+    return next(
+        name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
+    )
+
+
+def _close(guest: GuestSession, artifacts: ExitStack) -> None:
+    guest.close()
+    artifacts.close()

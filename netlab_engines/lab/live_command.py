@@ -1,0 +1,32 @@
+"""`netlab live`: Mininet's prompt for a live network."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from netlab.base.errors import ScenarioError
+from netlab_engines.lab.live import live
+from netlab_engines.lab.player import NO_LIMIT_S, play, size, write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `netlab live`."""
+    parser.add_argument("topology", help="a topology or scenario file in JSON")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Open Mininet's prompt for a live network."""
+    try:
+        words = json.loads(Path(options.topology).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError([f"{options.topology} cannot be read: {error.strerror}"]) from None
+    except ValueError as error:
+        raise ScenarioError([f"{options.topology} is not JSON: {error}"]) from None
+    with live(words, options.seed, wall_limit_s=NO_LIMIT_S) as lab:
+        if not sys.stdin.isatty():
+            return lab.session.request(write).prompt_lines(lines=sys.stdin.read())["code"]
+        rows, columns = size()
+        pid = lab.session.request().prompt(rows=rows, columns=columns)["pid"]
+        return play(lab.session, pid, paced=True)

@@ -1,0 +1,423 @@
+"""A live network that plays in a notebook: curves grow, and sliders change its links meanwhile.
+
+The page sets the pace: a `Play` widget counts in the browser, and its next message waits for the reply to the last.
+Each message lets the loop that receives it draw a few pictures at most, because a message costs JupyterLab about as
+much as a picture. So messages never queue up before a slow browser or connection, nothing runs while nobody looks, and
+closing the tab stops the traffic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import html
+import signal
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from netlab import engines, plots
+from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.units import rate_mbps
+from netlab.base.values import is_number, shown
+from netlab.engines import Engine
+from netlab.network.queue_names import queue_names
+from netlab.network.topology import Topology
+from netlab.plots import page
+from netlab.plots.notebook import notebook_forms
+from netlab.plots.strips import Strips
+from netlab.protocol.plan import StreamSample
+from netlab.protocol.requests import Tables
+from netlab.runs.scenario import Scenario, network_of
+from netlab.traffic import Command, Traffic
+from netlab.widgets.controls import in_columns
+from netlab.widgets.link_controls import Controls, Sliders, facing, link_sliders
+
+if TYPE_CHECKING:
+    from netlab_engines.lab.live import Lab
+
+QUANTITIES = ("goodput_mbps", "cwnd_segments", "backlog_packets")
+PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+LONGEST_S = 3600.0
+PICTURE_S, BEAT_S = 0.1, 0.3
+LATEST_S = 0.3
+"""The time in s by which a late picture may catch up."""
+AHEAD = 4
+"""Pictures per message of the page: one more than fit between two messages, in case the next is late."""
+WORK_S = 0.1
+"""The wall-clock time in s for computing a picture's network time; a slower network plays slower than requested."""
+PARTS = 10
+WALL_LIMIT_S = 20.0
+POINTS = 300
+MEAN_S = 1.0
+"""The time in s over which goodput is averaged: an interval has only a handful of segments of a slow flow."""
+
+_by_cell: dict[object, LivePanel] = {}
+
+
+def live(
+    network: Topology | Scenario | Mapping[str, Any],
+    traffic: Sequence[Traffic],
+    controls: Controls | None = None,
+    *,
+    seed: int = 1,
+    pace: float = 10.0,
+    first_s: float = 10.0,
+    window_s: float = 60.0,
+    duration_s: float = 600.0,
+    engine: str | None = None,
+) -> LivePanel:
+    """Show a network whose traffic runs live, with sliders that change its links meanwhile.
+
+    It shows its first seconds and waits for *Play*. The curves mark the sliders' changes; goodput is the mean over a
+    second. A page without widgets shows the first seconds as a figure.
+
+    Parameters
+    ----------
+    network : Topology
+        Or the dict of a topology file, or a scenario, whose network is used. At least one link has a rate.
+    traffic : sequence of Traffic
+        The traffic; no commands.
+    controls : mapping, optional
+        The sliders: fields by link, such as ``{("r1", "h2"): ["rate_mbps", "loss_rate"]}``, or with their ranges,
+        ``{("r1", "h2"): {"rate_mbps": (1, 20)}}``. Fields are rate_mbps, delay_ms, jitter_ms, loss_rate, queue_packets
+        and queue_bytes. By default, all fields of links with a rate. A slider sets the direction from the first node to
+        the second, and the way back if both have the same value.
+    seed : int
+        Determines everything random.
+    pace : float
+        Network time in s per second of wall-clock time at the start, from 0.1 to 100.
+    first_s, window_s, duration_s : float
+        Network time in s: when the panel is first shown, in the window of the curves, and at the end.
+    engine : str, optional
+        As for `netlab.live`; by default the fastest that supports it.
+
+    Returns
+    -------
+    LivePanel
+        Its `lab` is the live network, its `figure` all measurements so far; `close()` ends it, and running its cell again does too.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake.
+    """
+    topology = network_of(network)
+    scenario = Scenario(topology, traffic, LONGEST_S, seed)
+    sliders, problems = link_sliders(topology, controls)
+    problems = scenario.problems() + problems
+    limits = {"pace": (pace, PACES[0], PACES[-1]), "first_s": (first_s, 0, LONGEST_S)}
+    limits |= {"window_s": (window_s, 1, LONGEST_S), "duration_s": (duration_s, 1, LONGEST_S)}
+    problems += [
+        f"{name} must be from {low:g} to {high:g}, got {shown(value)}"
+        for name, (value, low, high) in limits.items()
+        if not (is_number(value) and low <= value <= high)
+    ]
+    if isinstance(traffic, (list, tuple)) and any(isinstance(item, Command) for item in traffic):
+        problems.append("a panel runs no commands; open the network with netlab.live and run them in its hosts")
+    if problems:
+        raise ScenarioError(problems)
+    panel = LivePanel(scenario, sliders, engines.decide(engine, [scenario.plan()]), window_s, duration_s)
+    panel.pace = min(PACES, key=lambda one: abs(one - pace))
+    try:
+        panel.pass_by(first_s)
+    except BaseException:
+        panel.close()
+        raise
+    return panel
+
+
+class LivePanel:
+    """A live network with growing curves and sliders; see `live`.
+
+    Attributes
+    ----------
+    lab : Lab
+        The network.
+    controls : dict
+        The sliders, by link and field.
+    message : str
+        The message that it shows, empty if there is none.
+    """
+
+    def __init__(
+        self, scenario: Scenario, controls: Sliders, engine: str | Engine, window_s: float, duration_s: float
+    ) -> None:
+        self.controls, self.pace, self.message = controls, 1.0, ""
+        self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
+        self._lock = threading.RLock()
+        self._main_loop = _running_loop() if threading.current_thread() is threading.main_thread() else None
+        self._drawn_s, self._credit = 0.0, 0
+        self._next: asyncio.TimerHandle | None = None
+        self._interval_s = max(0.01, round(window_s / POINTS, 3))
+        self._parts = 1
+        # Hide the Play widget: its own buttons have no accessible names.
+        self.beat = ipywidgets.Play(interval=round(1000 * BEAT_S), max=2**31 - 1, layout={"display": "none"})
+        self.beat.observe(self._on_beat, names="value")
+        self.buttons: dict[str, ipywidgets.Button] = {}
+        for label, tooltip, do in (
+            ("Play", "let network time pass, or stand still", self._switch),
+            ("Step", "let a tenth of a second pass, at this speed", self.step),
+            ("Slower", "less network time in a second", functools.partial(self._shift, -1)),
+            ("Faster", "more network time in a second", functools.partial(self._shift, 1)),
+            ("Begin again", "start the network anew, as the sliders stand", self.begin_again),
+        ):
+            self.buttons[label] = ipywidgets.Button(description=label, tooltip=f"{label}: {tooltip}")
+            self.buttons[label].on_click(functools.partial(self._guarded, do))
+        for (link, field), control in controls.items():
+            control.observe(
+                functools.partial(self._guarded, functools.partial(self._change, link, field)), names="value"
+            )
+        self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
+        row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
+        self._sliders = in_columns(list(controls.values()))
+        self.box = ipywidgets.VBox([row, self._sliders, self._alert, self._picture])
+        self._begin(scenario.topology)
+        _close_earlier(self)
+
+    @property
+    def figure(self) -> Any:
+        """All measurements so far, as an interactive figure."""
+        return plots.time_series(self.lab.run, QUANTITIES[:2])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        page.show_once()
+        bundle = self.box._repr_mimebundle_(**kwargs) or {}
+        return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"LivePanel({self.lab!r})"
+
+    # Actions
+
+    @property
+    def playing(self) -> bool:
+        """True while network time passes by itself."""
+        return bool(self.beat.playing)
+
+    def play(self) -> None:
+        """Let network time pass continuously."""
+        self._drawn_s = time.monotonic()
+        # A page that was reloaded sends messages only after this value changes.
+        self.beat.playing = False
+        self.beat.playing = True
+        self.buttons["Play"].description = "Pause"
+
+    def pause(self) -> None:
+        """Stop network time."""
+        self.beat.playing = False
+        self.buttons["Play"].description = "Play"
+        self._tell_main_loop()
+
+    def step(self) -> None:
+        """Let a tenth of a second of network time pass at the current speed."""
+        self.pause()
+        self.pass_by(PICTURE_S * self.pace)
+
+    def begin_again(self) -> None:
+        """Start the network again with the sliders' settings."""
+        with self._lock:
+            self.lab.close()
+            self._begin(self.lab.topology)
+            self._draw()
+
+    def close(self) -> None:
+        """End the network and remove the panel; a second call does nothing."""
+        self.pause()
+        with self._lock:
+            self.lab.close()
+        for widget in (
+            self.beat,
+            *self.buttons.values(),
+            *self.controls.values(),
+            *(widget for row in self._sliders.children for widget in (*row.children, row)),
+            self._sliders,
+            self._alert,
+            self._picture,
+            self.box,
+        ):
+            widget.close()
+
+    def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
+        """Let network time pass, as much as can be computed in `work_s` seconds, and draw."""
+        with self._lock:
+            now_s, began_s = self.lab.session.now_s, time.monotonic()
+            part_s = (min(now_s + duration_s, self._duration_s) - now_s) / self._parts
+            for part in range(1, self._parts + 1):
+                self.lab.session.request().advance(until_s=now_s + part * part_s, progress_s=None)
+                if time.monotonic() - began_s > work_s:
+                    break
+            # Each part is a round trip between processes, which on a busy machine takes longer than the work of a small network.
+            self._parts = PARTS if time.monotonic() - began_s > WORK_S / 2 else 1
+            if self.lab.session.now_s >= self._duration_s - 1e-6:
+                self.pause()
+            self._draw()
+
+    def _begin(self, topology: Topology) -> None:
+        """Start the live network with its traffic, and empty curves."""
+        # This import needs Linux, and the module is imported on every system.
+        from netlab_engines.lab.live import Lab
+
+        step_s, seed = self._interval_s, self._scenario.seed
+        self.lab: Lab = Lab(topology, seed, step_s, None, WALL_LIMIT_S, self._engine)
+        flows = [self.lab.start(item).label for item in self._scenario.traffic]
+        self._queue_names = queue_names([(hop.interface, hop.src, hop.dst) for hop in topology.hops()])
+        self._strips = Strips(QUANTITIES, self._window_s, round(self._window_s / step_s) + 1, flows)
+        self._seen = {"streams": 0, "queues": 0, "changes": 0}
+        self._received: dict[tuple[str, int], int] = defaultdict(int)
+        self._latest: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=max(1, round(MEAN_S / step_s))))
+        self._arrived_to: dict[str, int] = defaultdict(int)
+
+    def _switch(self) -> None:
+        # After a page was reloaded, the panel is still in the playing state, but receives no messages.
+        if self.playing and time.monotonic() - self._drawn_s < 2:
+            self.pause()
+        else:
+            self.play()
+
+    def _shift(self, by: int) -> None:
+        self.pace = PACES[min(max(PACES.index(self.pace) + by, 0), len(PACES) - 1)]
+        self._draw()
+
+    def _change(self, link: tuple[str, str], field: str) -> None:
+        """Set a field of a link to its slider's value; both directions if they were equal."""
+        value = self.controls[link, field].value
+        if isinstance(value, float):
+            value = float(f"{value:.3g}")
+        there, back = facing(self.lab.topology, link)
+        if getattr(there, field) == getattr(back, field):
+            self.lab.link(*link).change(**{field: value})
+        else:
+            self.lab.link(link[1], link[0]).change(reverse={field: value})
+        self._draw()
+
+    def _on_beat(self, _change: Any) -> None:
+        self._credit = AHEAD
+        self._tell_main_loop()
+        # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
+        if (loop := _running_loop()) is not None:
+            self._await_moment(loop)
+        else:
+            self._go_on()
+
+    def _tell_main_loop(self) -> None:
+        if self._main_loop is not None and not self._main_loop.is_closed() and sys.platform != "emscripten":
+            self._main_loop.call_soon_threadsafe(self._hear_interrupts)
+
+    def _await_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Schedule the next picture, replacing one that is already scheduled."""
+        if self._next is not None:
+            self._next.cancel()
+        if self.playing and self._credit > 0:
+            self._credit -= 1
+            self._next = loop.call_later(max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._at_moment, loop)
+
+    def _at_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._go_on()
+        self._await_moment(loop)
+
+    def _go_on(self) -> None:
+        now_s = time.monotonic()
+        passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
+        if self.playing:
+            self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
+
+    def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
+        """Run an action; show an error of netlab in the panel, and pause after it."""
+        with self._lock:
+            self._say("")
+            try:
+                what()
+            except KeyboardInterrupt:
+                self.pause()
+            except NetlabError as error:
+                self.pause()
+                self._say(str(error))
+
+    def _say(self, sentence: str) -> None:
+        self.message = sentence
+        self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
+        self._alert.layout.display = None if sentence else "none"
+
+    def _hear_interrupts(self) -> None:
+        """Handle interrupts while the network plays: between cells a notebook's kernel ignores them."""
+        handler = signal.getsignal(signal.SIGINT)
+        if self.playing and handler == signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._interrupted)
+        elif not self.playing and handler == self._interrupted:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _interrupted(self, _number: int, _frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.pause()
+
+    # Display
+
+    def _draw(self) -> None:
+        """Draw all measurements that arrived since the last picture."""
+        found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
+        self._take_streams(found["streams"])
+        self._take_datagrams(found)
+        for sample in found["queues"]:
+            name = f"queue {self._queue_names[sample['interface']]}"
+            if sample["backlog_packets"] or name in self._strips.names:
+                self._strips.add("backlog_packets", name, sample["t_s"], sample["backlog_packets"])
+        for change in self.lab.changes[self._seen["changes"] :]:
+            self._strips.mark(change.at_s, change.words())
+        self._seen["streams"] += len(found["streams"])
+        self._seen["queues"] += len(found["queues"])
+        self._seen["changes"] = len(self.lab.changes)
+        speed = "real time" if self.pace == 1 else f"{self.pace:g} times real time"
+        self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
+
+    def _take_streams(self, samples: Sequence[StreamSample]) -> None:
+        """Add the samples of TCP connections to the curves, summed over the connections of a flow."""
+        sums: dict[tuple[str, float], list[float]] = {}
+        for row in samples:
+            own = (row["flow"], row["stream"])
+            both = sums.setdefault((row["flow"], row["t_s"]), [0.0, 0.0])
+            received_bytes = row["received_bytes"] or 0
+            both[0] += received_bytes - self._received[own]
+            both[1] += row["cwnd_segments"] or 0
+            self._received[own] = received_bytes
+        for (flow, t_s), (fresh_bytes, window) in sums.items():
+            self._add_goodput(flow, t_s, fresh_bytes)
+            self._strips.add("cwnd_segments", flow, t_s, window)
+
+    def _take_datagrams(self, found: Tables) -> None:
+        """Add the goodput of UDP flows to the curves, also for intervals without a datagram."""
+        whole = int(found["now_s"] / self._interval_s + 1e-6)
+        arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
+        for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
+            for number in range(self._arrived_to[flow], whole):
+                self._add_goodput(flow, (number + 1) * self._interval_s, arrived.get((flow, number), 0))
+            self._arrived_to[flow] = whole
+
+    def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
+        latest = self._latest[flow]
+        latest.append(fresh_bytes)
+        self._strips.add("goodput_mbps", flow, t_s, rate_mbps(sum(latest), len(latest) * self._interval_s))
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that calls this thread; None outside a notebook's kernel."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _close_earlier(panel: LivePanel) -> None:
+    """Close the panel that an earlier run of the current cell made."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    cell = parent.get("metadata", {}).get("cellId")
+    if cell in _by_cell:
+        _by_cell.pop(cell).close()
+    if cell is not None:
+        _by_cell[cell] = panel

@@ -1,0 +1,60 @@
+"""`netlab mininet`: a Mininet script without root."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from netlab.base.errors import ScenarioError
+from netlab_engines.lab.script import run_script
+from netlab_engines.lab.script_check import check
+
+EXIT_WARNINGS = 1
+EXIT_STOPS = 2
+MORE = """The script is checked first: Python 2, missing modules and programs, what Linux bridges lack of Open vSwitch.
+If it cannot run, the exit status is 2 and no part of it runs; other problems are warnings.
+
+The script writes directly to your files, with your permissions: next to itself, to .., to ~, to /tmp and to every other
+directory that you may write to. So its files remain however it ends. It sees private copies of the system's directories (/etc,
+/usr, /var, ...), where it is root; files that it writes there are copied to a directory SCRIPT.files next to it at the end, and
+their names are printed.
+
+Ctrl-C, SIGTERM (as from timeout) and SIGHUP interrupt the script. Its own finally and atexit then have 10 s and can use the
+network; a second Ctrl-C ends it at once."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `netlab mininet`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = MORE
+    parser.add_argument("--seed", type=int, default=1, help="the seed of all random draws (default: 1)")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="check the script and do not run it; the exit status is 0 without problems, 1 with warnings, 2 if it cannot run",
+    )
+    parser.add_argument("script", help="a Mininet script in Python")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's arguments")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Check a Mininet script and run it."""
+    path = Path(options.script)
+    if options.arguments == ["--check"] and not _mentions_check(path):
+        options.check = True
+    problems = check(path, Path.cwd())
+    stops = [problem for problem in problems if problem.stops]
+    if stops:
+        raise ScenarioError([problem.sentence() for problem in problems])
+    for problem in problems:
+        print(f"netlab: {problem.sentence()}", file=sys.stderr)
+    sys.stderr.flush()
+    if options.check:
+        if not problems:
+            print(f"Found no problems in {path}.")
+        return EXIT_WARNINGS if problems else 0
+    return run_script([options.script, *options.arguments], options.seed).code
+
+
+def _mentions_check(path: Path) -> bool:
+    """Return whether a script may have an option --check of its own."""
+    return path.is_file() and b"check" in path.read_bytes()

@@ -1,0 +1,169 @@
+"""The nodes of a live network: run commands in their shells, start background processes, read and write files."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from netlab.base.errors import RunError
+from netlab_engines.lab.session import Session
+
+if TYPE_CHECKING:
+    from netlab_engines.lab.terminal import Terminal
+
+PATIENCE_S = 5.0
+"""The wall-clock time in s after which a running command is reported; by then an hour of virtual time may have passed."""
+
+
+class Output(str):
+    """The output of a command; `exit_code` is its exit status, 0 for success."""
+
+    __slots__ = ("exit_code",)
+    exit_code: int
+
+    def __new__(cls, text: str, exit_code: int) -> Output:
+        """Return the text with the exit code."""
+        made = super().__new__(cls, text)
+        made.exit_code = exit_code
+        return made
+
+
+class Host:
+    """A node of a lab with its shell, which keeps its directory and variables from one command to the next.
+
+    Attributes
+    ----------
+    name : str
+        The node's name.
+    address : str
+        The node's IPv4 address.
+    """
+
+    def __init__(self, session: Session, name: str, address: str) -> None:
+        self._session = session
+        self.name = name
+        self.address = address
+
+    def __repr__(self) -> str:
+        return f"Host({self.name!r})"
+
+    def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
+        """Run a command until it ends, and return its output.
+
+        Parameters
+        ----------
+        command : str
+            One or more lines for bash. Names of nodes can be used as addresses.
+        on_text : callable, optional
+            Called with each piece of output while the command runs.
+
+        Raises
+        ------
+        RunError
+            If the command took longer than the lab's wall-clock limit.
+        KeyboardInterrupt
+            After Ctrl-C; the command was interrupted too, and you can go on using the lab.
+        """
+        parts: list[str] = []
+        told_s = time.monotonic() + PATIENCE_S
+
+        def heard(text: str) -> None:
+            parts.append(text)
+            if on_text is not None:
+                on_text(text)
+
+        def wait() -> None:
+            nonlocal told_s
+            if time.monotonic() >= told_s:
+                told_s = math.inf
+                sys.stderr.write(
+                    f"{command!r} on {self.name} is still running; to stop it press Ctrl-C, or in a notebook the stop button.\n"
+                )
+
+        answer = self._session.request(heard, wait).run(node=self.name, command=command)
+        return Output("".join(parts), answer["code"])
+
+    def start(self, command: str) -> Process:
+        """Start a command in the background; it runs whenever network time passes."""
+        pid = self._session.request().background(node=self.name, command=command)["pid"]
+        return Process(self._session, self.name, command, pid)
+
+    def read(self, path: str) -> bytes:
+        """Return the content of one of the host's files; relative paths start in its home directory."""
+        return bytes.fromhex(self._session.request().read(node=self.name, path=path)["hex"])
+
+    def write(self, path: str, data: bytes | str) -> None:
+        """Write one of the host's files; relative paths start in its home directory."""
+        raw = data.encode() if isinstance(data, str) else data
+        self._session.request().write(node=self.name, path=path, hex=raw.hex())
+
+    def terminal(self) -> Terminal:
+        """Return a terminal of this host for JupyterLab or a shell; its display in a notebook tells how to open it."""
+        # This request raises the right error on an engine whose hosts have no programs, and so no terminals.
+        self.read("/dev/null")
+        # Imported here, because it needs modules that only Linux has.
+        from netlab_engines.lab import terminal
+
+        return terminal.Terminal(self._session, self.name)
+
+
+class Process:
+    """A command that runs in the background."""
+
+    def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
+        self._session = session
+        self._pid = pid
+        self.node = node
+        self.command = command
+        self._offset = 0
+        self._text = ""
+        self._code: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
+
+    def _look(self, wait_s: float = 0.0) -> None:
+        found = self._session.request().process(pid=self._pid, offset=self._offset, wait_s=wait_s)
+        self._text += found["text"]
+        self._offset, self._code = found["offset"], found["code"]
+
+    @property
+    def output(self) -> str:
+        """The command's output so far."""
+        self._look()
+        return self._text
+
+    @property
+    def exit_code(self) -> int | None:
+        """The command's exit status, or None while it runs."""
+        self._look()
+        return self._code
+
+    def wait(self, limit_s: float = 60.0) -> Output:
+        """Let network time pass until the command ends, at most `limit_s` seconds, and return its output.
+
+        Raises
+        ------
+        RunError
+            If the command has not ended by then.
+        """
+        self._look(limit_s)
+        if self._code is None:
+            raise RunError(
+                f"{self.command!r} on {self.node} has not ended after {limit_s:g} s of network time. "
+                "Set a larger limit_s, or end it with stop()."
+            )
+        return Output(self._text, self._code)
+
+    def stop(self, number: int = signal.SIGINT) -> Output:
+        """Send the command a signal, by default that of Ctrl-C, and return its output; kill it if it does not end."""
+        for how in (number, signal.SIGTERM, signal.SIGKILL):
+            self._look()
+            if self._code is None:
+                self._session.request().signal(pid=self._pid, number=int(how))
+                self._look(1.0)
+        return Output(self._text, -signal.SIGKILL if self._code is None else self._code)

@@ -1,0 +1,101 @@
+"""Connect the terminal in which netlab was started to a program in a guest."""
+
+import os
+import re
+import select
+import shutil
+import signal
+import sys
+import time
+
+from netlab_engines.agent.terminals import OFFER, PACE, PACE_NO_MORE
+from netlab_engines.lab import terminal
+from netlab_engines.lab.session import Session
+
+NO_LIMIT_S = 1e9
+_OFFERED = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
+FAST_TURN_S = 0.5
+CTRL_C = b"\x03"
+
+
+def play(session: Session, pid: int, *, paced: bool) -> int:
+    """Connect this terminal to a program in the guest until it ends, and return its exit code.
+
+    With `paced` the network runs in real time. If the program asks for a terminal of a node, the command that opens it in
+    another shell is printed.
+    """
+    offered: list[terminal.Terminal] = []
+
+    def offer(found: re.Match[str]) -> str:
+        offered.append(terminal.Terminal(session, found[1]))
+        return f"In another shell, type: {offered[-1].command}\r\n"
+
+    typed = b""
+
+    stopping = session.stopping
+    show = write if stopping is None else stopping.guarded(write)
+
+    def read_keys(patience_s: float) -> None:
+        nonlocal typed
+        if not select.select(reading, [], [], patience_s)[0]:
+            return
+        try:
+            data = os.read(reading[0], terminal.READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            # The terminal was closed.
+            reading.clear()
+            if stopping is None:
+                raise SystemExit(128 + signal.SIGHUP)
+            stopping.ask(signal.SIGHUP)
+        typed += data
+        if CTRL_C in typed and stopping is not None and not paced:
+            typed = typed.replace(CTRL_C, b"")
+            stopping.ask(signal.SIGINT)
+
+    def look() -> None:
+        # The guest receives keys only between two turns, and a turn lasts as long as a program computes.
+        nonlocal typed
+        read_keys(0)
+        if CTRL_C in typed:
+            typed = typed.replace(CTRL_C, b"")
+            session.guest.interrupt()
+
+    wall_s = time.monotonic()
+    network_s, keys = 0.0, ""
+    now_s: float | None = None
+    reading = [sys.stdin.fileno()]
+    with terminal.raw(sys.stdin.fileno()):
+        while True:
+            turn_s = terminal.TURN_S if paced else FAST_TURN_S
+            answer = session.request(on_wait=look).turn(pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
+            # Use the lab's clock: other terminals also let time pass.
+            network_s += turn_s if now_s is None else answer["now_s"] - now_s
+            now_s = answer["now_s"]
+            text = _OFFERED.sub(offer, answer["text"])
+            for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
+                if mark in text:
+                    text, paced = text.replace(mark, ""), meaning
+                    if paced and stopping is not None:
+                        stopping.reset()
+            show(text)
+            if answer["ended"]:
+                return int(answer["code"] or 0)
+            ahead_s = network_s - (time.monotonic() - wall_s)
+            if not paced or ahead_s < -terminal.MOST_BEHIND_S:
+                wall_s, network_s, ahead_s = time.monotonic(), 0.0, 0.0
+            read_keys(max(0.0, ahead_s))
+            keys, typed = typed.decode(errors="replace"), b""
+
+
+def size() -> tuple[int, int]:
+    """Return the numbers of rows and columns of this terminal."""
+    columns, rows = shutil.get_terminal_size()
+    return rows, columns
+
+
+def write(text: str) -> None:
+    """Write a text to the standard output at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,149 @@
+"""Run Mininet scripts in a pocket kernel."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netlab import engines
+from netlab.base.errors import EngineError, RunError
+from netlab_engines.agent import stand_ins
+from netlab_engines.files import ARTIFACTS
+from netlab_engines.lab import player
+from netlab_engines.lab.player import NO_LIMIT_S
+from netlab_engines.lab.session import Session
+from netlab_engines.lab.shared_directories import shared_directories
+from netlab_engines.lab.stopping import Stopping, tell
+from netlab_engines.pocket import PocketEngine
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The result of a script."""
+
+    code: int
+    """Its exit status."""
+    network_s: float
+    """The network time that passed, in s."""
+    copies: dict[str, Path]
+    """Copies of the files that it wrote to the guest's own directories (/etc, /usr, /var, ...), by their paths there."""
+
+
+def run_script(
+    words: list[str],
+    seed: int = 1,
+    write: Callable[[str], None] | None = None,
+    directory: Path | None = None,
+    wall_limit_s: float = NO_LIMIT_S,
+    keys: str = "",
+    beside: Path | None = None,
+) -> Finished:
+    """Run a Mininet script in a pocket kernel.
+
+    The script writes to this machine's files with its user's permissions, except in the system's directories: files that it
+    writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and the wall-clock
+    limit interrupt the script, and kill it 10 s later.
+
+    Parameters
+    ----------
+    words : list of str
+        The script's path and its arguments.
+    seed : int
+        The seed of all random draws.
+    write : callable, optional
+        Receives the script's output instead of the standard output; the script then has no terminal.
+    directory : Path, optional
+        The script's working directory; the default is the current directory.
+    wall_limit_s : float
+        The longest wall-clock time in s.
+    keys : str
+        The lines that Mininet's prompt reads if the script opens it without a terminal.
+    beside : Path, optional
+        A path next to which copies of files are left, instead of next to the script.
+
+    Raises
+    ------
+    EngineError
+        If the chosen engine is not the pocket kernel.
+    RunError
+        After the wall-clock limit.
+    """
+    engine = engines.choose(None)
+    if not isinstance(engine, PocketEngine):
+        raise EngineError(
+            "Mininet scripts need the pocket kernel; unset $NETLAB_ENGINE, or run the script as root without netlab."
+        )
+    place = Path(os.path.abspath(directory or Path()))  # noqa: PTH100 (a link in it stays)
+    home = os.path.expanduser("~")  # noqa: PTH111 (Path raises where there is no home)
+    script = place / words[0]
+    guest = engine.open(None, shared_directories(place, script.parent))
+    try:
+        with Stopping(guest, wall_limit_s) as stopping:
+            session = Session(guest, NO_LIMIT_S, stopping=stopping)
+            given: dict[str, Any] = {
+                "words": words,
+                "directory": str(place),
+                "seed": seed,
+                "home": home if Path(home).is_dir() else stand_ins.HOME,
+            }
+            if write is None and sys.stdin.isatty() and sys.stdout.isatty():
+                rows, columns = player.size()
+                pid = session.request().open_script(rows=rows, columns=columns, **given)["pid"]
+                code = player.play(session, pid, paced=False)
+            else:
+                typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
+                show = stopping.guarded(write or player.write)
+                code = session.request(show).script(keys=typed, **given)["code"]
+            network_s = session.now_s
+            stopping.finish()
+            session.request().end_programs()
+            kept = session.request().keep_files()
+            copies = _copy_out(guest.folder / ARTIFACTS, kept["files"], beside or script, place)
+            for path, reason in kept["lost"].items():
+                tell(f"cannot copy {path} from the guest: {reason}.")
+            if told := stopping.story():
+                tell(told)
+        if stopping.failed_output is not None:
+            raise BrokenPipeError
+        if stopping.reason == "limit":
+            raise RunError(
+                f"The script was stopped after {wall_limit_s:g} s of wall-clock time, at {network_s:.3f} s of network time. "
+                "Its files are kept."
+            )
+        return Finished(stopping.status(code), network_s, copies)
+    finally:
+        guest.close()
+
+
+def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
+    """Copy files from the guest's own directories to a directory next to the script, and print their paths."""
+    if not paths:
+        return {}
+    copies: dict[str, Path] = {}
+    target = _directory_for_copies(script, place)
+    for path in paths:
+        copy = target / path.lstrip("/")
+        try:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / path.lstrip("/"), copy)
+        except OSError as error:
+            tell(f"cannot copy {path} from the guest to {copy}: {error.strerror}.")
+            continue
+        copies[path] = copy
+        tell(f"{path} is in the guest only; it was copied to {copy}.")
+    return copies
+
+
+def _directory_for_copies(script: Path, place: Path) -> Path:
+    name = f"{script.name.removesuffix('.py')}.files"
+    for parent in (script.parent, place, Path(os.path.expanduser("~"))):  # noqa: PTH111 (Path raises where there is no home)
+        with suppress(OSError):
+            (parent / name).mkdir(exist_ok=True)
+            if os.access(parent / name, os.W_OK):
+                return parent / name
+    return Path(tempfile.mkdtemp(prefix=f"{name}-"))

@@ -1,0 +1,48 @@
+"""Look for problems in a Mininet script before it runs: Python 2, missing modules and programs, what Linux bridges lack."""
+
+from pathlib import Path
+
+from netlab_engines.lab.script_check import idioms, imports, programs
+from netlab_engines.lab.script_check.problem import Problem, merged
+from netlab_engines.lab.script_check.reading import Source, conversion, is_conversion, read
+
+__all__ = ["Problem", "check"]
+
+MAX_FILES = 50
+
+
+def check(script: Path, directory: Path) -> list[Problem]:
+    """Return every problem of a script, and of the modules next to it that it imports, those that stop it first.
+
+    It would run in `directory`. A problem stops the script where it comes to it for certain.
+    """
+    waiting = [(script, True)]
+    seen: set[Path] = set()
+    first = read(script)
+    found_in = imports.places(first, directory)
+    found: list[Problem] = []
+    while waiting and len(seen) < MAX_FILES:
+        path, runs = waiting.pop(0)
+        if path.resolve() in seen:
+            continue
+        seen.add(path.resolve())
+        source = first if path is script else read(path)
+        own = _problems(source, found_in)
+        for problem in own:
+            problem.stops &= runs
+        found += own
+        waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, found_in)]
+        waiting += [(program, False) for program in programs.python_programs(source, (directory, script.parent))]
+    return merged(found)
+
+
+def _problems(source: Source, found_in: imports.Places) -> list[Problem]:
+    old = idioms.problems(source)
+    lacking = imports.problems(source, found_in)
+    found = [*source.problems, *old, *lacking, *programs.problems(source)]
+    old = [problem for problem in old if idioms.is_of_python2_only(problem)]
+    old += [problem for problem in lacking if imports.is_python2(problem)]
+    if old and not any(is_conversion(problem) for problem in source.problems):
+        stops = any(problem.stops for problem in old)
+        found.append(Problem(source.path, conversion(source.path, False, True), stops=stops))
+    return found

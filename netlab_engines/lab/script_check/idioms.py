@@ -1,0 +1,141 @@
+"""Find names and idioms of Python 2 that Python 3 parses, and that fail when the script comes to them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netlab_engines.lab.script_check import python2
+from netlab_engines.lab.script_check.execution import certain, prepared
+from netlab_engines.lab.script_check.problem import Problem
+from netlab_engines.lab.script_check.reading import Source
+
+NAMES = {
+    "xrange": "range",
+    "raw_input": "input",
+    "unicode": "str",
+    "basestring": "str",
+    "long": "int",
+    "unichr": "chr",
+    "reduce": "functools.reduce",
+    "execfile": "exec(open(...).read())",
+    "reload": "importlib.reload",
+    "file": "open",
+    "cmp": "(a > b) - (a < b)",
+    "apply": "f(*arguments)",
+}
+"""Functions that Python 3 does not have, with what it has in their place."""
+METHODS = {
+    "has_key": "`key in d`",
+    "iteritems": "d.items()",
+    "iterkeys": "d.keys()",
+    "itervalues": "d.values()",
+}
+ATTRIBUTES = {
+    ("sys", "maxint"): "sys.maxsize",
+    ("os", "getcwdu"): "os.getcwd",
+    ("string", "letters"): "string.ascii_letters",
+    ("string", "lowercase"): "string.ascii_lowercase",
+    ("string", "uppercase"): "string.ascii_uppercase",
+    ("string", "join"): "separator.join(words)",
+    ("string", "split"): "text.split()",
+    ("string", "replace"): "text.replace(old, new)",
+    ("string", "atoi"): "int",
+    ("string", "atof"): "float",
+    ("string", "maketrans"): "str.maketrans",
+    ("itertools", "izip"): "zip",
+    ("itertools", "imap"): "map",
+    ("itertools", "ifilter"): "filter",
+    ("itertools", "izip_longest"): "itertools.zip_longest",
+    ("urllib", "urlopen"): "urllib.request.urlopen",
+    ("urllib", "urlretrieve"): "urllib.request.urlretrieve",
+    ("urllib", "urlencode"): "urllib.parse.urlencode",
+    ("urllib", "quote"): "urllib.parse.quote",
+    ("urllib", "unquote"): "urllib.parse.unquote",
+    ("time", "clock"): "time.perf_counter",
+}
+
+
+def problems(source: Source) -> list[Problem]:
+    """Return the idioms of Python 2 in a script; those that certainly run stop it."""
+    tree = source.tree
+    if tree is None:
+        return []
+    runs, expected = certain(tree), prepared(tree)
+    bound, everything = _bound(tree)
+    return [
+        Problem(source.path, text, [node.lineno], stops=is_sure and node in runs)
+        for node, text, is_sure in _found(tree, bound, everything)
+        if node not in expected
+    ]
+
+
+def is_of_python2_only(problem: Problem) -> bool:
+    """Return whether an idiom is one that no class of Python 3's packages has."""
+    return not problem.text.startswith(".")
+
+
+def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
+    """Yield each idiom with its sentence, and whether it fails for certain when it runs."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in NAMES and node.id not in bound:
+            # A module that all is imported from may have the name.
+            yield node, f"{node.id} is Python 2; Python 3 has {NAMES[node.id]}.", not everything
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+            if node.func.attr not in bound:
+                yield node, f".{node.func.attr}() is Python 2; Python 3 has {METHODS[node.func.attr]}.", False
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            instead = ATTRIBUTES.get((node.value.id, node.attr))
+            if instead is not None:
+                name = f"{node.value.id}.{node.attr}"
+                if _is_imported(tree, node.value.id):
+                    yield node, f"{name} is Python 2; Python 3 has {instead}.", True
+        elif isinstance(node, ast.BinOp):
+            yield from _print(node)
+        elif isinstance(node, ast.ExceptHandler) and isinstance(node.type, ast.Tuple):
+            # Python 3.14 takes the name of the exception for another one.
+            last = node.type.elts[-1] if node.type.elts else None
+            if isinstance(last, ast.Name) and last.id.islower() and last.id not in bound:
+                yield last, python2.EXCEPT, False
+
+
+def _print(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
+    left = node.left
+    if isinstance(left, ast.Name) and left.id == "print":
+        yield node, "print >> is Python 2; Python 3 writes print(..., file=...).", True
+    elif isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "print":
+        yield (
+            node,
+            "print(...) with an operator behind it is Python 2; Python 3 wants all of it in the parentheses.",
+            True,
+        )
+
+
+def _is_imported(tree: ast.Module, name: str) -> bool:
+    return any(
+        alias.name == name and alias.asname is None
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    )
+
+
+def _bound(tree: ast.Module) -> tuple[set[str], bool]:
+    """Return the names that a script itself gives a meaning, and whether it imports all names of some module."""
+    names: set[str] = set()
+    everything = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+            names.add(node.name or "")
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            everything |= isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and not _is_mininet(node)
+    return names, everything
+
+
+def _is_mininet(node: ast.ImportFrom) -> bool:
+    return (node.module or "").partition(".")[0] == "mininet"

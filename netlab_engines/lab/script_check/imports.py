@@ -1,0 +1,260 @@
+"""Find modules and names that a script imports and that its Python in the guest does not have."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+from netlab_engines.lab.script_check.execution import certain, prepared
+from netlab_engines.lab.script_check.problem import Problem
+from netlab_engines.lab.script_check.reading import Source
+from netlab_engines.paths import python_path
+
+PYTHON_2 = {
+    "commands": "subprocess.getoutput",
+    "urllib2": "urllib.request",
+    "urlparse": "urllib.parse",
+    "httplib": "http.client",
+    "BaseHTTPServer": "http.server",
+    "SimpleHTTPServer": "http.server",
+    "CGIHTTPServer": "http.server",
+    "SocketServer": "socketserver",
+    "Queue": "queue",
+    "ConfigParser": "configparser",
+    "StringIO": "io.StringIO",
+    "cStringIO": "io.StringIO",
+    "cPickle": "pickle",
+    "thread": "_thread",
+    "Tkinter": "tkinter",
+    "tkMessageBox": "tkinter.messagebox",
+    "__builtin__": "builtins",
+    "HTMLParser": "html.parser",
+    "tkFont": "tkinter.font",
+    "tkFileDialog": "tkinter.filedialog",
+    "tkSimpleDialog": "tkinter.simpledialog",
+    "ttk": "tkinter.ttk",
+    "Cookie": "http.cookies",
+    "cookielib": "http.cookiejar",
+    "xmlrpclib": "xmlrpc.client",
+    "SimpleXMLRPCServer": "xmlrpc.server",
+    "md5": "hashlib",
+    "sha": "hashlib",
+    "sets": "set",
+    "dummy_thread": "_thread",
+    "exceptions": "builtins",
+}
+"""Modules of Python 2, with what Python 3 has in their place."""
+OTHER_PROGRAMS = {
+    "ryu": "Ryu is a controller of OpenFlow switches, which netlab does not have",
+    "pox": "POX is a controller of OpenFlow switches, which netlab does not have",
+    "mn_wifi": "Mininet-WiFi is another program",
+    "p4_mininet": "P4 switches are not part of Mininet",
+    "p4utils": "P4 switches are not part of Mininet",
+    "ipmininet": "IPMininet is another program",
+}
+PROJECTS = {"cv2": "opencv-python", "yaml": "PyYAML", "serial": "pyserial", "sklearn": "scikit-learn", "PIL": "pillow"}
+"""Names under which pip knows a module, where they differ."""
+SYSTEM_PACKAGES = {"tkinter": "python3-tk"}
+ASK = """
+import importlib.util, json, sys
+packages, own, names = json.loads(sys.stdin.read())
+sys.path[:] = [*own, *(path for path in sys.path if path), *packages]
+def has(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+print(json.dumps([name for name in names if not has(name)]))
+"""
+PATIENCE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directories in which a script finds its own modules.
+
+    `script` is the script's own. `more` are those by which it extends sys.path, as far as they are in its text; `open_ended` says
+    that it extends sys.path at all.
+    """
+
+    script: Path
+    more: tuple[Path, ...]
+    open_ended: bool
+
+    def module(self, name: str) -> Path | None:
+        """Return the file of a module of the script's own, None where there is none."""
+        for place in (self.script, *self.more):
+            base = place / name.replace(".", os.sep)
+            for path in (base.with_suffix(".py"), base / "__init__.py"):
+                if path.is_file():
+                    return path
+        return None
+
+
+def places(source: Source, directory: Path) -> Places:
+    """Return where a script that runs in `directory` finds its own modules."""
+    home = source.path.parent
+    texts = _texts_of_path(source.tree)
+    more = [base / text for text in texts if text for base in (directory, home)]
+    return Places(home, tuple(place for place in more if place.is_dir()), bool(texts))
+
+
+def problems(source: Source, found_in: Places) -> list[Problem]:
+    """Return the modules that a script, or a module of its own, lacks; those that it certainly imports stop it."""
+    tree = source.tree
+    if tree is None:
+        return []
+    runs, expected = certain(tree), prepared(tree)
+    wanted = [entry for entry in _wanted(tree) if entry[1] not in expected]
+    lacking = _lacking({name.partition(".")[0] for name, _ in wanted}, found_in)
+    found = []
+    for name, node in wanted:
+        top = name.partition(".")[0]
+        if top in lacking:
+            # A script that says itself where its modules are may also write them.
+            stops = node in runs and not found_in.open_ended
+            found.append(Problem(source.path, _missing(top), [node.lineno], stops=stops))
+    for part in ast.walk(tree):
+        if isinstance(part, ast.ImportFrom) and part not in expected and not part.level:
+            found += _missing_names(source.path, part, part in runs)
+    return found
+
+
+def is_python2(problem: Problem) -> bool:
+    """Return whether a problem is that a module is one of Python 2's."""
+    return problem.text.startswith("module ") and " is Python 2;" in problem.text
+
+
+def local_modules(source: Source, found_in: Places) -> Iterator[tuple[Path, bool]]:
+    """Yield the modules of a script's own that it imports, and whether it certainly does."""
+    if source.tree is None:
+        return
+    runs, expected = certain(source.tree), prepared(source.tree)
+    for name, node in _wanted(source.tree):
+        path = found_in.module(name)
+        if path is not None and node not in expected:
+            yield path, node in runs
+
+
+def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module, node
+
+
+def _missing(name: str) -> str:
+    if name in PYTHON_2:
+        return f"module {name} is Python 2; Python 3 has {PYTHON_2[name]}."
+    if name in OTHER_PROGRAMS:
+        return f"module {name} is not installed: {OTHER_PROGRAMS[name]}."
+    if name in SYSTEM_PACKAGES:
+        return f"module {name} is not installed; on Debian and Ubuntu its package is {SYSTEM_PACKAGES[name]}."
+    return (
+        f"module {name} is not installed for netlab's Python and is not next to the script; if it is a package of PyPI: "
+        f"{sys.executable} -m pip install {PROJECTS.get(name, name)}"
+    )
+
+
+def _lacking(names: set[str], found_in: Places) -> set[str]:
+    """Return which modules are not there for a script, by asking a Python as the guest starts it."""
+    names = {name for name in names if name not in ("mininet", "netlab") and not _is_certainly_there(name)}
+    # Python 3.12 has no distutils; the guest has the part that Mininet asks for.
+    names.discard("distutils")
+    if not names:
+        return set()
+    try:
+        packages = python_path()
+    except NetlabError:
+        return set()
+    own = [str(place.absolute()) for place in (found_in.script, *found_in.more)]
+    asked = json.dumps([packages, own, sorted(names)])
+    try:
+        answer = subprocess.run(
+            [os.path.realpath(sys.executable), "-c", ASK],
+            input=asked,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env={"HOME": os.path.expanduser("~"), "PATH": os.defpath, "LC_ALL": "C.UTF-8"},  # noqa: PTH111 (Path raises where there is no home)
+            timeout=PATIENCE_S,
+            check=True,
+        )
+        return set(json.loads(answer.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        # An unknown answer is no problem of the script.
+        return set()
+
+
+def _is_certainly_there(name: str) -> bool:
+    # Distributions leave out what the C library or a graphical display would have to have.
+    return name in sys.builtin_module_names or (
+        name in sys.stdlib_module_names and name not in ("tkinter", "distutils")
+    )
+
+
+def _texts_of_path(tree: ast.Module | None) -> list[str]:
+    """Return the texts in the statements by which a script extends sys.path, and an empty one if there are such."""
+    found: list[str] = []
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and "sys.path" in ast.unparse(node):
+            parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            found += ["", *(part for part in parts if isinstance(part, str) and "\0" not in part)]
+    return found
+
+
+@functools.cache
+def _names_of(module: str) -> frozenset[str] | None:
+    """Return what a module of Mininet's offers, None where that is not known."""
+    found = importlib.util.find_spec("mininet")
+    if found is None or found.origin is None:
+        return None
+    base = Path(found.origin).parent
+    parts = module.split(".")[1:]
+    for path in (
+        base.joinpath(*parts).with_suffix(".py") if parts else base / "__init__.py",
+        base.joinpath(*parts, "__init__.py"),
+    ):
+        if path.is_file():
+            break
+    else:
+        return frozenset()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {entry.stem for entry in path.parent.iterdir()} if path.name == "__init__.py" else set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            return None
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return frozenset(names | {"__file__", "__doc__", "__name__"})
+
+
+def _missing_names(path: Path, node: ast.ImportFrom, runs: bool) -> list[Problem]:
+    module = node.module or ""
+    if module.partition(".")[0] != "mininet":
+        return []
+    names = _names_of(module)
+    if names is None:
+        return []
+    if not names:
+        return [Problem(path, f"Mininet has no module {module}.", [node.lineno], stops=runs)]
+    return [
+        Problem(path, f"{module} of Mininet has no {alias.name}.", [node.lineno], stops=runs)
+        for alias in node.names
+        if alias.name != "*" and alias.name not in names
+    ]

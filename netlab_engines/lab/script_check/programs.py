@@ -1,0 +1,146 @@
+"""Find programs that a script starts and this machine lacks, and those of Open vSwitch, which netlab does not have."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from netlab.base.distributions import PACKAGES, not_installed
+from netlab_engines.agent import stand_ins
+from netlab_engines.lab.script_check.commands import HOLE, Started, started
+from netlab_engines.lab.script_check.problem import Problem
+from netlab_engines.lab.script_check.reading import Source
+from netlab_engines.paths import system_path
+
+BUILT_IN = frozenset(
+    [
+        ".",
+        ":",
+        "alias",
+        "bg",
+        "bind",
+        "break",
+        "cd",
+        "command",
+        "continue",
+        "declare",
+        "dirs",
+        "disown",
+        "echo",
+        "eval",
+        "exec",
+        "exit",
+        "export",
+        "false",
+        "fg",
+        "getopts",
+        "hash",
+        "help",
+        "history",
+        "jobs",
+        "kill",
+        "let",
+        "local",
+        "logout",
+        "popd",
+        "printf",
+        "pushd",
+        "pwd",
+        "read",
+        "readonly",
+        "return",
+        "set",
+        "shift",
+        "shopt",
+        "source",
+        "test",
+        "times",
+        "trap",
+        "true",
+        "type",
+        "typeset",
+        "ulimit",
+        "umask",
+        "unalias",
+        "unset",
+        "wait",
+    ]
+)
+"""Commands of the shell."""
+NOT_NEEDED = frozenset(["modprobe", "rmmod", "insmod", "lsmod", "depmod", "mn", "service", "systemctl", "mnexec"])
+"""Programs that load kernel modules, start services or clear up after Mininet: a guest needs none of them."""
+OPENFLOW_PROGRAMS = frozenset(
+    ["ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl", "ofctl", "ofdatapath", "ofprotocol"]
+)
+OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
+CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
+BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
+MISSING = "not_installed"
+PYTHONS = frozenset(["python", "python3"])
+
+
+def problems(source: Source) -> list[Problem]:
+    """Return a warning for each program and each feature of Open vSwitch."""
+    if source.tree is None:
+        return []
+    found = []
+    for text, line in (*_programs(source.tree), *_openflow(source.tree)):
+        found.append(Problem(source.path, text, [line]))
+    return found
+
+
+def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
+    """Yield each Python file in the directories that a script starts by `python` or `python3`."""
+    for command in started(source.tree) if source.tree is not None else ():
+        if command.program in PYTHONS:
+            name = next((word for word in command.words if not word.startswith("-")), "")
+            paths = (directory / name for directory in directories if name.endswith(".py") and HOLE not in name)
+            path = next(filter(Path.is_file, paths), None)
+            if path is not None:
+                yield path
+
+
+def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    path = ":".join(system_path())
+    replaced = {
+        name for programs in stand_ins.PLACES.values() for name, script in programs.items() if script != MISSING
+    }
+    defined = BUILT_IN | NOT_NEEDED | OPENFLOW_PROGRAMS | replaced
+    for command in started(tree):
+        if command.program in OPENFLOW_PROGRAMS:
+            yield _openflow_program(command), command.line
+        elif command.program not in defined and shutil.which(command.program, path=path) is None:
+            known = command.program in PACKAGES
+            text = not_installed(command.program) if known else f"{command.program} is not installed on this machine."
+            yield text, command.line
+
+
+def _openflow_program(command: Started) -> str:
+    words = " ".join(command.words)
+    what = "queues" if "qos" in words or "queue" in words else "flows" if "flow" in words else ""
+    return f"{command.program} has no effect{what and f', so its {what} are missing'}: {BRIDGES}."
+
+
+def _openflow(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in OPENFLOW_METHODS and isinstance(node.func, ast.Attribute):
+            yield f".{name}() has no effect: {BRIDGES}.", node.lineno
+        given = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
+        for part in given:
+            used = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
+            if used in CONTROLLERS:
+                yield (
+                    (
+                        f"{used} has no effect: {BRIDGES}. They learn where hosts are, as Mininet's own controller lets switches "
+                        "learn; what another controller decides is missing."
+                    ),
+                    node.lineno,
+                )
+        for keyword in node.keywords:
+            if keyword.arg == "protocols" and "openflow" in ast.unparse(keyword.value).lower():
+                yield f"protocols={ast.unparse(keyword.value)} has no effect: {BRIDGES}.", node.lineno

@@ -1,0 +1,169 @@
+"""Read a script and parse it, with a sentence for each reason why it is no Python 3."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import io
+import json
+import shlex
+import sys
+import tokenize
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab_engines.lab.script_check import python2
+from netlab_engines.lab.script_check.problem import Problem
+
+MAX_BYTES = 4 << 20
+FOR_PYTHON_2 = "this is written for Python 2"
+CONVERTER = "fissix"
+"""A package of PyPI that converts Python 2 to Python 3 on every Python from 3.8 on; Python's own 2to3 ended with 3.12."""
+
+
+@dataclass
+class Source:
+    """A script's text and tree; the tree is None where Python 3 cannot parse it even when Python 2's syntax is rewritten."""
+
+    path: Path
+    tree: ast.Module | None
+    problems: list[Problem]
+
+
+def read(path: Path) -> Source:
+    """Read and parse a script."""
+    failure = _unreadable(path)
+    if failure is not None:
+        return Source(path, None, [Problem(path, failure, stops=True)])
+    data = path.read_bytes()
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
+    except (SyntaxError, UnicodeDecodeError):
+        return _undecodable(path, data)
+    return _parsed(path, text, [])
+
+
+def _unreadable(path: Path) -> str | None:
+    try:
+        if path.is_dir():
+            return "this is a directory; give the path of a Python file."
+        if not path.exists():
+            return "there is no such script; give the path of a Python file, such as one that Topology.to_mininet() writes."
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES)
+    except OSError as error:
+        return f"this script cannot be read ({error.strerror})."
+    if b"\0" in data:
+        return "this is no Python file: it has bytes of 0."
+    first = data.split(b"\n", 1)[0]
+    if first.startswith(b"#!") and not any(word in first for word in (b"python", b"netlab")):
+        shell = first[2:].decode(errors="replace").strip()
+        return f"this is no Python file, but a program for {shell}; start it in a host, as in h1.cmd('./{path.name}')."
+    if path.suffix == ".ipynb" or _is_notebook(data):
+        return f"this is a notebook; write it as a script first: jupyter nbconvert --to script {shlex.quote(path.name)}"
+    return None
+
+
+def _is_notebook(data: bytes) -> bool:
+    if not data.lstrip().startswith(b"{"):
+        return False
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "cells" in found
+
+
+def _undecodable(path: Path, data: bytes) -> Source:
+    text = data.decode("latin-1")
+    line = next((number for number, each in enumerate(data.split(b"\n"), 1) if not _is_utf8(each)), 1)
+    name = shlex.quote(str(path))
+    problem = Problem(
+        path,
+        "a letter here is not UTF-8, and the script does not say what else; this command writes its encoding into it: "
+        f"sed -i '1i # -*- coding: latin-1 -*-' {name}",
+        [line],
+        stops=True,
+    )
+    return _parsed(path, text, [problem])
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _parsed(path: Path, text: str, problems: list[Problem]) -> Source:
+    error = _mistake(text, path)
+    if error is None:
+        return Source(path, ast.parse(text), problems)
+    spaces = python2.without_tabs(text)
+    tabs = spaces != text and isinstance(error, TabError)
+    rewriting = python2.Rewriting(spaces)
+    left = _mistake(rewriting.text, path)
+    found = [Problem(path, what, [line], stops=True) for what, line in rewriting.found]
+    if tabs:
+        found.append(Problem(path, python2.TABS, [error.lineno or 1], stops=True))
+    if left is not None and (not found or not _is_python2(rewriting)):
+        # Nothing speaks for Python 2.
+        return Source(path, None, [*problems, _told(path, error)])
+    problems += found
+    if left is not None:
+        problems.append(_told(path, left))
+    problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found)), stops=True))
+    return Source(path, None if left is not None else ast.parse(rewriting.text), problems)
+
+
+def _is_python2(rewriting: python2.Rewriting) -> bool:
+    return any(what in (python2.PRINT, python2.EXCEPT, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found)
+
+
+def _mistake(text: str, path: Path) -> SyntaxError | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, str(path), "exec", dont_inherit=True)
+        except SyntaxError as error:
+            return error
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            return SyntaxError(str(error))
+    return None
+
+
+def _told(path: Path, error: SyntaxError) -> Problem:
+    shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
+    lines = [] if error.lineno is None else [error.lineno]
+    return Problem(
+        path, f"Python {sys.version_info[0]}.{sys.version_info[1]} says: {error.msg}{shown}.", lines, stops=True
+    )
+
+
+def is_conversion(problem: Problem) -> bool:
+    """Return whether a problem is the sentence with the command that converts a script."""
+    return problem.text.startswith(FOR_PYTHON_2)
+
+
+def conversion(path: Path, tabs: bool, python_2: bool) -> str:
+    """Return the sentence with the command that converts a script; it was tried on Python 3.10 to 3.14."""
+    name = shlex.quote(str(path))
+    steps, keep = [], ""
+    if tabs:
+        steps += [f"cp {name} {name}.bak", f"expand -i -t {python2.TAB_COLUMNS} {name}.bak > {name}"]
+        keep = "-n "
+    if python_2:
+        own = shlex.quote(sys.executable)
+        if sys.prefix == sys.base_prefix:
+            # A Python outside an environment may belong to the distribution, which then refuses packages.
+            place = "~/.cache/netlab/converter"
+            steps.append(f"{own} -m venv {place}")
+            own = f"{place}/bin/python"
+        elif importlib.util.find_spec("pip") is None:
+            steps.append(f"{own} -m ensurepip")
+        steps += [f"{own} -m pip install -q {CONVERTER}", f"{own} -m {CONVERTER} -w {keep}{name}"]
+    what = f"{FOR_PYTHON_2}; this command converts it" if python_2 else "this command puts spaces for the tabs"
+    return f"{what} and keeps the old one as {path.name}.bak: {' && '.join(steps)}"

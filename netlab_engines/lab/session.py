@@ -1,0 +1,176 @@
+"""Requests to the guest of a live network, one at a time; Ctrl-C and a wall-clock limit stop a request."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from netlab.base.errors import Interrupted, RunError
+from netlab.protocol import session as protocol
+from netlab.protocol.messages import Message
+from netlab.protocol.requests import AllRequests
+from netlab.protocol.session import OnWait, asking
+from netlab_engines.lab.stopping import Stopping, write_error
+
+GRACE_S = 3.0
+MOST_INTERRUPTS = 5
+
+OnText = Callable[[str], None]
+
+
+def _hear(message: Message, on_text: OnText | None) -> None:
+    if "report" in message:
+        write_error(message["report"])
+    if on_text is not None and "text" in message:
+        on_text(message["text"])
+
+
+class Session:
+    """A session with a guest whose requests can be interrupted.
+
+    Lines about background programs that failed are printed to the standard error.
+
+    Parameters
+    ----------
+    guest : protocol.Session
+        The guest.
+    wall_limit_s : float
+        The longest wall-clock time of a request in s.
+    grace_s : float
+        The wall-clock time in s that an interrupted program has to end before it is killed.
+    stopping : Stopping, optional
+        Handles interrupts of a script in place of this session.
+
+    Attributes
+    ----------
+    now_s : float
+        The network time in s since the network was built, as of the last answer.
+    """
+
+    def __init__(
+        self,
+        guest: protocol.Session,
+        wall_limit_s: float,
+        grace_s: float = GRACE_S,
+        stopping: Stopping | None = None,
+    ) -> None:
+        self.guest = guest
+        self.stopping = stopping
+        self.wall_limit_s = wall_limit_s
+        self._grace_s = grace_s
+        self.now_s = 0.0
+        self._lock = threading.RLock()
+
+    @property
+    def closed(self) -> bool:
+        """True if the guest has ended."""
+        return self.guest.closed
+
+    def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        """Return an object that makes one request.
+
+        `on_text` gets the output of programs while they run; `on_wait` is called several times a second until the answer.
+
+        The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after Ctrl-C,
+        once the guest has stopped the request.
+        """
+        return asking(functools.partial(self._ask, on_text, on_wait))
+
+    def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        def heard(message: Message) -> None:
+            _hear(message, on_text)
+
+        def look() -> None:
+            if on_wait is not None:
+                on_wait()
+            if not interrupts.nothing_came():
+                self.guest.close()
+                raise RunError("The lab did not respond and was closed. Open another with netlab.live(...).") from None
+
+        with self._lock:
+            if self.closed:
+                raise RunError("This lab is closed; open another with netlab.live(...).")
+            if self.stopping is not None:
+                return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
+            with _Interrupts(self.guest, self.wall_limit_s, self._grace_s) as interrupts:
+                answer = getattr(self.guest.request(heard, look), do)(**words)
+            self.now_s = answer["now_s"]
+            if interrupts.by_limit:
+                why = (
+                    "The guest was busy all the time: does a flow cross only links without a rate_mbps, or does a program "
+                    "never end? "
+                    if self.guest.clock == "virtual"
+                    else ""
+                )
+                raise RunError(
+                    f"Stopped after {self.wall_limit_s:g} s of wall-clock time, at {self.now_s:.3f} s of network time. "
+                    f"{why}You can go on using the lab; a larger wall_limit_s allows longer commands."
+                )
+            if interrupts.by_hand:
+                raise Interrupted(f"interrupted at {self.now_s:.3f} s of network time.")
+            return answer
+
+    def _ask_stoppable(
+        self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
+    ) -> Any:
+        def heard(message: Message) -> None:
+            stopping.look()
+            _hear(message, on_text)
+
+        def look() -> None:
+            if on_wait is not None:
+                on_wait()
+            stopping.look()
+
+        stopping.look()
+        answer = getattr(self.guest.request(heard, look), do)(**words)
+        self.now_s = answer["now_s"]
+        return answer
+
+
+class _Interrupts:
+    """Stops a request of a guest after Ctrl-C or the wall-clock limit: first with an interrupt, then with kills."""
+
+    def __init__(self, guest: protocol.Session, limit_s: float, grace_s: float) -> None:
+        self._guest = guest
+        self._grace_s = grace_s
+        self._next_s = time.monotonic() + limit_s
+        self._sent = 0
+        self.by_limit = False
+        self.by_hand = False
+
+    def __enter__(self) -> _Interrupts:
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
+            self._before = signal.signal(signal.SIGINT, self._ctrl_c)
+        return self
+
+    def __exit__(self, *_rest: object) -> None:
+        if self._main:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
+        self.by_hand = True
+        self._send()
+
+    def _send(self) -> None:
+        self._guest.interrupt(kill=self._sent > 0)
+        self._sent += 1
+        self._next_s = time.monotonic() + self._grace_s
+
+    def nothing_came(self) -> bool:
+        """Send the next interrupt or kill if it is due; return False if the guest does not react to any of them."""
+        if time.monotonic() < self._next_s:
+            return True
+        if not self._sent:
+            self.by_limit = True
+        if self._sent >= MOST_INTERRUPTS:
+            return False
+        self._send()
+        return True

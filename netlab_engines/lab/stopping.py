@@ -1,0 +1,180 @@
+"""End a running script on Ctrl-C or a signal: first with an interrupt, so that its own clean-up runs, then by force."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any, Literal
+
+from netlab.base.errors import RunError
+from netlab.protocol import session as protocol
+from netlab_engines.files import ENDING
+
+GRACE_S = 10.0
+"""The wall-clock time in s that a script's own `finally` and `atexit` have."""
+FINISH_S = 3.0
+KILL_EVERY_S = 1.0
+TELL_AFTER_S = 1.0
+MAX_KILLS = 5
+SAME_PRESS_S = 0.5
+"""Two interrupts within this time in s count as one: a program that starts others may forward an interrupt that they get anyway."""
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+Reason = signal.Signals | Literal["limit", "output"]
+
+
+def tell(text: str) -> None:
+    """Print a line of netlab's own to the standard error."""
+    write_error(f"netlab: {text}")
+
+
+def write_error(line: str) -> None:
+    """Print a line to the standard error, even if the terminal is in raw mode or closed."""
+    try:
+        end = "\r\n" if sys.stderr.isatty() else "\n"
+        sys.stderr.write(line + end)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+
+
+class Stopping:
+    """Turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and a closed output into interrupts of a guest's script.
+
+    The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this class
+    calls `look` several times a second.
+
+    Attributes
+    ----------
+    reason : signal.Signals, "limit", "output" or None
+        The first reason to end the script, or None if there is none yet.
+    killed : bool
+        True if the script was killed.
+    failed_output : OSError or None
+        The error of the output that was closed.
+    """
+
+    def __init__(self, guest: protocol.Session, limit_s: float) -> None:
+        self._guest = guest
+        self._limit_s = limit_s
+        self._finishing = False
+        self.failed_output: OSError | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget earlier interrupts; to be called when the user is back at the script's prompt."""
+        self.reason: Reason | None = None
+        self.killed = False
+        self._told = self._twice = False
+        self._kills = 0
+        self._asked_s = 0.0
+        self._next_s = time.monotonic() + self._limit_s
+        self._file().unlink(missing_ok=True)
+
+    def __enter__(self) -> Stopping:
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            # An exception in the middle of a message would leave half of it in the channel to the guest.
+            self._before = {number: signal.signal(number, self._signalled) for number in ENDING_SIGNALS}
+        return self
+
+    def __exit__(self, *_rest: object) -> None:
+        if self._main:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
+
+    def _signalled(self, number: int, _frame: FrameType | None) -> None:
+        self.ask(signal.Signals(number))
+
+    def _file(self) -> Path:
+        return self._guest.folder / ENDING
+
+    def ask(self, reason: Reason) -> None:
+        """Ask the script to end; kill it at a second Ctrl-C."""
+        now_s = time.monotonic()
+        if self._finishing:
+            return
+        if self.reason is None:
+            self.reason = reason
+            self._asked_s = now_s
+            self._next_s = now_s + GRACE_S
+            self._file().write_text(reason.name if isinstance(reason, signal.Signals) else signal.SIGINT.name)
+            self._guest.interrupt()
+        elif reason == signal.SIGINT and now_s - self._asked_s > SAME_PRESS_S:
+            self._twice = not self.killed
+            self._kill()
+
+    def _kill(self) -> None:
+        self.killed = not self._finishing
+        self._kills += 1
+        self._next_s = time.monotonic() + KILL_EVERY_S
+        self._guest.interrupt(kill=True)
+
+    def finish(self) -> None:
+        """Note that the script has ended: the remaining work has FINISH_S and cannot be interrupted."""
+        self._finishing = True
+        self._kills = 0
+        self._next_s = time.monotonic() + FINISH_S
+
+    def look(self) -> None:
+        """Send the messages, interrupts and kills that are due now.
+
+        Raises RunError, and closes the guest, if it does not react to kills.
+        """
+        now_s = time.monotonic()
+        if (
+            self.reason is not None
+            and not (self._told or self.killed or self._finishing)
+            and now_s - self._asked_s > TELL_AFTER_S
+        ):
+            self._told = True
+            tell(f"the script has {GRACE_S:g} s to end; press Ctrl-C to end it at once.")
+        if now_s < self._next_s:
+            return
+        if self.reason is None and not self._finishing:
+            self.ask("limit")
+        elif self._kills < MAX_KILLS:
+            self._kill()
+        else:
+            self._guest.close()
+            raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
+
+    def guarded(self, write: Callable[[str], Any]) -> Callable[[str], None]:
+        """Return a function that writes and, if the output was closed, ends the script as SIGPIPE would end a program."""
+
+        def written(text: str) -> None:
+            if self.failed_output is None:
+                try:
+                    write(text)
+                except OSError as error:
+                    if error.errno not in (errno.EPIPE, errno.EIO):
+                        raise
+                    self.failed_output = error
+                    self.ask("output")
+
+        return written
+
+    def status(self, code: int) -> int:
+        """Return the exit status of a command whose script ended with `code`, a negative number for a signal."""
+        number = self.reason if isinstance(self.reason, signal.Signals) else signal.SIGINT
+        if self.reason is not None and code in (-signal.SIGINT, -signal.SIGKILL, 128 + signal.SIGINT):
+            return 128 + number
+        return code if code >= 0 else 128 - code
+
+    def story(self) -> str | None:
+        """Return a message about how the script was killed, or None if it was not."""
+        if self.reason is None or not self.killed:
+            return None
+        if self._twice:
+            when = "at the second Ctrl-C"
+        elif isinstance(self.reason, signal.Signals):
+            when = f"{GRACE_S:g} s after {'Ctrl-C' if self.reason == signal.SIGINT else self.reason.name}"
+        else:
+            when = f"{GRACE_S:g} s after {'its time limit' if self.reason == 'limit' else 'its output was closed'}"
+        return f"the script was killed {when}; its files are kept."

@@ -1,0 +1,182 @@
+"""A host's terminal: its pty is in the guest, and any shell of this user can connect to it.
+
+The terminal waits on a socket that only this user can open, and `netlab attach` connects to it, for example from one of
+JupyterLab's terminals. While a shell is connected the lab goes on in turns, in real time. The lab stands still while no shell
+is connected or the user has not typed for long: JupyterLab's terminals stay open when a browser's tab is closed.
+"""
+
+import contextlib
+import html
+import json
+import os
+import select
+import shlex
+import shutil
+import socket
+import sys
+import termios
+import threading
+import time
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from netlab.base import scratch
+from netlab.base.errors import NetlabError, RunError
+from netlab_engines.lab.session import Session
+
+TURN_S = 0.02
+MOST_BEHIND_S = 0.2
+LOOK_S = 1.0
+READ_BYTES = 1 << 14
+SUFFIX = ".terminal"
+IDLE_S = 600.0
+LEFT = "\r\n[netlab: no key was pressed for {:.0f} minutes; the network is paused until you press one]\r\n"
+
+
+class Terminal:
+    """A terminal of a node, which waits for a shell to connect from its creation on."""
+
+    def __init__(self, session: Session, node: str) -> None:
+        self._session = session
+        self.node = node
+        # The socket is in the directory of the guest's run, so it is removed with that, even if the notebook is killed.
+        self.path = session.guest.directory / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
+        self._socket = socket.socket(socket.AF_UNIX)
+        with sockets_name(self.path) as name:
+            self._socket.bind(name)
+        self._socket.listen(4)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    @property
+    def command(self) -> str:
+        """The command that connects to the terminal, with the full path of netlab, which may not be in a new shell's path."""
+        own = Path(sys.executable).parent / "netlab"
+        return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
+
+    def __repr__(self) -> str:
+        return f"Terminal of {self.node}: in a shell, for example a terminal of JupyterLab, type: {self.command}"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<p>Terminal of <b>{html.escape(self.node)}</b>: open one of JupyterLab's (File, New, Terminal) and type</p>"
+            f"<pre>{html.escape(self.command)}</pre>"
+        )
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._socket.close()
+        self.path.unlink(missing_ok=True)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            with peer, contextlib.suppress(OSError, RunError):
+                self._relay(peer)
+            if self._session.closed:
+                self.close()
+                return
+
+    def _relay(self, peer: socket.socket) -> None:
+        size = json.loads(peer.recv(64).decode() or "[24, 80]")
+        pid = self._session.request().terminal(node=self.node, rows=size[0], columns=size[1])["pid"]
+        wall_s, network_s = time.monotonic(), self._session.now_s
+        typed_s, virtual = wall_s, self._session.guest.clock == "virtual"
+        keys, gone, ended = "", False, False
+        while not ended:
+            answer = self._session.request().turn(pid=pid, keys=keys, turn_s=TURN_S, close=gone)
+            ended = answer["ended"]
+            with contextlib.suppress(OSError):
+                peer.sendall(answer["text"].encode())
+            # Ahead of wall-clock time, wait for keys; far behind, give up the lost time.
+            ahead_s = (answer["now_s"] - network_s) - (time.monotonic() - wall_s)
+            if ahead_s < -MOST_BEHIND_S:
+                wall_s, network_s = time.monotonic(), answer["now_s"]
+            keys = ""
+            ready, _, _ = select.select([peer], [], [], max(0.0, ahead_s))
+            if not ready and virtual and time.monotonic() - typed_s > IDLE_S:
+                with contextlib.suppress(OSError):
+                    peer.sendall(LEFT.format(IDLE_S / 60).encode())
+                while not ready and not self._session.closed:
+                    ready, _, _ = select.select([peer], [], [], LOOK_S)
+            if ready:
+                typed_s = time.monotonic()
+                try:
+                    data = peer.recv(READ_BYTES)
+                except OSError:
+                    data = b""
+                gone = not data
+                keys = data.decode(errors="replace")
+
+
+def offered(node: str | None = None) -> list[Path]:
+    """Return the sockets of this user's waiting terminals, the newest last."""
+    found = sorted(
+        scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
+    )
+    # Leave out the sockets of notebooks that were killed; the next run removes them.
+    return [path for path in found if Path(f"/proc/{path.name.split('-')[-2]}").exists()]
+
+
+@contextlib.contextmanager
+def sockets_name(path: Path) -> Iterator[str]:
+    """Yield a short path for a socket whose own path may be too long: a socket's path has at most 108 bytes (unix(7))."""
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+def attach(path: Path) -> int:
+    """Connect to a terminal until its shell ends, and return an exit code."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        try:
+            with sockets_name(path) as name:
+                peer.connect(name)
+        except OSError as error:
+            raise NetlabError(f"Cannot connect to the terminal {path.name}: {error.strerror}.") from None
+        columns, rows = shutil.get_terminal_size()
+        peer.sendall(json.dumps([rows, columns]).encode())
+        with raw(sys.stdin.fileno()):
+            return relay(peer)
+
+
+def relay(peer: socket.socket) -> int:
+    """Send keys to a terminal and write its output to the standard output until it ends; return an exit code."""
+    reading = [peer, sys.stdin]
+    while True:
+        ready, _, _ = select.select(reading, [], [])
+        if sys.stdin in ready:
+            data = os.read(sys.stdin.fileno(), READ_BYTES)
+            if not data:
+                reading.remove(sys.stdin)
+                peer.shutdown(socket.SHUT_WR)
+            else:
+                peer.sendall(data)
+        if peer in ready:
+            data = peer.recv(READ_BYTES)
+            if not data:
+                return 0
+            os.write(sys.stdout.fileno(), data)
+
+
+@contextlib.contextmanager
+def raw(fd: int) -> Any:
+    """Put a terminal into raw mode, so that every key passes unchanged; do nothing for other inputs."""
+    if not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        yield
+    finally:
+        # A closed terminal has no state to restore.
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)

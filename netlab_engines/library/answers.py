@@ -1,0 +1,249 @@
+"""From the bytes that the library kernel's program writes to the counters that the agent returns."""
+
+import math
+import os
+import struct
+from collections.abc import Mapping
+from typing import Any, cast
+
+from netlab.base.errors import RunError
+from netlab.base.headers import tcp_ip_bytes, udp_ip_bytes
+from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
+from netlab.protocol.plan import Plan
+from netlab.traffic.own_calls import Answering
+from netlab_engines.agent.artifacts import MOST_BYTES
+from netlab_engines.library import control, ends, requests
+from netlab_engines.library.ends import Ends
+from netlab_engines.sockets import tcp_info
+
+FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES, CONTROL, PROGRAM = range(1, 15)
+NONE = 2**64 - 1
+ETIMEDOUT = 110
+
+Row = dict[str, Any]
+
+COUNTED = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
+"""The counters of a queue, in the order of protocol.h."""
+_READING = "QQQIIIIIIIIII"
+_STREAM = struct.Struct("<IIIxxxx" + _READING)
+_QUEUE = struct.Struct("<IIIIIIIxxxxQ")
+_TCP = struct.Struct("<IIIxxxxQQQ" + _READING)
+_UDP = struct.Struct("<IIQQQQQQdqqqQQQQQQ")
+_INTERVAL = struct.Struct("<QQQ")
+_ECHO = struct.Struct("<QQQ")
+_HEAD = struct.Struct("<II")
+_BLOCK = struct.Struct("=II")
+_DONE = struct.Struct("<QQQQ")
+_NOW = struct.Struct("<QQ")
+STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE, *control.STRUCTS, *ends.STRUCTS)
+OTHER_VERSION = "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
+
+
+class Answers:
+    """Collects answers, frame by frame.
+
+    `queues` has the interfaces by the number that queue samples have, `own` what answers for the user's own Python, by
+    port. `failure` is the program's sentence where it could not go on, `said` what commands showed, by their labels;
+    `packets` what was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
+    """
+
+    def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
+        self._plan = plan
+        self._own = {} if own is None else own
+        # Traffic that is started later is added to the plan, too.
+        self._items = cast("list[Row]", plan["traffic"])
+        self._queue_names = queues
+        self._streams: list[Row] = []
+        self._queues: list[Row] = []
+        self._tcp: dict[int, list[tuple[Any, ...]]] = {}
+        self._udp: dict[int, tuple[Any, ...]] = {}
+        self._datagrams: list[Row] = []
+        self._echoes: dict[int, list[Row]] = {}
+        self._errors: dict[int, list[str]] = {}
+        self._captured_bytes = 0
+        self.packets: dict[int, bytearray] = {}
+        self.said: dict[str, str] = {}
+        self.failure: str | None = None
+        self.progress_s = 0.0
+        self.now_ns = 0
+        self.origin_ns = 0
+
+    def forget_totals(self) -> None:
+        """New totals will come."""
+        for book in (self._tcp, self._udp, self._echoes, self._errors):
+            book.clear()
+        self._datagrams.clear()
+
+    def take(self, kind: int, data: bytes) -> None:
+        """Book one frame."""
+        if kind == STREAMS:
+            self._take_streams(data)
+        elif kind == QUEUES:
+            self._take_queues(data)
+        elif kind == PROGRESS:
+            self.progress_s = self._t_s(int.from_bytes(data[:8], "little"))
+        elif kind == TCP:
+            fields = _TCP.unpack(data)
+            self._tcp.setdefault(fields[0], []).append(fields)
+        elif kind == UDP:
+            self._take_udp(data)
+        elif kind == ECHOES:
+            item, _zero = _HEAD.unpack_from(data)
+            self._echoes[item] = [
+                {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NONE else rtt_ns / NS_PER_MS}
+                for number, sent_ns, rtt_ns in _ECHO.iter_unpack(data[_HEAD.size :])
+            ]
+        elif kind == ERROR:
+            item, number = _HEAD.unpack_from(data)
+            # The wording of Python's sockets.
+            sentence = "timed out" if number == ETIMEDOUT else str(OSError(number, os.strerror(number)))
+            self._errors.setdefault(item, []).append(sentence)
+        elif kind == PACKETS:
+            self._take_packets(data)
+        elif kind == FAILED:
+            self.failure = data.decode(errors="replace").strip()
+        elif kind == SIZES:
+            if data != struct.pack(f"<{len(STRUCTS)}I", *(each.size for each in STRUCTS)):
+                self.failure = OTHER_VERSION
+        elif kind == NOW:
+            self.now_ns, self.origin_ns = _NOW.unpack_from(data)
+
+    def counters(self) -> Row:
+        """Return the same as the agent: totals of the flows and all samples."""
+        delivered = [row for each in self._ends() for row in each.account.rows(self._plan["interval_s"])]
+        return {
+            "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
+            "streams": self._streams,
+            "datagrams": [*self._datagrams, *delivered],
+            "queues": self._queues,
+        }
+
+    def _ends(self) -> list[Ends]:
+        return [each for each in self._own.values() if isinstance(each, Ends)]
+
+    def _t_s(self, step: int) -> float:
+        return float(round(step * self._plan["interval_s"], 9))
+
+    def _take_streams(self, data: bytes) -> None:
+        labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
+        for item, stream, step, *reading in _STREAM.iter_unpack(data):
+            rows.append({"flow": labels[item], "stream": stream, "t_s": t_s(step), **_reading(reading)})
+
+    def _take_queues(self, data: bytes) -> None:
+        names, rows, t_s = self._queue_names, self._queues, self._t_s
+        for queue, step, *counts in _QUEUE.iter_unpack(data):
+            rows.append({"t_s": t_s(step), "interface": names[queue], **dict(zip(COUNTED, counts, strict=True))})
+
+    def _take_udp(self, data: bytes) -> None:
+        fields = _UDP.unpack_from(data)
+        self._udp[fields[0]] = fields
+        label = self._items[fields[0]]["label"]
+        for number, size, datagrams in _INTERVAL.iter_unpack(data[_UDP.size :]):
+            self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
+
+    def _take_packets(self, data: bytes) -> None:
+        tap, packets = _HEAD.unpack_from(data)
+        self._captured_bytes += len(data)
+        if self._captured_bytes > MOST_BYTES:
+            raise RunError(
+                f"The captures have more than {MOST_BYTES} bytes, which is the most. Capture fewer links, a shorter time, "
+                "or less of each packet (snap_bytes)."
+            )
+        block = data[_HEAD.size :]
+        self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)
+
+    def _summary(self, number: int) -> Row:
+        kind = self._items[number]["kind"]
+        errors = list(self._errors.get(number, []))
+        if kind == "tcp":
+            return self._tcp_summary(number, errors)
+        if kind == "command":
+            return self._command_summary(number)
+        error = "; ".join(errors) or None
+        if kind == "udp":
+            return {**self._udp_summary(number), "error": error}
+        if kind == "program":
+            (own,) = (each for each in self._ends() if each.label == self._items[number]["label"])
+            return {**own.account.totals(), "error": error}
+        return {"echoes": self._echoes.get(number, []), "error": error}
+
+    def _command_summary(self, number: int) -> Row:
+        text = self.said.get(self._items[number]["label"])
+        code = None if text is None else 0
+        return {
+            "stdout": text or "",
+            "stderr": "",
+            "exit_code": code,
+            "t_s": self._items[number]["start_s"],
+            "error": None,
+        }
+
+    def _tcp_summary(self, number: int, errors: list[str]) -> Row:
+        streams = self._items[number]["streams"]
+        rows = [_tcp_row(fields) for fields in self._tcp.get(number, []) if fields[4] != NONE]
+        if len(rows) < streams and not errors:
+            errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
+        return {"streams": rows, "error": "; ".join(errors) or None}
+
+    def _udp_summary(self, number: int) -> Row:
+        (
+            _item, drops, sent_bytes, sent, received_bytes, received, duplicates, reordered,
+            jitter_ns, delay_min_ns, delay_max_ns, delay_sum_ns, first_ns, last_ns,
+            timely_bytes, timely, timely_duplicates, timely_last_ns,
+        ) = self._udp[number]  # fmt: skip
+        payload_bytes = self._items[number]["payload_bytes"]
+        return {
+            "sent_bytes": sent_bytes,
+            "sent_datagrams": sent,
+            "received_bytes": received_bytes,
+            "received_datagrams": received,
+            "duplicates": duplicates,
+            "reordered": reordered,
+            "jitter_ms": jitter_ns / NS_PER_MS,
+            "delay_min_ms": delay_min_ns / NS_PER_MS if received else math.nan,
+            "delay_mean_ms": delay_sum_ns / received / NS_PER_MS if received else math.nan,
+            "delay_max_ms": delay_max_ns / NS_PER_MS if received else math.nan,
+            "receiver_drops": drops,
+            "first_s": None if first_ns == NONE else first_ns / NS_PER_S,
+            "last_s": None if last_ns == NONE else last_ns / NS_PER_S,
+            "throughput_bytes": udp_ip_bytes(received_bytes, received, duplicates, payload_bytes),
+            "timely_bytes": timely_bytes,
+            "timely_datagrams": timely,
+            "timely_throughput_bytes": udp_ip_bytes(timely_bytes, timely, timely_duplicates, payload_bytes),
+            "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / NS_PER_S,
+        }
+
+
+def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
+    (
+        received_bytes, sent_bytes, delivery_rate, cwnd, ssthresh, rtt_us, rtt_min_us, retransmits,
+        segments_out, segments_in, marks, timeouts, ca_state,
+    ) = fields  # fmt: skip
+    return {
+        "received_bytes": received_bytes,
+        "cwnd_segments": cwnd,
+        "ssthresh_segments": None if ssthresh >= tcp_info.INFINITE_SSTHRESH else ssthresh,
+        "rtt_ms": rtt_us / US_PER_MS,
+        "rtt_min_ms": None if rtt_min_us == tcp_info.UNKNOWN_U32 else rtt_min_us / US_PER_MS,
+        "retransmits": retransmits,
+        "delivery_rate_mbps": rate_mbps(delivery_rate, 1.0),
+        "sent_bytes": sent_bytes,
+        "segments_out": segments_out,
+        "segments_in": segments_in,
+        "marks": marks,
+        "timeouts": timeouts,
+        "ca_state": tcp_info.ca_state_name(ca_state),
+    }
+
+
+def _tcp_row(fields: tuple[Any, ...]) -> Row:
+    _item, stream, has_reading, connect_ns, first_ns, last_ns, *reading = fields
+    row = _reading(reading) if has_reading else {}
+    return {
+        **row,
+        "stream": stream,
+        "connect_s": connect_ns / NS_PER_S,
+        "first_s": first_ns / NS_PER_S,
+        "last_s": last_ns / NS_PER_S,
+        "throughput_bytes": tcp_ip_bytes(row.get("segments_in"), row.get("sent_bytes"), row.get("segments_out")),
+    }

@@ -1,0 +1,109 @@
+"""The library kernel's program as WebAssembly beside Pyodide, which is WebAssembly in the same browser's worker.
+
+There are no threads: the program runs while somebody listens, until it has read all requests. Bytes cross in a room that both
+sides see, for an object that crosses takes several times as long as the call that hands it over.
+"""
+
+import functools
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pyodide.code import run_js  # type: ignore[import-not-found]
+from pyodide.ffi import create_proxy, to_js  # type: ignore[import-not-found]
+
+from netlab.protocol.session import OnWait
+from netlab_engines.library.program import OnAnswers
+
+ROOM_BYTES = 1 << 16
+START = """(host, module, room, hear) => {
+  let view = room.getBuffer("u8");
+  const seen = () => {
+    // Python's memory has grown, and is another buffer.
+    if (!view.data.length) {
+      view.release();
+      view = room.getBuffer("u8");
+    }
+    return view.data;
+  };
+  const program = host.start(module, (data) => {
+    let at = 0;
+    do {
+      const part = data.subarray(at, (at += view.shape[0]));
+      seen().set(part);
+      if (!hear(part.length)) throw new Error("netlab stops the program");
+    } while (at < data.length);
+  });
+  return { run: program.run, send: (bytes) => program.send(seen().subarray(0, bytes)), close: () => view.release() };
+}"""
+
+
+class BrowserProgram:
+    """A `program.Program`."""
+
+    confined = True
+
+    def __init__(self, path: Path) -> None:
+        self._room = bytearray(ROOM_BYTES)
+        self._proxies = [create_proxy(each) for each in (self._room, self._book)]
+        self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
+        # Looked up once: each time makes a new object.
+        self._send = self._module.send
+        self._unheard = b""
+        self._on_answers: OnAnswers | None = None
+        self._on_wait: OnWait | None = None
+        self._raised: BaseException | None = None
+        self._ending = ""
+
+    def send(self, requests: bytes) -> None:
+        for at in range(0, len(requests), ROOM_BYTES):
+            part = requests[at : at + ROOM_BYTES]
+            self._room[: len(part)] = part
+            self._send(len(part))
+
+    def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        self._on_answers, self._on_wait, self._raised = on_answers, on_wait, None
+        heard, self._unheard = self._unheard, b""
+        if heard and on_answers(heard):
+            self._on_answers = None
+        if self._on_answers is None or self._ending:
+            return
+        try:
+            self._ending = self._module.run() or ""
+        except Exception:
+            if self._raised is None:
+                raise
+            self._ending = "it was stopped"
+            raise self._raised from None
+
+    def close(self) -> str:
+        if self._module is not None:
+            self._module.close()
+            self._module = self._send = None
+            for proxy in self._proxies:
+                proxy.destroy()
+        return self._ending or "it was stopped"
+
+    def _book(self, count: int) -> bool:
+        # Pyodide shows an exception raised here (sys.excepthook) before JavaScript gets it, even if it is caught later.
+        try:
+            if self._on_wait is not None:
+                self._on_wait()
+            data = bytes(self._room[:count])
+            if data and self._on_answers is None:
+                self._unheard += data
+            elif data and self._on_answers and self._on_answers(data):
+                self._on_answers = None
+        except BaseException as error:  # noqa: BLE001 (it is raised in listen)
+            self._raised = error
+        return self._raised is None
+
+
+@functools.cache
+def _host() -> Any:
+    return run_js(resources.files("netlab_engines.library").joinpath("javascript/host.js").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _compiled(path: Path, _mtime_ns: int) -> Any:
+    return run_js("(code) => new WebAssembly.Module(code)")(to_js(path.read_bytes()))

@@ -1,0 +1,96 @@
+"""The library kernel's program as a child process, which has nothing but a pipe for requests and one for answers."""
+
+import os
+import select
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from netlab.base.libc import libc
+from netlab.protocol.session import OnWait
+from netlab_engines.launcher import landlock_version
+from netlab_engines.library.program import OnAnswers
+
+POLL_S = 0.05
+READ_BYTES = 1 << 16
+"""The capacity of a pipe."""
+TALK, TALK_ROUND = 100, 20_000
+"""The number of requests, sent while answers are read, that counts as a dialogue; and the number after which the system's
+scheduler may place both processes anew."""
+ENDINGS = {
+    signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
+    signal.SIGTERM: "it was asked to end",
+}
+
+
+class ChildProgram:
+    """A `program.Program`."""
+
+    def __init__(self, path: Path) -> None:
+        self._sent = 0
+        self._process = subprocess.Popen(
+            [str(path), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    def send(self, requests: bytes) -> None:
+        assert self._process.stdin is not None
+        data = memoryview(requests)
+        self._sent += 1
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) :]
+            # Keep the pipe open: end of file tells the program that this process has ended.
+        except BrokenPipeError:
+            # The program reports the reason on its output.
+            return
+
+    def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        assert self._process.stdout is not None
+        source = self._process.stdout.fileno()
+        free, self._sent = os.sched_getaffinity(0), 0
+        try:
+            while True:
+                while on_wait is not None:
+                    on_wait()
+                    if select.select([source], [], [], POLL_S)[0]:
+                        break
+                data = os.read(source, READ_BYTES)
+                if not data or on_answers(data):
+                    return
+                if self._sent % TALK_ROUND in (0, TALK) and self._sent:
+                    self._keep_on({libc.sched_getcpu()} if self._sent % TALK_ROUND else free)
+        finally:
+            if self._sent >= TALK:
+                self._keep_on(free)
+
+    def _keep_on(self, cpus: set[int]) -> None:
+        """Two that hand over to each other thousands of times do so in half the time on one CPU: none has to be woken."""
+        with suppress(OSError):
+            os.sched_setaffinity(0, cpus)
+            os.sched_setaffinity(self._process.pid, cpus)
+
+    @property
+    def confined(self) -> bool:
+        """True if the program could confine itself with Landlock and seccomp before it reads a plan."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return landlock_version() > 0 and "\nSeccomp:\t2" in status
+
+    def close(self) -> str:
+        process = self._process
+        if process.poll() is None:
+            process.kill()
+        status = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        if status >= 0:
+            return f"its status is {status}"
+        return ENDINGS.get(signal.Signals(-status), f"it was ended by {signal.Signals(-status).name}")

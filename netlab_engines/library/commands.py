@@ -1,0 +1,205 @@
+"""Commands where there are no programs: lines of `tc`, `ip` and `sysctl` are read here and told to the kernel."""
+
+import functools
+import heapq
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Interface, IPv4Network
+from typing import cast
+
+from netlab.base.errors import NotHereError
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import Item, Plan
+from netlab.traffic.command import CommandItem
+from netlab_engines.netlink import links, typed
+from netlab_engines.netlink.qdiscs import Line
+from netlab_engines.netlink.typed import Route, Words
+from netlab_engines.netlink.wire import UnknownLineError
+
+EACH_WAY = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
+_PARTS = re.compile(r"\n|;|&&")
+_ROUTE_VERBS = ("add", "replace", "change", "del")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A kernel setting of the node."""
+
+    key: str
+    value: str
+
+
+Routes = list[Route]
+Work = Callable[[Routes], "list[Line | Setting | str]"]
+"""The effects of a line in a node with these routes, which it may change: lines, settings, and text to show."""
+
+
+def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
+    """Return the effects of the lines of a command, in order.
+
+    Raises NotHereError when one of them needs a program; the text has what can be done without.
+    """
+    try:
+        if saves:
+            raise UnknownLineError("it saves files")
+        if each := EACH_WAY.fullmatch(command.strip()):
+            return [_change_each(command, each[2] == "1")]
+        return [_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
+    except UnknownLineError as error:
+        raise NotHereError(
+            f"The library engine has no programs, so it cannot run {label!r}: {error}. It reads lines of `tc qdisc`, `ip link set`, "
+            "`ip route` and `sysctl -w`. Use engine='pocket' for all others; on another processor than x86-64 engine='native', as root."
+        ) from None
+
+
+def _line(line: str) -> Work:
+    if found := re.search(r"[|<>$`&*?(){}]", line):
+        raise UnknownLineError(f"in `{line}`, {found[0]!r} is for a shell")
+    try:
+        program, *rest = shlex.split(line)
+    except ValueError as error:
+        raise UnknownLineError(f"of `{line}` the shell would say: {error}") from None
+    words = Words(line, rest)
+    if program == "tc":
+        made = typed.tc(words)
+        return lambda _routes: [Line(line, made)]
+    if program == "sysctl":
+        return _sysctl(words)
+    if program == "ip" and words.has("link", "set"):
+        return _link(line, words)
+    if program == "ip" and (words.has("route") or words.has("r")):
+        return _route(line, words)
+    raise UnknownLineError(f"`{line}` is another line")
+
+
+def _sysctl(words: Words) -> Work:
+    quiet, found = False, []
+    for word in words:
+        if word in ("-w", "-q", "-qw"):
+            quiet = quiet or "q" in word
+        elif re.fullmatch(r"[\w./-]+=.+", word):
+            key, _, value = word.partition("=")
+            found.append(Setting(key.replace("/", "."), value))
+        else:
+            raise words.problem(f"{word!r} is no setting with its value, such as net.ipv4.tcp_sack=0")
+    shown = "" if quiet else "".join(f"{each.key} = {each.value}\n" for each in found)
+    return lambda _routes: [*found, shown]
+
+
+def _link(line: str, words: Words) -> Work:
+    words.has("dev")
+    device = words.one("the interface")
+    made: list[Line | Setting | str] = []
+
+    def tell(do: Callable[[int], bytes]) -> None:
+        made.append(Line(line, lambda index: do(index(device))))
+
+    for word in words:
+        if word in ("up", "down"):
+            tell(links.up if word == "up" else links.down)
+        elif word in links.NUMBERS:
+            tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
+        else:
+            raise words.problem(f"{word!r} is not read here; there are up, down, {', '.join(links.NUMBERS)}")
+    return lambda _routes: made
+
+
+def _route(line: str, words: Words) -> Work:
+    verb = next(words, "show")
+    if verb in ("show", "list", "ls"):
+        words.end()
+        return lambda routes: ["".join(f"{route.line}\n" for route in routes)]
+    if verb not in _ROUTE_VERBS:
+        raise words.problem(f"{verb!r} is not read here; there are show, {', '.join(_ROUTE_VERBS)}")
+    way = typed.route(words, needs_device=verb != "del")
+
+    def work(routes: Routes) -> list[Line | Setting | str]:
+        there = next((route for route in routes if route.to == way.to), way)
+        told = there if verb == "del" else way
+        routes[:] = sorted(
+            [*(route for route in routes if route.to != way.to), *([way] if verb != "del" else [])], key=_place
+        )
+        return [Line(line, functools.partial(told.message, verb))]
+
+    return work
+
+
+def _change_each(line: str, quick: bool) -> Work:
+    def work(routes: Routes) -> list[Line | Setting | str]:
+        routes[:] = [replace(route, quick=quick) for route in routes]
+        return [Line(line, functools.partial(route.message, "change")) for route in routes]
+
+    return work
+
+
+def _place(route: Route) -> tuple[int, int]:
+    network = IPv4Network(route.to)
+    return int(network.network_address), network.prefixlen
+
+
+def ways(plan: Plan) -> dict[str, Routes]:
+    """The routes of every node, in the order in which `ip route` shows them."""
+    found: dict[str, Routes] = {}
+    networks: dict[str, dict[str, IPv4Interface]] = {}
+    for own in plan["addresses"]:
+        address = IPv4Interface(own["address"])
+        networks.setdefault(own["node"], {})[own["interface"]] = address
+        here = Route(str(address.network), own["interface"], None, str(address.ip))
+        found.setdefault(own["node"], []).append(here)
+    for route in plan["routes"]:
+        gateway = IPv4Interface(route["via"]).ip
+        device = next(name for name, address in networks[route["node"]].items() if gateway in address.network)
+        found[route["node"]].append(Route(route["to"], device, route["via"]))
+    return {node: sorted(routes, key=_place) for node, routes in found.items()}
+
+
+def of_item(item: CommandItem) -> list[Work]:
+    """Return the effects of an item of traffic; see `read`."""
+    return read(item["label"], item["command"], item["saves"])
+
+
+class Commands:
+    """The commands of a lab, each in its time; `said` has what those showed that have run, by their labels."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._waiting: list[tuple[int, int, str, str, list[Work]]] = []
+        self.said: dict[str, str] = {}
+        for item in plan["traffic"]:
+            self.add(item)
+
+    def add(self, item: Item) -> None:
+        """Take an item of traffic, if it is a command."""
+        if item["kind"] == "command":
+            command = cast("CommandItem", item)
+            moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.said)
+            heapq.heappush(self._waiting, (moment_ns, place, command["host"], item["label"], of_item(command)))
+
+    @functools.cached_property
+    def _routes(self) -> dict[str, Routes]:
+        return ways(self._plan)
+
+    @property
+    def next_ns(self) -> int | None:
+        """When the next one runs, in ns after the start."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def pop(self) -> tuple[str, list[Line | Setting]]:
+        """Run the next one: its node, and what that is told."""
+        _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
+        self.said[label], told = self._do(node, lines)
+        return node, told
+
+    def run(self, node: str, command: str) -> tuple[str, list[Line | Setting]]:
+        """Run lines now: what they show, and what the node is told.
+
+        Raises NotHereError as `read`.
+        """
+        return self._do(node, read(f"{node} command", command))
+
+    def _do(self, node: str, lines: list[Work]) -> tuple[str, list[Line | Setting]]:
+        done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
+        shown = "".join(each for each in done if isinstance(each, str))
+        return shown, [each for each in done if not isinstance(each, str)]

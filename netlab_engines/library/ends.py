@@ -1,0 +1,44 @@
+"""The answers of a user's two programs, the sender and the receiver of a flow of datagrams, to the kernel's questions."""
+
+import struct
+from typing import Any
+
+from netlab.protocol.messages import LENGTH
+from netlab.traffic.delivery import Account, Program
+from netlab.traffic.own_calls import Part, caller
+
+START, DATAGRAM, TIMER = range(3)
+HAPPENED = struct.Struct("<QIIII")
+TOLD = struct.Struct("<Q")
+STRUCTS = (HAPPENED, TOLD)
+
+
+class Ends:
+    """Answers for both programs of a flow, the user's sender and receiver; see `own.Answering`. The sender's
+    application has `num_bytes` to send.
+    """
+
+    def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
+        self.label, self.account = label, Account(num_bytes, label)
+        parts: tuple[Part, Part] = ("sender", "receiver")
+        self._callers = [caller(label, own, part) for own, part in zip(programs, parts, strict=True)]
+        self._programs = [Program(self.account, receives) for receives in (False, True)]
+
+    def answer(self, data: bytes) -> bytes:
+        now_ns, _port, event, end, _zero = HAPPENED.unpack_from(data)
+        calling = self._callers[end]
+        program: Program = self._programs[end]
+        program.wake(now_ns, event == TIMER)
+        if event == DATAGRAM:
+            self.account.received_datagrams += end
+        method = ("on_start", "on_datagram", "on_timer")[event]
+        if calling.has(method):
+            given: tuple[Any, ...] = (program,) if event == START else (program.now_s,)
+            calling.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == DATAGRAM else []))
+        timer_ns, outgoing = program.take()
+        parts = [part for sent in outgoing for part in (LENGTH.pack(len(sent)), sent)]
+        return b"".join([TOLD.pack(timer_ns), *parts])
+
+    def close(self) -> None:
+        for each in self._callers:
+            each.close()

@@ -1,0 +1,168 @@
+"""The library engine: labs in the library kernel, whose program is started for each."""
+
+import math
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any, cast
+
+from netlab.base import source_hash
+from netlab.base.errors import KernelError, NotHereError
+from netlab.base.headers import MSS_BYTES
+from netlab.engines import OnProgress, Requirement
+from netlab.protocol.plan import Clock, Outcome, Plan, Shape
+from netlab_engines.base import refuse_lacking, refuse_media, run_in
+from netlab_engines.fingerprint import fingerprint
+from netlab_engines.library.program import Program
+from netlab_engines.library.requests import refuse_filters, refuse_programs
+from netlab_engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
+from netlab_kernel import library
+
+FEW_NODES = 50
+FEW_STREAMS = 16
+FEW_DATAGRAM_FLOWS = 3
+"""Each may have 32 MB of datagrams unread."""
+FEW_PACKETS = 4000
+"""In flight: with what their senders and receivers keep of each, 8 kB at most."""
+USUAL_QUEUE_PACKETS = 1000
+
+
+class LibraryEngine:
+    """Runs plans in the library kernel, without a privilege, a file or a process beside its own."""
+
+    name = "library"
+    clock: Clock = "virtual"
+
+    def __init__(self) -> None:
+        self.kernel = library.find()
+
+    def requirements(self) -> list[Requirement]:
+        return [kernel_requirement()]
+
+    def fingerprint(self) -> str:
+        return fingerprint(source_hash.of_files([self.kernel.path]))
+
+    def differences(self) -> list[str]:
+        sentence = (
+            "hosts have no commands other than lines of tc, ip and sysctl, and there are no Wi-Fi links. On Linux, commands run "
+            "with engine='native' as root, and Wi-Fi links in the pocket kernel (x86-64)."
+        )
+        return [sentence]
+
+    def refuse(self, plan: Plan) -> None:
+        """Raise EngineError when the plan asks for what it cannot do, such as a command."""
+        refuse_programs(plan["traffic"])
+        refuse_filters(plan)
+        refuse_media(plan, self.clock, self.name)
+        # A program that stands alone, named by $NETLAB_LIBRARY, does not tell what it has.
+        if self.kernel.capabilities:
+            refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
+
+    def open(self, plan: Plan | None) -> LibrarySession:
+        """A lab for a person's requests, without programs.
+
+        Raises EngineError when the plan asks for what it cannot do; NotHereError for a script, which needs programs.
+        """
+        if plan is None:
+            raise NotHereError(
+                "The library engine has no programs, so it runs no scripts. Use engine='pocket' for them."
+            )
+        self.refuse(plan)
+        return self._session(MEMORY_MB)
+
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
+        self.refuse(plan)
+        with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
+            return run_in(session, plan, on_progress, cancel)
+
+    def _session(self, memory_mb: int) -> LibrarySession:
+        return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
+
+
+def start_program(kernel: library.LibraryKernel) -> Program:
+    """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
+
+    Raises KernelError when it is WebAssembly and there is nothing here that runs it.
+    """
+    if kernel.machine != library.WASM:
+        # The child module needs Linux, and this module is imported on every system.
+        from netlab_engines.library.child import ChildProgram
+
+        return ChildProgram(kernel.path)
+    if sys.platform == "emscripten":
+        from netlab_engines.library.browser import BrowserProgram
+
+        return BrowserProgram(kernel.path)
+    try:
+        from netlab_engines.library.sandbox import SandboxProgram
+    except ImportError as error:
+        raise KernelError(f"{kernel.path} needs the package wasmtime ({error}): pip install wasmtime.") from error
+    return SandboxProgram(kernel.path)
+
+
+def kernel_requirement() -> Requirement:
+    """Return the requirement that a library kernel is built."""
+    try:
+        here = library.find()
+    except KernelError as error:
+        return Requirement("library kernel", False, "none is built", str(error))
+    return Requirement("library kernel", True, f"{here.release} at {here.path}")
+
+
+def is_small(plan: Plan) -> bool:
+    """Return whether a quarter of the memory is enough for the plan: a kernel with less memory starts in half the time.
+
+    By far more than such plans use, for a kernel without memory would drop packets that no counter shows.
+    """
+    items = cast("list[dict[str, Any]]", plan["traffic"])
+    if (
+        len(plan["hosts"]) + len(plan["routers"]) + len(plan["switches"]) > FEW_NODES
+        or sum(item.get("streams", 1) for item in items) > FEW_STREAMS
+        or sum(item["kind"] in ("udp", "program") for item in items) > FEW_DATAGRAM_FLOWS
+    ):
+        return False
+    sizes = [item.get("payload_bytes") or item.get("mss_bytes") or MSS_BYTES for item in items]
+    smallest_bytes = max(1, min([MSS_BYTES, *sizes]))
+    packets = 0.0
+    for place in range(len(plan["directions"])):
+        shapes = list(_shapes(plan, place))
+        packets += max(_wire_packets(shape, smallest_bytes) for shape in shapes)
+        packets += max(_queue_packets(shape, smallest_bytes) for shape in shapes)
+    return packets <= FEW_PACKETS
+
+
+def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
+    """All that a direction is during a run; of a trace with its highest rate."""
+    shape = plan["directions"][place]["shape"]
+    yield shape
+    for item in plan["changes"]:
+        if item["direction"] == place:
+            shape = cast("Shape", {**shape, **item["shape"]})
+            rate: Any = shape["rate_mbps"]
+            if isinstance(rate, Mapping):
+                shape["rate_mbps"] = max(mbps for _, mbps in rate["steps"])
+            yield shape
+
+
+def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
+    """The most that is on a direction's wire."""
+    if not shape["delay_ms"]:
+        return 0.0
+    # Without a rate as much as a window holds.
+    rate_mbps = math.inf if shape["rate_mbps"] is None else shape["rate_mbps"]
+    return rate_mbps * 1e3 * shape["delay_ms"] / 8 / smallest_bytes
+
+
+def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
+    """The most that is in a direction's queue."""
+    if shape["rate_mbps"] is None:
+        return 0.0
+    if shape["queue_packets"] is not None:
+        return shape["queue_packets"]
+    if shape["queue_bytes"] is not None:
+        return shape["queue_bytes"] / smallest_bytes
+    # A discipline's own limit: up to 10240 packets.
+    return USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS

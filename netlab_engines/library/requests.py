@@ -1,0 +1,340 @@
+"""From a plan to the bytes that the library kernel's program reads (recipe/library/host/protocol.h)."""
+
+import ipaddress
+import itertools
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from netlab.base.errors import NotHereError, RunError
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES
+from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
+from netlab.traffic.command import CommandItem
+from netlab.traffic.own_calls import Answering
+from netlab.traffic.program import ProgramItem
+from netlab_engines.library import commands
+from netlab_engines.library.control import Control
+from netlab_engines.library.ends import Ends
+from netlab_engines.netlink import disciplines, wire
+from netlab_engines.netlink.ip_lines import Interfaces, node_lines
+from netlab_engines.netlink.qdiscs import Line, Queueing
+from netlab_engines.planning import messages
+from netlab_engines.planning.schedule import Schedule, Step, shaped_directions
+from netlab_engines.planning.settings import QUEUES_AT_NS
+from netlab_engines.planning.shaping import capture_ends
+
+START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1, 12)
+AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL, REPLY = range(12, 22)
+FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3, "program": 4}
+OWN_CONTROL = b"own"
+"""The name of the congestion control that asks (recipe/library/arch/kernel/congestion.c)."""
+NONE = 2**64 - 1
+LARGEST_SEED = 2**64 - 1
+FIRST_NODE_FILE = 16
+FIRST_PORT = 5001
+MARKS_IN_TINS = 0xFFFFFFFF
+"""CAKE counts marks per tin, all others in one word of their statistics."""
+
+FRAME = struct.Struct("<II")
+_START = struct.Struct("<QQQ")
+MOMENT = _SEED = struct.Struct("<Q")
+_GO = struct.Struct("<QQQQ")
+_FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
+NUMBER = struct.Struct("<I")
+_QUEUE = struct.Struct("<II")
+_TAP = struct.Struct("<II16s")
+_AT = struct.Struct("<QII")
+_ADVANCE = struct.Struct("<QQ")
+_QUESTION = struct.Struct("<QI")
+STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
+"""In the order of protocol.h, whose sizes the program tells."""
+
+
+@dataclass
+class Requests:
+    """All that the program is told, and what its answers' numbers mean.
+
+    Attributes
+    ----------
+    queues : list of str
+        Interfaces whose queues are sampled, by the number that samples have.
+    taps : list of str
+        The name of each tap's file, by the number that its packets have.
+    lines : dict
+        The line behind each netlink message: by node, then in the order of sending, a list for each batch.
+    own : dict
+        What answers the kernel's questions, by the port of the connection that is asked about.
+    """
+
+    nodes: list[str]
+    schedule: Schedule
+    interfaces: dict[str, Interfaces] = field(default_factory=dict)
+    queues: list[str] = field(default_factory=list)
+    taps: list[str] = field(default_factory=list)
+    batches: dict[int, list[list[str]]] = field(default_factory=dict)
+    own: dict[int, Answering] = field(default_factory=dict)
+    port: int = FIRST_PORT
+    _parts: list[bytes] = field(default_factory=list)
+
+    def number(self, node: str) -> bytes:
+        """A node's number, as requests have it."""
+        return NUMBER.pack(self.nodes.index(node))
+
+    def take(self) -> bytes:
+        """The requests since the last time, in their order."""
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        return taken
+
+    def add(self, kind: int, payload: bytes = b"") -> None:
+        """Append one request."""
+        self._parts.append(FRAME.pack(kind, len(payload)) + payload)
+
+    def reply(self, question: bytes) -> bytes:
+        """The request that answers a question of the kernel's."""
+        _now_ns, port = _QUESTION.unpack_from(question)
+        told = self.own[port].answer(question)
+        return FRAME.pack(REPLY, len(told)) + told
+
+    def explain(self, failure: str) -> str:
+        """The program's sentence, with the line or the setting that it is about in our words."""
+        words = failure.split(" ", 3)
+        if words[0] == "netlink" and len(words) == 4:
+            node, place = int(words[1]), int(words[2])
+            lines = [batch[place] for batch in self.batches.get(node, []) if place < len(batch)]
+            return f"The kernel refused a line in {self.nodes[node]} ({words[3]}). It is one of: " + "; ".join(lines)
+        if words[0] == "setting" and len(words) == 4:
+            where = self.nodes[int(words[1])] if int(words[1]) >= 0 else "the whole kernel"
+            return f"The setting {words[2].replace('/', '.')} was refused in {where}: {words[3]}."
+        return failure
+
+
+def refuse_programs(items: Iterable[Item]) -> None:
+    """Raise NotHereError where only a program of its own can make one of these items of traffic."""
+    for item in items:
+        if item["kind"] == "command":
+            commands.of_item(cast("CommandItem", item))
+        elif item["kind"] not in FLOW_KINDS:
+            raise NotHereError(
+                f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
+                "Use engine='pocket' for this scenario; on another processor than x86-64 engine='native', as root."
+            )
+        if item.get("send_buffer_bytes") is not None:
+            raise NotHereError(
+                f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
+                "Use engine='pocket' for this scenario."
+            )
+
+
+def refuse_filters(plan: Plan) -> None:
+    """Raise NotHereError where the plan sets what only a kernel with a packet filter has."""
+    filters = [name for name in plan["sysctls"] if name.startswith("net.netfilter.")]
+    if filters:
+        raise NotHereError(
+            f"The library engine has no packet filter, so it has no setting {', '.join(filters)}. "
+            "Use engine='pocket' for this scenario."
+        )
+
+
+def make_requests(
+    plan: Plan,
+    ip_lines: dict[str, list[str]],
+    queueing: dict[str, list[Queueing]],
+    *,
+    memory_bytes: int,
+    start_s: int,
+    machine_sysctls: dict[str, str],
+) -> Requests:
+    """Everything that makes a network and its traffic; time has not begun. `ip_lines` and `queueing` are
+    `shape_network`'s.
+
+    Raises NotHereError when the plan asks for what this engine cannot do.
+    """
+    nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
+    requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
+    requests.schedule.add(plan["changes"])
+    number = {name: place for place, name in enumerate(nodes)}
+    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
+    requests.add(SIZES)
+    # The network draws from the seed while it is built, and from its complement once it is: as in the agent.
+    requests.add(SEED, _SEED.pack(plan["seed"]))
+    for key, value in machine_sysctls.items():
+        _add_setting(requests, key, value)
+    for _ in nodes:
+        requests.add(NODE)
+    interfaces = requests.interfaces
+    interfaces.update({name: Interfaces() for name in nodes})
+    for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
+        requests.add(ENTER, NUMBER.pack(number[name]))
+        _add_netlink(requests, number[name], told)
+    lines = node_lines(plan)
+    for name in nodes:
+        requests.add(ENTER, NUMBER.pack(number[name]))
+        for key, value in messages.settings(plan, name).items():
+            _add_setting(requests, key, value)
+        told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
+        _add_netlink(requests, number[name], told)
+    requests.add(UNTIL, MOMENT.pack(QUEUES_AT_NS))
+    for name in nodes:
+        requests.add(ENTER, NUMBER.pack(number[name]))
+        _add_netlink(requests, number[name], messages.configuration([], queueing.get(name, []), interfaces[name]))
+    for direction in plan["directions"]:
+        requests.add(ENTER, requests.number(direction["src"]))
+        requests.add(WAIT, direction["interface"].encode())
+    for direction in shaped_directions(plan):
+        add_queue(requests, direction)
+    requests.add(SEED, _SEED.pack(~plan["seed"] & LARGEST_SEED))
+    for place, item in enumerate(plan["traffic"]):
+        add_flow(requests, place, item, plan["duration_s"], plan["seed"])
+    return requests
+
+
+def begin(interval_s: float) -> bytes:
+    """Return the request that starts the time of a network without a known end."""
+    return _GO.pack(0, _ns(interval_s), 0, 0)
+
+
+def advance(until_ns: int, progress_s: float | None) -> bytes:
+    """Return the request that advances time to `until_ns`."""
+    return _ADVANCE.pack(until_ns, 0 if progress_s is None else _ns(progress_s))
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _add_setting(requests: Requests, key: str, value: str) -> None:
+    requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
+
+
+def marks_word(aqm: str) -> int:
+    """Which 32-bit word of a discipline's statistics counts marks; 0 where none does.
+
+    >>> marks_word("red"), marks_word("fifo")
+    (3, 0)
+    """
+    if aqm == "cake":
+        return MARKS_IN_TINS
+    # The table reads a word: of words that are their own places, it reads its place.
+    return disciplines.marks(aqm, struct.pack("=64I", *range(64)))
+
+
+def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
+    for part in wire.parts(messages):
+        requests.add(NETLINK, wire.batch([message for _line, message in part]))
+        requests.batches.setdefault(node, []).append([line for line, _message in part])
+
+
+def add_queue(requests: Requests, direction: Hop) -> None:
+    """Sample the queue of a direction."""
+    index = requests.interfaces[direction["src"]](direction["interface"])
+    requests.add(ENTER, requests.number(direction["src"]))
+    requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
+    requests.queues.append(direction["interface"])
+
+
+def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
+    """An item of traffic in a lab of `duration_s`; `place` is its number, from 0."""
+    # Each kind has fields of its own.
+    item = cast("dict[str, Any]", planned)
+    kind = item["kind"]
+    if kind == "command":
+        return
+    own_s = item.get("duration_s")
+    end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
+    streams = item["streams"] if kind == "tcp" else 1
+    for stream in range(streams):
+        if "own" in planned:
+            requests.own[requests.port] = _answering(planned)
+        port = place + 1 if kind == "ping" else requests.port
+        num_bytes, window_bytes, mss_bytes, congestion, rate_bps = NONE, 0, 0, b"", 0
+        spread, key_words, key, interval_ns, count = 0, 0, (0, 0, 0, 0), 0, NONE
+        if kind == "tcp":
+            if item["num_bytes"] is not None:
+                share, rest = divmod(item["num_bytes"], streams)
+                num_bytes = share + (stream < rest)
+            window_bytes = item["window_bytes"] or 0
+            mss_bytes = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
+            congestion = OWN_CONTROL if "own" in item else item["congestion"].encode()
+        elif kind == "udp":
+            rate_bps = round(item["rate_mbps"] * 1e6)
+            if item["spacing"] == "random":
+                spread, (key_words, key) = 1, random_key(seed + port)
+        elif kind == "ping":
+            interval_ns, count = _ns(item["interval_s"]), NONE if item["count"] is None else item["count"]
+        packed = _FLOW.pack(
+            FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
+            int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
+            port, item.get("payload_bytes", 0), _ns(item["start_s"]), _ns(end_s), num_bytes, window_bytes, mss_bytes, congestion,
+            rate_bps, spread, key_words, *key, interval_ns, count,
+        )  # fmt: skip
+        requests.add(FLOW, packed + item["label"].encode())
+        requests.port += kind != "ping"
+
+
+def add_changes(requests: Requests, until_ns: int) -> None:
+    """Add the changes of links up to `until_ns`, each at its own time."""
+    while (at_ns := requests.schedule.next_ns) is not None and at_ns <= until_ns:
+        add_steps(requests, requests.schedule.pop(), at_ns)
+
+
+def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
+    """Add messages to nodes at a time; None means now."""
+    for name, own in itertools.groupby(steps, lambda step: step.node):
+        told = [(step.line, step.message(requests.interfaces[name])) for step in own]
+        if at_ns is None:
+            requests.add(ENTER, requests.number(name))
+            _add_netlink(requests, requests.nodes.index(name), told)
+            continue
+        place = requests.nodes.index(name)
+        requests.add(AT, _AT.pack(at_ns, place, 0) + wire.batch([message for _line, message in told]))
+        requests.batches.setdefault(place, []).append([line for line, _message in told])
+
+
+def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Setting]) -> None:
+    """Add the effects of a command in a node, now.
+
+    Raises RunError when it names an interface that the node has not.
+    """
+    own = requests.interfaces[node]
+    requests.add(ENTER, requests.number(node))
+    for each in told:
+        if isinstance(each, commands.Setting):
+            _add_setting(requests, each.key, each.value)
+            continue
+        try:
+            made = each.message(own)
+        except KeyError as error:
+            raise RunError(f"In {node}, `{each.line}` names {error}, which is no interface of it.") from None
+        _add_netlink(requests, requests.nodes.index(node), [(each.line, made)])
+
+
+def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
+    """The ends of a captured link: departures at the sending interface, arrivals behind the wire, as in the agent.
+
+    Returns the taps' numbers.
+    """
+    first = len(requests.taps)
+    for place in item["directions"]:
+        for node, device, leaves, end in capture_ends(plan["directions"][place]):
+            requests.add(ENTER, requests.number(node))
+            requests.add(TAP, _TAP.pack(leaves, item["snap_bytes"], device.encode()))
+            requests.taps.append(f"{item['name']}.{end}")
+    return list(range(first, len(requests.taps)))
+
+
+def _answering(item: Item) -> Answering:
+    if item["kind"] == "program":
+        return Ends(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
+    return Control(item["label"], item["own"][0])
+
+
+def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:
+    """The words from which Python's `random.Random(seed)` starts: how many, and four places for them.
+
+    >>> random_key(2**32 + 5)
+    (2, (5, 1, 0, 0))
+    """
+    words = max(1, (seed.bit_length() + 31) // 32)
+    return words, (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF, seed >> 64 & 0xFFFFFFFF, seed >> 96 & 0xFFFFFFFF)

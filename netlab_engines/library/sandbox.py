@@ -1,0 +1,196 @@
+"""The library kernel's program as WebAssembly in wasmtime: it runs in a thread and a memory of its own."""
+
+import functools
+import hashlib
+import os
+import queue
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import wasmtime
+
+from netlab.base import cache
+from netlab.base.errors import RunError
+from netlab.protocol.session import OnWait
+from netlab_engines.library.program import OnAnswers
+
+POLL_S = 0.05
+END_S = 5.0
+"""Longer than the module computes between two looks."""
+LARGEST_REASON_BYTES = 250
+
+
+BOUNDARY = """
+(module
+  (import "host" "read" (func $read (param i32 i32) (result i32)))
+  (import "host" "write" (func $write (param i32 i32) (result i32)))
+  (import "host" "exit" (func $exit (param i32)))
+  (func (export "read") (param i32 i32) (result i32)
+    (local $count i32)
+    (local.set $count (call $read (local.get 0) (local.get 1)))
+    (if (i32.lt_s (local.get $count) (i32.const 0)) (then unreachable))
+    (local.get $count))
+  (func (export "write") (param i32 i32)
+    (if (call $write (local.get 0) (local.get 1)) (then unreachable)))
+  (func (export "exit") (param i32)
+    (call $exit (local.get 0))
+    unreachable))
+"""
+"""The imports of the kernel's module. They end the program by a trap when a function of this process asks for that.
+
+An exception would have to cross the module, and wasmtime keeps the last exception of all threads in one variable (LAST_EXCEPTION
+in wasmtime/_func.py), where programs that end at the same time overwrite each other's.
+"""
+GO_ON, END = 0, -1
+"""Results of the functions of this process, of which a count of bytes is GO_ON or more."""
+
+
+class SandboxProgram:
+    """A `program.Program`, in a thread of its own, so that who listens can be interrupted while it computes."""
+
+    confined = True
+
+    def __init__(self, path: Path) -> None:
+        self._engine, self._boundary, self._module = _compiled(path, path.stat().st_mtime_ns)
+        self._requests = bytearray()
+        self._came = threading.Condition()
+        self._stopping = threading.Event()
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._ending = "it was stopped"
+        self._ended = False
+        """Set where a function of this process ends the program, which is no crash."""
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="netlab-library", daemon=True)
+        self._thread.start()
+
+    def send(self, requests: bytes) -> None:
+        with self._came:
+            self._requests += requests
+            self._came.notify()
+
+    def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        while True:
+            if on_wait is not None:
+                on_wait()
+            try:
+                # Not without end: on Windows Ctrl-C would wait for it.
+                data = self._answers.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if data is None:
+                self._answers.put(None)
+                if self._error is not None:
+                    what = f"{type(self._error).__name__}: {self._error}"
+                    raise RunError(f"The library kernel could not go on in wasmtime. {what}") from self._error
+                return
+            if on_answers(data):
+                return
+
+    def close(self) -> str:
+        self._stopping.set()
+        with self._came:
+            self._came.notify()
+        self._thread.join(END_S)
+        return self._ending
+
+    def _work(self) -> None:
+        try:
+            with wasmtime.Store(self._engine) as store:
+                self._run(store)
+        except BaseException as error:  # noqa: BLE001 (`listen` raises it in the caller's thread)
+            self._error = error
+        finally:
+            self._answers.put(None)
+
+    def _run(self, store: wasmtime.Store) -> None:
+        def read(at: int, count: int) -> int:
+            try:
+                with self._came:
+                    self._came.wait_for(lambda: self._requests or self._stopping.is_set())
+                    if self._stopping.is_set():
+                        return self._end()
+                    part = bytes(self._requests[:count])
+                    del self._requests[:count]
+                memory.write(store, part, at & 0xFFFFFFFF)
+                return len(part)
+            except BaseException as error:  # noqa: BLE001 (none may cross the module)
+                return self._end(error)
+
+        def write(at: int, count: int) -> int:
+            try:
+                if self._stopping.is_set():
+                    return self._end()
+                start = at & 0xFFFFFFFF
+                if count:
+                    self._answers.put(bytes(memory.read(store, start, start + count)))
+            except BaseException as error:  # noqa: BLE001 (the same)
+                return self._end(error)
+            return GO_ON
+
+        def leave(status: int) -> None:
+            self._ending = f"its status is {status}"
+            self._end()
+
+        i32 = wasmtime.ValType.i32()
+        functions = {
+            "read": wasmtime.Func(store, wasmtime.FuncType([i32, i32], [i32]), read),
+            "write": wasmtime.Func(store, wasmtime.FuncType([i32, i32], [i32]), write),
+            "exit": wasmtime.Func(store, wasmtime.FuncType([i32], []), leave),
+        }
+        boundary: Any = _instance(store, self._boundary, functions).exports(store)
+        exports: Any = _instance(store, self._module, boundary).exports(store)
+        memory = exports["memory"]
+        try:
+            exports["run"](store)
+        except wasmtime.Trap as trap:
+            if self._ended:
+                return
+            self._ending = "it crashed"
+            why = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:LARGEST_REASON_BYTES]
+            memory.write(store, why + b"\0", exports["reason"](store))
+            with suppress(wasmtime.Trap):
+                exports["crashed"](store)
+
+    def _end(self, error: BaseException | None = None) -> int:
+        """Have the program end, which is no crash; `error` is raised where the answers are read."""
+        self._ended, self._error = True, error or self._error
+        return END
+
+
+def _instance(store: wasmtime.Store, module: wasmtime.Module, imports: Mapping[str, Any]) -> wasmtime.Instance:
+    return wasmtime.Instance(store, module, [imports[str(each.name)] for each in module.imports])
+
+
+def _reason(trap: wasmtime.Trap) -> str:
+    lines = [line.strip() for line in str(trap).splitlines() if "wasm trap" in line]
+    return (lines or ["the sandbox stopped it"])[0].partition("wasm trap: ")[2] or "the sandbox stopped it"
+
+
+@functools.cache
+def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
+    """The module as this machine's code: compiled once, for some seconds, and kept in the cache."""
+    engine = wasmtime.Engine(wasmtime.Config())
+    boundary = wasmtime.Module(engine, BOUNDARY)
+    code = path.read_bytes()
+    key = hashlib.sha256(code + metadata.version("wasmtime").encode()).hexdigest()[:16]
+    kept = cache.root() / "compiled" / f"{key}.cwasm"
+    if kept.is_file():
+        try:
+            return engine, boundary, wasmtime.Module.deserialize_file(engine, str(kept))
+        except wasmtime.WasmtimeError:
+            # Another processor, where the home directory is shared.
+            pass
+    module = wasmtime.Module(engine, code)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(module.serialize())
+        partial.replace(kept)
+    except OSError:
+        # A cache that cannot be written costs the next process some seconds.
+        pass
+    return engine, boundary, module

@@ -1,0 +1,296 @@
+"""A lab in the library kernel: its program takes requests one by one, and time stands still between them."""
+
+import functools
+import math
+import platform
+import shutil
+import time
+import weakref
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, cast
+
+from netlab.base import scratch
+from netlab.base.errors import NotHereError, RunError
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Clock, Item, Shape
+from netlab.protocol.requests import AllRequests, Began, Built, Captured, Ended, Moment, Requests, Tables, names
+from netlab.protocol.session import OnMessage, OnWait, asking
+from netlab_engines.base import run_folder
+from netlab_engines.files import CAPTURES
+from netlab_engines.library import requests as asked
+from netlab_engines.library.answers import CONTROL, FAILED, NOW, PROGRAM, Answers
+from netlab_engines.library.commands import Commands
+from netlab_engines.library.program import Program
+from netlab_engines.planning.schedule import hosts_ever_without_offload, without_offload_now
+from netlab_engines.planning.settings import MACHINE_SYSCTLS
+from netlab_engines.planning.shaping import shape_network
+from netlab_kernel.library import LibraryKernel
+
+MEMORY_MB = 1024
+SMALL_MEMORY_MB = 256
+SMALL_SYSCTLS = {
+    # The kernel derives this value from 1 GB of memory.
+    "net.ipv4.udp_mem": "24576 32768 49152",
+}
+START_S = 1_700_000_000
+GRID_S = 0.01
+ENDLESS_S = 1e6
+PART_S = 0.1
+FIRST_PART_NS = 10_000_000
+
+
+class LibrarySession:
+    """A lab in the library kernel, without programs."""
+
+    name = "library"
+    clock: Clock = "virtual"
+
+    def __init__(self, program: Program, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
+        self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
+        self._kept = ExitStack()
+        self._end = weakref.finalize(self, _end, program, self._kept)
+        self._taps: dict[str, list[int]] = {}
+        self._waiting = b""
+        self._interrupted = False
+        self._on_message: OnMessage | None = None
+        self._on_wait: OnWait | None = None
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        """The directory of captures; it is created for the first capture, because other runs need no files."""
+        folder = scratch.kept_directory()
+        self._kept.callback(shutil.rmtree, folder, ignore_errors=True)
+        return run_folder(folder)
+
+    @property
+    def directory(self) -> Path:
+        return self.folder
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "memory_mb": self._memory_mb,
+            "seeded": True,
+            "confined": self._program.confined,
+            "machine": self._kernel.machine,
+        }
+
+    @property
+    def closed(self) -> bool:
+        return not self._end.alive
+
+    def close(self) -> None:
+        self._end()
+
+    def interrupt(self, kill: bool = False) -> None:
+        """Let no more time pass for what was asked; with `kill`, end the lab, in which nothing else can be stopped alone."""
+        self._interrupted = True
+        if kill:
+            self.close()
+
+    def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        return asking(functools.partial(self._ask, on_message, on_wait))
+
+    def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        if do not in (*names(Requests), "run"):
+            raise NotHereError(
+                "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
+                "engine='pocket' for these; as root on another processor than x86-64 with engine='native'."
+            )
+        self._on_message, self._on_wait, self._interrupted = on_message, on_wait, False
+        return getattr(self, do)(**words)
+
+    # Requests --------------------------------------------------------------------------------------------------
+
+    def build(self, plan: AgentPlan, programs: bool) -> Built:
+        # A person may interrupt a wait; a run is one.
+        self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
+        self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
+        self._without_offload = hosts_ever_without_offload(plan)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        small = SMALL_SYSCTLS if self._memory_mb == SMALL_MEMORY_MB else {}
+        self._requests = asked.make_requests(
+            plan, ip_lines, self._queueing,
+            memory_bytes=self._memory_mb << 20, start_s=START_S, machine_sysctls={**MACHINE_SYSCTLS, **small},
+        )  # fmt: skip
+        for own in self._requests.own.values():
+            self._kept.callback(own.close)
+        self._answers = Answers(self._plan, self._requests.queues, self._requests.own)
+        self._plan["directions"] = self._requests.schedule.directions
+        self._commands = Commands(self._plan)
+        self._answers.said = self._commands.said
+        for item in plan["captures"]:
+            self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
+        asked.add_changes(self._requests, 0)
+        self._tell(asked.BEGIN, asked.begin(plan["interval_s"]))
+        return {"origin_ns": self._answers.origin_ns, **self._now()}
+
+    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+        """Let network time pass, in parts that take about as long each, so that an interrupt need not wait for all of it."""
+        until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
+        while True:
+            wall_s = time.monotonic()
+            part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
+            self._pass_commands(part_ns, progress_s)
+            self._pass(part_ns, progress_s)
+            if part_ns == until_ns or self._interrupted:
+                return self._now()
+            longer = time.monotonic() - wall_s < PART_S
+            self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
+
+    def finish(self, until_s: float) -> Moment:
+        until_ns = round(until_s * NS_PER_S)
+        self._pass_commands(until_ns, None)
+        asked.add_changes(self._requests, until_ns)
+        self._take_up()
+        self._tell(asked.FINISH, asked.MOMENT.pack(until_ns))
+        for name in list(self._taps):
+            self.stop_capture(name)
+        return self._now()
+
+    def tables(self, streams: int, queues: int) -> Tables:
+        self._answers.forget_totals()
+        self._tell(asked.TABLES)
+        counters = self._answers.counters()
+        begun = self._answers.now_ns / NS_PER_S
+        items = self._plan["traffic"]
+        flows = [row for row, item in zip(counters["flows"], items, strict=True) if item["start_s"] < begun]
+        return cast(
+            "Tables",
+            {
+                **counters,
+                "flows": flows,
+                "streams": counters["streams"][streams:],
+                "queues": counters["queues"][queues:],
+                "items": items,
+                "kernel": self._kernel.release,
+                "python": platform.python_version(),
+                "hosts_without_offload": self._without_offload,
+                "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
+                "unsaved": {},
+                "origin_ns": self._answers.origin_ns,
+                "packets_lost": 0,
+                **self._now(),
+            },
+        )
+
+    def start(self, item: Item) -> Began:
+        now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
+        item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
+        asked.refuse_programs([item])
+        place = len(self._plan["traffic"])
+        self._plan["traffic"].append(item)
+        self._commands.add(item)
+        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
+        asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
+        self._take_up()
+        return {"start_s": item["start_s"], **self._now()}
+
+    def stop(self, label: str) -> Moment:
+        labels = [item["label"] for item in self._plan["traffic"]]
+        self._tell(asked.STOP, asked.NUMBER.pack(labels.index(label)))
+        return self._now()
+
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+        schedule = self._requests.schedule
+        words = cast("dict[str, Any]", {} if shape is None else shape)
+        changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
+        schedule.add(changes, self._answers.now_ns)
+        while schedule.next_ns is not None and schedule.next_ns <= self._answers.now_ns:
+            asked.add_steps(self._requests, schedule.pop())
+        for direction in schedule.directions:
+            if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
+                asked.add_queue(self._requests, direction)
+        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
+        self._take_up()
+        return self._now()
+
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+        item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
+        self._taps[name] = asked.add_taps(self._requests, self._plan, item)
+        self._take_up()
+        return self._now()
+
+    def stop_capture(self, name: str) -> Captured:
+        for tap in self._taps.pop(name):
+            self._tell(asked.UNTAP, asked.NUMBER.pack(tap))
+            (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
+        return {"lost": 0, **self._now()}
+
+    def run(self, node: str, command: str) -> Ended:
+        text, told = self._commands.run(node, command)
+        asked.add_command(self._requests, node, told)
+        self._take_up()
+        if text and self._on_message is not None:
+            self._on_message({"text": text})
+        return {"code": 0, **self._now()}
+
+    # Communication with the program -----------------------------------------------------------------------------
+
+    def _take_up(self) -> None:
+        """Let no time pass: the program takes up what was added to the requests."""
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+
+    def _pass(self, until_ns: int, progress_s: float | None) -> None:
+        asked.add_changes(self._requests, until_ns)
+        self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
+
+    def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
+        """Let time pass to each command that runs until a moment, and run it."""
+        while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
+            self._pass(max(at_ns, self._answers.now_ns), progress_s)
+            asked.add_command(self._requests, *self._commands.pop())
+
+    def _now(self) -> Moment:
+        return {"now_s": self._answers.now_ns / NS_PER_S}
+
+    def _tell(self, kind: int, payload: bytes = b"") -> None:
+        if self.closed:
+            raise RunError("This lab is closed; open another with netlab.live(...).")
+        self._requests.add(kind, payload)
+        self._program.send(self._requests.take())
+        self._answered = False
+        self._program.listen(self._take, self._on_wait)
+        if self._answers.failure is not None or not self._answered:
+            ending = self._program.close()
+            self.close()
+            if self._answers.failure is None:
+                raise RunError(f"The library kernel's program ended without a result: {ending}.")
+            raise RunError(self._requests.explain(self._answers.failure))
+
+    def _take(self, data: bytes) -> bool:
+        """Cut answers into frames and book them; whether the request was answered."""
+        if self._waiting:
+            data = self._waiting + data
+        told_s, at, end = self._answers.progress_s, 0, len(data)
+        while end - at >= asked.FRAME.size:
+            kind, length = asked.FRAME.unpack_from(data, at)
+            begin = at + asked.FRAME.size
+            if end - begin < length:
+                break
+            at = begin + length
+            payload = data[begin:at]
+            if kind in (CONTROL, PROGRAM):
+                self._reply(payload)
+                continue
+            self._answers.take(kind, payload)
+            self._answered = self._answered or kind in (NOW, FAILED)
+        self._waiting = data[at:]
+        if self._on_message is not None and self._answers.progress_s > told_s:
+            self._on_message({"progress_s": self._answers.progress_s})
+        return self._answered
+
+    def _reply(self, question: bytes) -> None:
+        try:
+            reply = self._requests.reply(question)
+        except BaseException:
+            # The kernel would wait for the answer for ever.
+            self.close()
+            raise
+        self._program.send(reply)
+
+
+def _end(program: Program, kept: ExitStack) -> None:
+    program.close()
+    kept.close()

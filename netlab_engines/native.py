@@ -1,0 +1,94 @@
+"""The native engine: the same agent with root on this machine's own kernel, in real time."""
+
+import os
+import platform
+import subprocess
+import threading
+from contextlib import closing
+
+from netlab.base.errors import NotHereError
+from netlab.engines import OnProgress, Requirement, require
+from netlab.protocol.plan import Clock, Outcome, Plan
+from netlab_engines import host_kernel
+from netlab_engines.base import refuse_media, refuse_own, run_in, wanted_parts
+from netlab_engines.fingerprint import fingerprint
+from netlab_engines.native_guest import NAMESPACES, NativeGuest
+from netlab_engines.paths import system_path, tool
+
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "mnexec": "mininet, or run `netlab kernel build`: each kernel brings one",
+}
+"""The package of each program that the agent calls."""
+
+
+class NativeEngine:
+    """Runs plans on this machine's kernel, as root or through sudo without a password."""
+
+    name = "native"
+    clock: Clock = "real"
+
+    def requirements(self) -> list[Requirement]:
+        prefix = host_kernel.privilege()
+        found = [
+            Requirement(
+                "root",
+                prefix is not None,
+                "yes" if prefix is not None else "neither root nor sudo without a password",
+                "Run as root, or allow this user sudo without a password; the pocket and the library engine need neither.",
+            )
+        ]
+        found += [tool(name, f"Install the package {package}.") for name, package in PACKAGES.items()]
+        for ask in (_namespaces, host_kernel.links):
+            if all(requirement.ok for requirement in found):
+                found.append(ask())
+        return found
+
+    def fingerprint(self) -> str:
+        return fingerprint(platform.release())
+
+    def differences(self) -> list[str]:
+        missing = ["Wi-Fi links", *host_kernel.lacking()]
+        return [
+            "a run takes as long as its network time, so long ones are shorter, and their results vary more.",
+            "numbers differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
+            f"there are no {', '.join(missing)}.",
+        ]
+
+    def refuse(self, plan: Plan) -> None:
+        """Raise NotHereError when the plan asks for what this machine's kernel or its clock cannot do."""
+        refuse_own(plan["traffic"], self.name)
+        refuse_media(plan, self.clock, self.name)
+        missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
+        if missing:
+            raise NotHereError(
+                f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. "
+                + host_kernel.remedy(missing)
+            )
+
+    def open(self, plan: Plan | None) -> NativeGuest:
+        require(self.requirements())
+        if plan is not None:
+            self.refuse(plan)
+        agent = NativeGuest()
+        agent.wait_until_ready()
+        return agent
+
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
+        with closing(self.open(plan)) as agent:
+            return run_in(agent, plan, on_progress, cancel)
+
+
+def _namespaces() -> Requirement:
+    command = [*(host_kernel.privilege() or []), *NAMESPACES, "true"]
+    environment = {**os.environ, "PATH": ":".join(system_path())}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    remedy = "The pocket and the library engine need none."
+    if host_kernel.in_container():
+        remedy = f"Root of a container may make none, unless it is started so (`docker run --privileged`). {remedy}"
+    made = done.returncode == 0
+    return Requirement("namespaces", made, "can be made" if made else done.stderr.strip() or "cannot be made", remedy)

@@ -1,0 +1,100 @@
+"""The agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+
+from netlab.base.errors import EngineError
+from netlab.protocol.plan import Clock
+from netlab_engines import files, host_kernel
+from netlab_engines.guests import BOOT_PATIENCE_S, Waiting
+from netlab_engines.paths import python_path, system_path
+
+PROGRAM = """
+import json, os, sys
+boot = json.load(open(sys.argv[1] + "/boot.json"))
+sys.path.extend(boot["packages"])
+os.environ["PATH"] = ":".join(boot["path"])
+os.environ.setdefault("SHELL", "/bin/sh")
+from netlab_engines.agent.local import main
+main(sys.argv[1], boot["packages"])
+"""
+# Nothing of it shows in the machine's network. And the agent is the first process of its namespace: when it goes, whatever its
+# hosts started goes too.
+NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
+RESULT_BYTES = 64 << 20
+PATIENCE_S = 5.0
+LOOK_S = 0.05
+
+
+class NativeGuest(Waiting):
+    """The agent as root of this machine.
+
+    Raises EngineError when it does not start.
+    """
+
+    clock: Clock = "real"
+    name = "native"
+    what = "The agent"
+
+    def __init__(self) -> None:
+        self.settings = {"seeded": False, "confined": False, "machine": platform.node()}
+        super().__init__(RESULT_BYTES)
+        try:
+            boot = {"packages": python_path(), "path": system_path()}
+            (self.folder / files.BOOT).write_text(json.dumps(boot))
+            gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
+            python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
+            with gate, urgent, self.log.open("wb") as out:
+                self.process = subprocess.Popen(
+                    [*(host_kernel.privilege() or []), *NAMESPACES, *python],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd="/",
+                    start_new_session=True,
+                )
+                self.gate, self._urgent = self._accept(gate), self._accept(urgent)
+        except BaseException:
+            self.close()
+            raise
+
+    def _listen(self, name: str) -> socket.socket:
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.bind(str(self.folder / name))
+        except OSError as error:
+            made.close()
+            raise EngineError(
+                f"No socket can be made in {self.folder} ({error}); set TMPDIR to a directory with a shorter path."
+            ) from None
+        made.listen(1)
+        return made
+
+    def _accept(self, listener: socket.socket) -> socket.socket:
+        end_s = time.monotonic() + BOOT_PATIENCE_S
+        listener.settimeout(LOOK_S)
+        while self.process.poll() is None and time.monotonic() < end_s:
+            try:
+                peer, _ = listener.accept()
+            except TimeoutError:
+                continue
+            self._resources.callback(peer.close)
+            return peer
+        raise self._ended()
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """The agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
+        for end in (getattr(self, "gate", None), getattr(self, "_urgent", None)):
+            if end is not None:
+                end.close()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            # The process may belong to another user. The agent ends together with unshare(1).
+            process.kill() if os.geteuid() == 0 else process.terminate()
+            process.wait()

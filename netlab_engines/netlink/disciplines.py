@@ -1,0 +1,264 @@
+"""The encoding of the queue disciplines: a link's queue as a qdisc with its options, and the marks in a qdisc's statistics."""
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.units import mbps_to_bps, ms_to_us
+from netlab.network.queue_spec import QueueSpec
+from netlab.network.queues import MAX_CHOKE_PACKETS
+from netlab_engines.netlink import classes, qdiscs, wire
+from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, of_options
+
+LARGEST_RED_PACKETS = 9_000
+FASTEST_RED_MBPS = 30_000
+"""The limit of RED's bandwidth, which `tc` keeps in 32 bits of bytes/s. (RED uses it only to age the average while the link is idle.)"""
+RED_PACKET_BYTES = 1000
+"""RED's mean packet size (tc-red(8), avpkt)."""
+SFQ_FLOWS = 65_408
+"""The largest number of flows that SFQ can distinguish (SFQ_MAX_FLOWS); with fewer it would limit the room to depth times flows."""
+DRR_CLASSES = 16
+ETS_QUANTA_BYTES = (FRAME_BYTES, FRAME_BYTES)
+TCA_CAKE_STATS_TIN_STATS = 10
+TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
+DUALPI2_L4S_ECT = 1
+DUALPI2_ANY_ECT = 3
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The kernel's form of a queue discipline."""
+
+    qdisc: Callable[[QueueSpec], Qdisc]
+    """Returns the qdisc with its options for the queue that a link asks for."""
+    marks: Callable[[bytes], int] = lambda _statistics: 0
+    """Returns the packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h)."""
+
+
+def qdisc(aqm: str, spec: QueueSpec) -> Qdisc:
+    """Return the qdisc of the discipline `aqm` for the queue that a link asks for."""
+    return ENCODINGS[aqm].qdisc(spec)
+
+
+def marks(kind: str, statistics: bytes) -> int:
+    """Return the packets that a qdisc of that kind has marked with ECN; 0 for one that no link has, such as a `tbf`.
+
+    `statistics` are the kernel's TCA_STATS_APP of the qdisc.
+    """
+    encoding = ENCODINGS.get(kind)
+    return 0 if encoding is None else encoding.marks(statistics)
+
+
+def _time(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
+    """Return the option `kind` in us, if the link gives `option` in ms."""
+    return number(word, kind, ms_to_us(spec.options[option]), "us") if option in spec.options else None
+
+
+def _count(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
+    """Return the option `kind`, a whole number, if the link gives `option`."""
+    return number(word, kind, spec.options[option]) if option in spec.options else None
+
+
+def _ecn(spec: QueueSpec, kind: int) -> Option | None:
+    """Return the option `kind` that switches ECN marks on, if the link asks for them."""
+    return Option("ecn", wire.u32(kind, 1)) if spec.options.get("ecn") else None
+
+
+def _counter(place: int) -> Callable[[bytes], int]:
+    """Return a function that reads the 32-bit counter at that offset, or returns 0 where a kernel's statistics are shorter."""
+
+    def read(statistics: bytes) -> int:
+        if len(statistics) < 4 * (place + 1):
+            return 0
+        return int(struct.unpack_from("=I", statistics, 4 * place)[0])
+
+    return read
+
+
+def _cake_marks(statistics: bytes) -> int:
+    """Return the ECN marks of CAKE, summed over its tins."""
+    marks = 0
+    for kind, tins in wire.attributes(statistics):
+        if kind == TCA_CAKE_STATS_TIN_STATS:
+            for _tin, tin in wire.attributes(tins):
+                for inner, value in wire.attributes(tin):
+                    if inner == TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS:
+                        marks += int(struct.unpack("=I", value)[0])
+    return marks
+
+
+def _fifo(spec: QueueSpec) -> Qdisc:
+    # With segmentation offload one packet may be 45 frames, so the room is counted in bytes.
+    in_bytes = spec.queue_bytes is not None or spec.offload
+    return qdiscs.fifo(spec.bytes if in_bytes else spec.packets, in_bytes=in_bytes)
+
+
+def _red(spec: QueueSpec) -> Qdisc:
+    """Return RED; thresholds that are not set follow from the room: a quarter of it, and a third of that."""
+    options = spec.options
+    largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
+    low = options.get("min_packets", max(1, largest / 3))
+    high = options.get("max_packets", 3 * low)
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
+    return qdiscs.red(
+        spec.bytes,
+        round(low * FRAME_BYTES),
+        round(high * FRAME_BYTES),
+        _red_burst(low, high, bandwidth_bps),
+        options.get("probability", 0.1),
+        bandwidth_bps,
+        ecn=bool(options.get("ecn")),
+        packet_bytes=RED_PACKET_BYTES,
+    )
+
+
+def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
+    """Return RED's burst in packets of 1000 bytes: (2 min + max) / 3, or the nearest that `tc` and the kernel can represent.
+
+    >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
+    (50, 3, 32)
+    """
+    burst = max(1, round((2 * low_packets + high_packets) / 3))
+    least = round(low_packets * FRAME_BYTES / RED_PACKET_BYTES) + 1
+    # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
+    log = 31 - round(high_packets * FRAME_BYTES).bit_length()
+    log = min(log, qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
+    while (
+        burst > least
+        and burst + 1 - low_packets * FRAME_BYTES / RED_PACKET_BYTES > (1 - (1 - 2**-log) ** burst) * 2**log
+    ):
+        burst = max(least, burst * 9 // 10)
+    return max(burst, least)
+
+
+def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
+    """Return CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or the nearest whose average fits into 32 bits."""
+    burst = max(1, (2 * low_packets + high_packets) // 3)
+    log = min(
+        31 - (high_packets * RED_PACKET_BYTES).bit_length(),
+        qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps),
+    )
+    while burst > low_packets + 1 and burst + 1 - low_packets > (1 - (1 - 2**-log) ** burst) * 2**log:
+        burst = max(low_packets + 1, burst * 9 // 10)
+    return max(burst, low_packets + 1)
+
+
+def _codel(spec: QueueSpec) -> Qdisc:
+    times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
+    return of_options(
+        "codel", number("limit", 2, spec.packets), *times, _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
+    )
+
+
+def _fq_codel(spec: QueueSpec) -> Qdisc:
+    times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
+    marks = _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
+    return of_options("fq_codel", number("limit", 2, spec.packets), _count(spec, "flows", 5, "flows"), *times, marks)
+
+
+def _pie(spec: QueueSpec) -> Qdisc:
+    return of_options("pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6))
+
+
+def _fq_pie(spec: QueueSpec) -> Qdisc:
+    limit, flows = number("limit", 1, spec.packets), _count(spec, "flows", 2, "flows")
+    target = _time(spec, "target", 3, "target_ms")
+    return of_options("fq_pie", limit, flows, target, _ecn(spec, 10), flags=wire.NLA_F_NESTED)
+
+
+def _cake(spec: QueueSpec) -> Qdisc:
+    rtt_ms = spec.options.get("rtt_ms")
+    return qdiscs.cake(spec.bytes, None if rtt_ms is None else ms_to_us(rtt_ms))
+
+
+def _fq(spec: QueueSpec) -> Qdisc:
+    pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
+    rate_mbps = spec.options.get("flow_rate_mbps")
+    return of_options(
+        "fq",
+        number("limit", 1, spec.packets),
+        _count(spec, "flow_limit", 2, "flow_packets"),
+        pacing,
+        None if rate_mbps is None else qdiscs.flow_rate(mbps_to_bps(rate_mbps)),
+    )
+
+
+def _sfq(spec: QueueSpec) -> Qdisc:
+    return qdiscs.sfq(spec.packets, SFQ_FLOWS, spec.options.get("flow_packets"))
+
+
+def _dualpi2(spec: QueueSpec) -> Qdisc:
+    coupling = spec.options.get("coupling")
+    mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
+    return of_options(
+        "dualpi2",
+        number("limit", 1, spec.packets),
+        _time(spec, "target", 3, "target_ms"),
+        _time(spec, "tupdate", 4, "tupdate_ms"),
+        _time(spec, "step_thresh", 8, "step_ms"),
+        _count(spec, "min_qlen_step", 9, "step_packets"),
+        None if coupling is None else Option(f"coupling_factor {coupling}", wire.u8(10, coupling)),
+        Option(word, wire.u8(14, mask)),
+        # `tbf` has already split large segments.
+        Option("no_split_gso", wire.u8(15, 0)),
+        flags=wire.NLA_F_NESTED,
+    )
+
+
+def _choke(spec: QueueSpec) -> Qdisc:
+    """Return CHOKe; thresholds that are not set follow from the room, as in `_red`."""
+    options, room_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
+    high = options.get("max_packets", max(3, min(room_packets // 4, LARGEST_RED_PACKETS)))
+    low = options.get("min_packets", max(2, high // 3))
+    high = max(high, low + 1)
+    bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
+    return qdiscs.choke(
+        max(room_packets, high),
+        low,
+        high,
+        _choke_burst(low, high, bandwidth_bps),
+        options.get("probability", 0.02),
+        bandwidth_bps,
+        ecn=bool(options.get("ecn")),
+        packet_bytes=RED_PACKET_BYTES,
+    )
+
+
+def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:
+    return Classes(count, spec.packets, quantum_bytes, spec.options.get("classify") == "flow", repeats)
+
+
+def _drr(spec: QueueSpec) -> Qdisc:
+    quanta = tuple(spec.options.get("quanta_bytes", (FRAME_BYTES,) * spec.options.get("classes", DRR_CLASSES)))
+    return classes.drr(_classes(spec, len(quanta), quanta, repeats=True))
+
+
+def _ets(spec: QueueSpec) -> Qdisc:
+    strict, quanta = _ets_bands(spec.options)
+    made = classes.ets(strict, quanta)
+    return replace(made, classes=_classes(spec, strict + len(quanta), (), repeats=False))
+
+
+def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
+    quanta = tuple(options.get("quanta_bytes", () if "strict" in options else ETS_QUANTA_BYTES))
+    return options.get("strict", 0 if "quanta_bytes" in options else 1), quanta
+
+
+ENCODINGS = {
+    "fifo": Encoding(_fifo),
+    "red": Encoding(_red, _counter(3)),
+    "codel": Encoding(_codel, _counter(6)),
+    "fq_codel": Encoding(_fq_codel, _counter(3)),
+    "pie": Encoding(_pie, _counter(9)),
+    "fq_pie": Encoding(_fq_pie, _counter(4)),
+    "cake": Encoding(_cake, _cake_marks),
+    "dualpi2": Encoding(_dualpi2, _counter(6)),
+    "fq": Encoding(_fq),
+    "sfq": Encoding(_sfq),
+    "choke": Encoding(_choke, _counter(3)),
+    "drr": Encoding(_drr),
+    "ets": Encoding(_ets),
+}
+"""The encoding of each row of `netlab.network.queues.DISCIPLINES`, by its name."""

@@ -1,0 +1,89 @@
+"""The `ip` lines of a plan's nodes, and their translation to netlink messages."""
+
+from netlab.protocol.plan import Plan
+from netlab_engines.netlink import links
+from netlab_engines.netlink.wire import UnknownLineError
+
+
+class Interfaces:
+    """The numbers of a node's interfaces.
+
+    netlab chooses the number of each interface that it makes: 1 is `lo`, and the others follow in the order in which they are
+    made.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {"lo": 1}
+
+    def make(self, name: str) -> int:
+        """Return the next number, for a new interface."""
+        return self._numbers.setdefault(name, max(self._numbers.values()) + 1)
+
+    def note(self, name: str, number: int) -> None:
+        """Note the number of an interface that the kernel has chosen."""
+        self._numbers[name] = number
+
+    def __call__(self, name: str) -> int:
+        """Return the number of an existing interface."""
+        return self._numbers[name]
+
+
+def node_lines(plan: Plan) -> dict[str, list[str]]:
+    """Return the `ip` lines of each node for the time after its links were made: bridges, addresses, routes, neighbours."""
+    lines: dict[str, list[str]] = {
+        name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
+    }
+    switches = set(plan["switches"])
+    for switch in plan["switches"]:
+        lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
+        lines[switch].append(f"link set dev {switch} up")
+    for direction in plan["directions"]:
+        name, interface = direction["src"], direction["interface"]
+        lines[name].append(f"link set dev {interface} up" + (f" master {name}" if name in switches else ""))
+    for own in plan["addresses"]:
+        lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
+    for route in plan["routes"]:
+        line = f"route add {route['to']} via {route['via']}"
+        segments = route.get("initial_window_segments")
+        lines[route["node"]].append(line if segments is None else f"{line} initcwnd {segments}")
+    for other in plan["neighbours"]:
+        lines[other["node"]].append(
+            f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
+        )
+    return lines
+
+
+def ip_line(line: str, interface: Interfaces) -> bytes:
+    """Return the message for one of the lines that netlab writes, without the word `ip`; a new interface gets its number.
+
+    Raises UnknownLineError for any other line.
+
+    >>> len(ip_line("link set dev lo up", Interfaces()))
+    32
+    """
+    match line.split():
+        case ["link", "set", "dev", name, "up"]:
+            return links.up(interface(name))
+        case ["link", "set", "dev", name, "down"]:
+            return links.down(interface(name))
+        case ["link", "del", "dev", name]:
+            return links.remove(interface(name))
+        case ["link", "set", "dev", name, "up", "master", bridge]:
+            return links.up(interface(name), interface(bridge))
+        case ["link", "set", "dev", name, "address", mac, "txqueuelen", frames]:
+            return links.hardware(interface(name), mac, int(frames))
+        case ["link", "set", "dev", name, "gso_max_segs", segments]:
+            return links.number(interface(name), "gso_max_segs", int(segments))
+        case ["link", "add", "name", name, "type", "ifb"]:
+            return links.intermediate(interface.make(name), name)
+        case ["link", "add", "name", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"]:
+            return links.bridge(interface.make(name), name)
+        case ["address", "add", address, "dev", name]:
+            return links.address(interface(name), address)
+        case ["route", "add", to, "via", via]:
+            return links.route(to, via)
+        case ["route", "add", to, "via", via, "initcwnd", segments]:
+            return links.route(to, via, int(segments))
+        case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
+            return links.neighbour(interface(name), address, mac)
+    raise UnknownLineError(f"netlab has no netlink message for the line `ip {line}`")

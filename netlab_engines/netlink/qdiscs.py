@@ -1,0 +1,523 @@
+"""Queue disciplines with their options, each as a line of `tc` and as a netlink message.
+
+Both are written next to each other, so that they cannot differ. The arithmetic is iproute2's, so that a queue is the same as
+one that `tc` makes: times in ticks of 64 ns for netem, RED's weight and idle table from its burst and bandwidth (tc-red(8);
+S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993). A test compares the messages with
+those of a real `tc`.
+"""
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from netlab.base.errors import NetlabError
+from netlab.base.units import BITS_PER_BYTE
+from netlab_engines.netlink import wire
+from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u32, u64
+
+TC_H_ROOT, TC_H_INGRESS = 0xFFFFFFFF, 0xFFFFFFF1
+ROOT_HANDLE, QUEUE_HANDLE, INGRESS_HANDLE = 0x10000, 0x20000, 0xFFFF0000
+ETH_P_ALL = 3
+TC_ACT_STOLEN = 4
+TCA_EGRESS_REDIR = 1
+LINKLAYER_ETHERNET = 1
+TICKS_PER_US = 15.625
+"""A tick of the kernel's packet scheduler is 64 ns."""
+U32 = 0xFFFFFFFF
+CELL_LOG = 3
+LARGEST_WLOG = 32
+RED_IDLE_CELLS = 512
+"""RED's average is 0 after the time of this number of cells of the idle table (iproute2, tc/tc_red.c)."""
+
+_RATESPEC = struct.Struct("=BBHhHI")
+_TBF = struct.Struct("=12s12sIII")
+_NETEM = struct.Struct("=IIIIII")
+_NETEM_RATE = struct.Struct("=IiIi")
+_GEMODEL = struct.Struct("=IIII")
+_RED = struct.Struct("=IIIBBBB")
+_SFQ = struct.Struct("=IiIIII48x")
+_MIRRED = struct.Struct("=IIiiiiI")
+_SIZE_SPEC = struct.Struct("=BBhiIIII")
+TCA_STAB_BASE = 1
+
+Index = Callable[[str], int]
+"""Returns the number of a node's interface from its name."""
+
+
+class Option(NamedTuple):
+    """An option of a queue discipline."""
+
+    words: str
+    """The option as in a line of `tc`."""
+    data: bytes
+    """The option as a netlink attribute."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a queue discipline."""
+
+    count: int
+    room_packets: int
+    """The capacity of each class's queue in packets."""
+    quantum_bytes: tuple[int, ...] = ()
+    """DRR's quantum of each class; ETS has the quanta among its own options."""
+    by_flow: bool = False
+    """True if a hash of addresses, protocol and ports chooses the class; else the destination port does."""
+    repeats: bool = True
+    """True if ports beyond the number of classes start again with the first class; else they get the discipline's default."""
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A queue discipline with its options."""
+
+    kind: str
+    """Its name in the kernel, such as "fq_codel"."""
+    words: str
+    """The end of the line of `tc`, from the kind on."""
+    options: bytes
+    """The attribute TCA_OPTIONS."""
+    classes: Classes | None = field(default=None, compare=False)
+    """Its classes, which `netlink.classes` makes; None if it has no classes that are configured one by one."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A queue discipline at its place on an interface: at its root (``1:``), or inside that one (``2:``)."""
+
+    interface: str
+    qdisc: Qdisc
+    inner: bool = False
+    """True if it is inside the discipline at the root."""
+    changed: bool = False
+    """True if it exists and gets new options."""
+    overhead_bytes: int = 0
+    """Bytes added to the length of each packet, in the queues inside it too; negative to leave out the link header."""
+
+    @property
+    def identity(self) -> object:
+        """A value that is equal for two queue disciplines which differ only in options that the kernel can change."""
+        return self.qdisc.kind
+
+    @property
+    def line(self) -> str:
+        """The line of `tc` that makes the queue discipline."""
+        place = "parent 1: handle 2:" if self.inner else "root handle 1:"
+        if self.overhead_bytes:
+            place += f" stab overhead {self.overhead_bytes}"
+        return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
+
+    def message(self, index: Index) -> bytes:
+        """Return the message that makes the queue discipline, or that sets new options."""
+        parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
+        flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
+        # A change without the size table would remove the overhead.
+        sizes = _size_table(self.overhead_bytes) if self.overhead_bytes else b""
+        return placed(index(self.interface), handle, parent, self.qdisc, flags, sizes)
+
+
+class Line(NamedTuple):
+    """Another line of `tc`, and the function that returns its message."""
+
+    line: str
+    message: Callable[[Index], bytes]
+
+
+class Queueing(Protocol):
+    """A line of `tc` and the equivalent netlink message."""
+
+    @property
+    def line(self) -> str:
+        """The line of `tc`."""
+
+    def message(self, index: Index, /) -> bytes:
+        """Return the netlink message; `index` returns the number of an interface."""
+
+
+def ingress(interface: str) -> Line:
+    """Return the hook for packets that arrive at an interface."""
+    hook, flags = Qdisc("ingress", "ingress", b""), NLM_F_CREATE | NLM_F_EXCL
+    return Line(
+        f"qdisc add dev {interface} ingress",
+        lambda index: placed(index(interface), INGRESS_HANDLE, TC_H_INGRESS, hook, flags),
+    )
+
+
+def redirected(interface: str, device: str | None = None) -> Line:
+    """Return the filter that matches all packets which arrive at an interface and, with a `device`, redirects them there.
+
+    The interface must have an `ingress` hook.
+    """
+
+    def message_of(index: Index) -> bytes:
+        action = b""
+        if device is not None:
+            redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(device))
+            own = text(1, "mirred"), attribute(2 | wire.NLA_F_NESTED, attribute(2, redirect))
+            action = attribute(2, attribute(1, *own))
+        # The protocol, in network byte order, is below the priority.
+        place = wire.TCMSG.pack(0, index(interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
+        options = text(wire.TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
+        return message(wire.RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, place + options)
+
+    action = "" if device is None else f" action mirred egress redirect dev {device}"
+    return Line(f"filter add dev {interface} parent ffff: protocol all prio 1 matchall{action}", message_of)
+
+
+def removed(interface: str, *, arriving: bool = False) -> Line:
+    """Return the removal of an interface's queue discipline for departing packets, or with `arriving` of its ingress hook."""
+    handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if arriving else (0, TC_H_ROOT)
+    where = "ingress" if arriving else "root"
+    return Line(f"qdisc del dev {interface} {where}", lambda index: placed(index(interface), handle, parent, None))
+
+
+def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b"") -> bytes:
+    """Return the message that makes a queue discipline at a place, or that removes the one there if `qdisc` is None.
+
+    Parameters
+    ----------
+    index : int
+        The number of the interface.
+    handle, parent : int
+        The place.
+    qdisc : Qdisc or None
+        The queue discipline.
+    flags : int
+        Flags of the message, such as NLM_F_REPLACE.
+    more : bytes
+        Further attributes.
+    """
+    place = wire.TCMSG.pack(0, index, handle, parent, 0)
+    if qdisc is None:
+        return message(wire.RTM_DELQDISC, 0, place)
+    return message(wire.RTM_NEWQDISC, flags, place + text(wire.TCA_KIND, qdisc.kind) + qdisc.options + more)
+
+
+def _size_table(overhead_bytes: int) -> bytes:
+    """Return the attribute that adds bytes to the length of each packet (tc-stab(8)), without a table."""
+    return attribute(wire.TCA_STAB, attribute(TCA_STAB_BASE, _SIZE_SPEC.pack(0, 0, 0, overhead_bytes, 0, 0, 0, 0)))
+
+
+def number(word: str, kind: int, value: int, unit: str = "") -> Option:
+    """Return an option whose value is a 32-bit number.
+
+    >>> number("target", 1, 5000, "us").words
+    'target 5000us'
+    """
+    return Option(f"{word} {value}{unit}", u32(kind, value))
+
+
+def of_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
+    """Return a queue discipline from options; the kernel uses its defaults for options that are None.
+
+    >>> of_options("pie", number("limit", 2, 100), None).words
+    'pie limit 100'
+    """
+    known = [option for option in options if option is not None]
+    words = " ".join([name, *(option.words for option in known if option.words)])
+    return Qdisc(name, words, attribute(TCA_OPTIONS | flags, *(option.data for option in known)))
+
+
+def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
+    """Return a first-in first-out queue with a limit in packets, or in bytes."""
+    kind, unit = ("bfifo", "b") if in_bytes else ("pfifo", "")
+    return Qdisc(kind, f"{kind} limit {limit}{unit}", attribute(TCA_OPTIONS, struct.pack("=I", limit)))
+
+
+def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, least_bytes: int = 0) -> Qdisc:
+    """Return a rate limit by a token bucket.
+
+    Parameters
+    ----------
+    rate_bps : int
+        The rate in bit/s.
+    burst_bytes : int
+        The size of the bucket in bytes.
+    limit_bytes : int
+        The capacity of its queue in bytes.
+    overhead_bytes : int
+        Bytes to add to the length of each packet.
+    least_bytes : int
+        The least length to count for a packet, in bytes.
+    """
+    rate = _bytes_per_s(rate_bps)
+    spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, least_bytes, min(rate, U32))
+    # iproute2's table of times by size is left out: if the link layer is given, the kernel does not read it.
+    parts = [attribute(1, _TBF.pack(spec, bytes(12), limit_bytes, _xmit_ticks(rate, burst_bytes), 0))]
+    parts.append(u32(6, burst_bytes))
+    if rate > U32:
+        parts.append(u64(4, rate))
+    words = f"tbf rate {rate_bps}bit burst {burst_bytes}b limit {limit_bytes}b"
+    if overhead_bytes:
+        words += f" overhead {overhead_bytes} mpu {least_bytes}"
+    return Qdisc("tbf", words, attribute(TCA_OPTIONS, *parts))
+
+
+def netem(
+    limit_packets: int,
+    *,
+    delay_us: int | None = None,
+    jitter_us: int = 0,
+    loss_rate: float = 0.0,
+    burst_loss: tuple[float, float, float, float] | None = None,
+    duplicate_rate: float = 0.0,
+    rate_bps: int | None = None,
+    overhead_bytes: int = 0,
+    seed: int | None = None,
+) -> Qdisc:
+    """Return a wire: delay, jitter, loss, duplication and serialization.
+
+    Parameters
+    ----------
+    limit_packets : int
+        The largest number of packets on the wire.
+    delay_us, jitter_us : int
+        The mean and the half width of the random delay in µs.
+    loss_rate, duplicate_rate : float
+        The fraction of packets that is lost or duplicated, in [0, 1].
+    burst_loss : tuple of four floats, optional
+        The Gilbert-Elliott model instead of `loss_rate`: the rates of entering and leaving the bad state, and the loss rates in
+        the bad and in the good state, all in [0, 1].
+    rate_bps : int, optional
+        The rate in bit/s from which each packet's serialization time follows.
+    overhead_bytes : int
+        Bytes to add to the length of each packet.
+    seed : int, optional
+        The seed of the random draws; kernels before 6.6 ignore it.
+    """
+    words, parts = [f"netem limit {limit_packets}"], []
+    if delay_us is not None:
+        words.append(f"delay {delay_us}us" + (f" {jitter_us}us" if jitter_us else ""))
+    if burst_loss is not None:
+        words.append("loss gemodel " + " ".join(_percent(share) for share in burst_loss))
+        enter, leave, bad, good = (_share(share) for share in burst_loss)
+        parts.append(attribute(5 | wire.NLA_F_NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
+    elif loss_rate:
+        words.append(f"loss random {_percent(loss_rate)}")
+    if duplicate_rate:
+        words.append(f"duplicate {_percent(duplicate_rate)}")
+    if rate_bps is not None:
+        words.append(f"rate {rate_bps}bit" + (f" {overhead_bytes}" if overhead_bytes else ""))
+        rate = _bytes_per_s(rate_bps)
+        if rate > U32:
+            parts.append(u64(8, rate))
+        parts.append(attribute(6, _NETEM_RATE.pack(min(rate, U32), overhead_bytes, 0, 0)))
+    if seed is not None:
+        words.append(f"seed {seed}")
+        parts.append(u64(14, seed))
+    fixed = _NETEM.pack(
+        _ticks(delay_us or 0),
+        limit_packets,
+        0 if burst_loss is not None else _share(loss_rate),
+        0,
+        _share(duplicate_rate),
+        _ticks(jitter_us),
+    )
+    return Qdisc("netem", " ".join(words), attribute(TCA_OPTIONS, fixed + b"".join(parts)))
+
+
+def red(
+    limit_bytes: int,
+    low_bytes: int,
+    high_bytes: int,
+    burst_packets: int,
+    probability: float,
+    bandwidth_bps: int,
+    *,
+    ecn: bool,
+    packet_bytes: int = 1000,
+) -> Qdisc:
+    """Return Random Early Detection (RED) with the parameters of tc-red(8).
+
+    Parameters
+    ----------
+    limit_bytes : int
+        The capacity of the queue in bytes.
+    low_bytes, high_bytes : int
+        The thresholds of the average queue length in bytes, between which packets are dropped or marked.
+    burst_packets : int
+        The burst that may pass while the average is low, in packets.
+    probability : float
+        The drop probability at the higher threshold, in (0, 1].
+    bandwidth_bps : int
+        The rate of the link in bit/s.
+    ecn : bool
+        Mark packets instead of dropping them.
+    packet_bytes : int
+        The mean length of a packet in bytes.
+    """
+    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
+    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
+    probability_log = red_probability_log(low_bytes, high_bytes, probability)
+    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, weight_log, probability_log, cell_log, 0)
+    # A value and a mask of its valid bits: ecn, harddrop, adaptive, nodrop.
+    flags = struct.pack("=II", int(ecn), 0xF)
+    # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses the one of `parms`.
+    share = int(probability * 2**32) & U32
+    return Qdisc(
+        "red",
+        f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
+        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
+    )
+
+
+def choke(
+    limit_packets: int,
+    low_packets: int,
+    high_packets: int,
+    burst_packets: int,
+    probability: float,
+    bandwidth_bps: int,
+    *,
+    ecn: bool,
+    packet_bytes: int = 1000,
+) -> Qdisc:
+    """Return CHOKe: RED in packets that also drops an arriving packet together with a queued one of the same flow.
+
+    The parameters are those of `red`, with the limit and the thresholds in packets.
+    """
+    low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
+    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
+    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
+    probability_log = red_probability_log(low_bytes, high_bytes, probability)
+    parms = _RED.pack(limit_packets, low_packets, high_packets, weight_log, probability_log, cell_log, int(ecn))
+    share = int(probability * 2**32) & U32
+    return Qdisc(
+        "choke",
+        f"choke limit {limit_packets} min {low_packets} max {high_packets} avpkt {packet_bytes}b burst {burst_packets} "
+        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share)),
+    )
+
+
+def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
+    """Return the log of RED's averaging weight 2**-log.
+
+    The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower threshold.
+    Raises NetlabError if there is none.
+
+    >>> red_weight_log(12617, 21, 1000)
+    4
+    """
+    wanted = burst_packets + 1 - low_bytes / packet_bytes
+    if wanted < 1:
+        raise NetlabError(f"RED: a burst of {burst_packets} packets is too small for a threshold of {low_bytes} bytes.")
+    weight = 0.5
+    for log in range(1, LARGEST_WLOG):
+        if wanted <= (1 - (1 - weight) ** burst_packets) / weight:
+            return log
+        weight /= 2
+    raise NetlabError(f"RED: a burst of {burst_packets} packets is too large for a threshold of {low_bytes} bytes.")
+
+
+def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
+    """Return the largest `red_weight_log` for which an idle table exists: on a slow link the average falls too slowly.
+
+    >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
+    (8, 21)
+    """
+    packet_ticks = _xmit_ticks(_bytes_per_s(bandwidth_bps), packet_bytes)
+    logs = range(LARGEST_WLOG - 1, 1, -1)
+    return next((log for log in logs if _red_cell_log(log, packet_ticks) is not None), 1)
+
+
+def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
+    """Return how many times `probability` divided by the thresholds' distance can be doubled before it exceeds 1.
+
+    Raises NetlabError if the probability is too small.
+    """
+    share = probability / (high_bytes - low_bytes)
+    for log in range(LARGEST_WLOG):
+        if share > 1:
+            return log
+        share *= 2
+    raise NetlabError(
+        f"RED: a probability of {probability} is too small for thresholds of {low_bytes} and {high_bytes} bytes."
+    )
+
+
+def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
+    """Return RED's idle table, which tells how far the average falls while the queue is empty.
+
+    The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average falls too
+    slowly for a table.
+    """
+    packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
+    if not packet_ticks:
+        # A packet takes less than a microsecond: iproute2 divides by zero and leaves the table empty.
+        return 0, bytes([*[0] * 255, 31])
+    cell_log = _red_cell_log(weight_log, packet_ticks)
+    if cell_log is None:
+        raise NetlabError(
+            f"RED: an average with a weight of 2**-{weight_log} falls too slowly for a rate of {bytes_per_s} bytes/s."
+        )
+    per_tick = _red_fall(weight_log, packet_ticks)
+    cells = [min(31, int((cell << cell_log) * per_tick) & 0xFF) for cell in range(1, 255)]
+    return cell_log, bytes([0, *cells, 31])
+
+
+def _red_fall(weight_log: int, packet_ticks: int) -> float:
+    """Return the negative logarithm of the factor by which the average decreases in a tick without packets."""
+    return -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
+
+
+def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
+    """Return the length of the idle table's cells as a logarithm of ticks, or None if the longest is too short."""
+    if not packet_ticks:
+        return 0
+    average_ticks = 31 / _red_fall(weight_log, packet_ticks)
+    return next((log for log in range(LARGEST_WLOG) if average_ticks / (1 << log) < RED_IDLE_CELLS), None)
+
+
+def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
+    """Return CAKE without a rate limit, with one tin, with frames counted as they are, and without splitting segments.
+
+    `memory_bytes` is its capacity in bytes, `rtt_us` the expected RTT in µs, or None for CAKE's default.
+    """
+    parts = [u64(2, 0), u32(3, 3), u32(4, 0), u32(6, 0), u32(12, 0)]
+    words = f"cake unlimited besteffort raw no-split-gso memlimit {memory_bytes}b"
+    if rtt_us is not None:
+        # iproute2 sets the target to a twentieth of the RTT.
+        parts += [u32(7, rtt_us), u32(8, max(1, rtt_us // 20))]
+        words += f" rtt {rtt_us}us"
+    return Qdisc("cake", words, attribute(TCA_OPTIONS, *parts, u32(9, 0), u32(10, memory_bytes), u32(17, 0)))
+
+
+def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
+    """Return stochastic fairness queueing with a capacity in packets, a number of flows, and a capacity per flow in packets."""
+    # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
+    options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)
+    depth = "" if depth_packets is None else f" depth {depth_packets}"
+    return Qdisc("sfq", f"sfq limit {limit_packets}{depth} flows {flows}", attribute(TCA_OPTIONS, options))
+
+
+def flow_rate(rate_bps: int) -> Option:
+    """Return fq's option for the highest rate of a flow in bit/s; fq stores it in bytes/s with 32 bits."""
+    return Option(f"maxrate {rate_bps}bit", u32(7, min(_bytes_per_s(rate_bps), U32)))
+
+
+def _bytes_per_s(rate_bps: int) -> int:
+    return rate_bps // BITS_PER_BYTE
+
+
+def _ticks(us: float) -> int:
+    return int(us * TICKS_PER_US)
+
+
+def _xmit_ticks(rate: int, size: int) -> int:
+    """Return the ticks in which `size` bytes leave at `rate` bytes/s; as in iproute2, rounded down to whole microseconds."""
+    return _ticks(int(1e6 * (size / min(rate, U32))))
+
+
+def _share(rate: float) -> int:
+    """Return a fraction of 1 as the same fraction of 2**32 - 1."""
+    return round(rate * U32)
+
+
+def _percent(rate: float) -> str:
+    # With all digits of 2**-32, the resolution of netem's draws.
+    return f"{rate * 100:.10f}%"

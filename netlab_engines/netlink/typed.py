@@ -1,0 +1,236 @@
+"""Translate lines of `tc` and `ip` that a user typed to netlink messages, for hosts that have no programs.
+
+The syntax and the units are those of the programs' manuals (tc-netem(8), tc-tbf(8), ip-link(8), ip-route(8)), and the messages
+are those that the programs send.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from netlab.base.units import BITS_PER_BYTE
+from netlab_engines.netlink import links, qdiscs
+from netlab_engines.netlink.qdiscs import Index, Option, Qdisc, number, of_options
+from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
+
+Make = Callable[[Index], bytes]
+"""Returns a message; its argument returns the number of an interface."""
+
+NETEM_PACKETS = 1000
+SHARES = ("loss_rate", "duplicate_rate")
+ALL = "0.0.0.0/0"
+FLAGS = {"add": NLM_F_CREATE | NLM_F_EXCL, "replace": NLM_F_CREATE | NLM_F_REPLACE, "change": 0, "del": 0}
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z%]*)")
+_US = {"": 1, "us": 1, "usec": 1, "usecs": 1, "ms": 1e3, "msec": 1e3, "msecs": 1e3, "s": 1e6, "sec": 1e6, "secs": 1e6}
+_BPS = {"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bps": 8, "kbps": 8e3, "mbps": 8e6, "gbps": 8e9}
+_BYTES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1 << 20, "mb": 1 << 20, "kbit": 128, "mbit": 1 << 17}
+_SHARE = {"": 0.01, "%": 0.01}
+_NETEM: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    "limit": ("limit", {"": 1}), "delay": ("delay_us", _US), "loss": ("loss_rate", _SHARE),
+    "duplicate": ("duplicate_rate", _SHARE), "rate": ("rate_bps", _BPS),
+}  # fmt: skip
+_TBF: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    **dict.fromkeys(("burst", "buffer", "maxburst"), ("burst", _BYTES)),
+    "rate": ("rate", _BPS), "limit": ("limit", _BYTES), "latency": ("latency", _US),
+}  # fmt: skip
+# The options are in the order in which `tc` sends them.
+_NUMBERS: Mapping[str, Mapping[str, tuple[int, Mapping[str, float]]]] = {
+    "codel": {"limit": (2, {"": 1}), "interval": (3, _US), "target": (1, _US)},
+    "fq_codel": {"limit": (2, {"": 1}), "flows": (5, {"": 1}), "interval": (3, _US), "target": (1, _US)},
+    "pie": {"limit": (2, {"": 1}), "target": (1, _US)},
+}
+_MARKS = {"codel": 4, "fq_codel": 4, "pie": 6}
+KINDS = ("netem", "tbf", "pfifo", "bfifo", *_NUMBERS)
+
+
+class Words(Iterator[str]):
+    """The remaining words of a line."""
+
+    def __init__(self, line: str, words: list[str]) -> None:
+        self._line, self._words = line, words
+
+    def __next__(self) -> str:
+        if not self._words:
+            raise StopIteration
+        return self._words.pop(0)
+
+    def one(self, what: str) -> str:
+        """Return the next word, or raise UnknownLineError with the description `what` if there is none."""
+        if not self._words:
+            raise self.problem(f"{what} is missing at its end")
+        return self._words.pop(0)
+
+    def has(self, *words: str) -> bool:
+        """Return whether these words come next, and consume them if so."""
+        there = tuple(self._words[: len(words)]) == words
+        del self._words[: len(words) * there]
+        return there
+
+    def value(self, units: Mapping[str, float], what: str) -> float:
+        """Return the next word, which must be a quantity with one of these units, as a number."""
+        word = self.one(what)
+        found = _QUANTITY.fullmatch(word)
+        if found is None or found[2].lower() not in units:
+            known = ", ".join(unit for unit in units if unit) or "none"
+            raise self.problem(f"{what} is {word!r}, not a number with one of the units {known}")
+        return float(found[1]) * units[found[2].lower()]
+
+    def more(self) -> bool:
+        """Return whether a quantity comes next."""
+        return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
+
+    def end(self) -> None:
+        """Raise UnknownLineError if there are more words."""
+        if self._words:
+            raise self.problem(f"{self._words[0]!r} is not understood there")
+
+    def problem(self, what: str) -> UnknownLineError:
+        """Return the exception to raise."""
+        return UnknownLineError(f"of the line `{self._line}`, {what}")
+
+
+def tc(words: Words) -> Make:
+    """Return the function that makes the message of a line of `tc`; `words` begin after `tc`.
+
+    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
+
+    Examples
+    --------
+    >>> line = "tc qdisc add dev h1-eth0 root netem delay 300ms"
+    >>> len(tc(Words(line, line.split()[1:]))(lambda name: 2))
+    76
+    """
+    if not words.has("qdisc"):
+        raise words.problem("only `tc qdisc` is read here")
+    verb = words.one("what to do")
+    if verb not in FLAGS:
+        raise words.problem("it may add, replace, change or del a qdisc; run.queues has what queues counted")
+    if not words.has("dev"):
+        raise words.problem("`dev` and an interface come next")
+    device, parent, handle = words.one("the interface"), qdiscs.TC_H_ROOT, 0
+    if not words.has("root"):
+        if not words.has("parent"):
+            raise words.problem("`root` or `parent 1:` comes next")
+        parent = _handle(words)
+    if words.has("handle"):
+        handle = _handle(words)
+    made = None if verb == "del" else _qdisc(words)
+    words.end()
+    return lambda index: qdiscs.placed(index(device), handle, parent, made, FLAGS[verb])
+
+
+def _handle(words: Words) -> int:
+    word = words.one("a handle")
+    found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
+    if found is None:
+        raise words.problem(f"{word!r} is no handle such as 1: or 1:1")
+    return int(found[1], 16) << 16 | int(found[2] or "0", 16)
+
+
+def _qdisc(words: Words) -> Qdisc:
+    kind = words.one("the kind of qdisc")
+    if kind == "netem":
+        return _netem(words)
+    if kind == "tbf":
+        return _tbf(words)
+    if kind in ("pfifo", "bfifo"):
+        if not words.has("limit"):
+            raise words.problem("`limit` and a number come next")
+        return qdiscs.fifo(round(words.value(_BYTES, "the limit")), in_bytes=kind == "bfifo")
+    if kind not in _NUMBERS:
+        raise words.problem(f"the kind {kind!r} is not read here; there are {', '.join(KINDS)}")
+    options: dict[str, Option] = {}
+    for word in words:
+        if word in ("ecn", "noecn"):
+            options["ecn"] = Option(word, u32(_MARKS[kind], word == "ecn"))
+        elif word in _NUMBERS[kind]:
+            attribute, units = _NUMBERS[kind][word]
+            options[word] = number(word, attribute, round(words.value(units, word)))
+        else:
+            raise words.problem(f"{word!r} is not read here; {kind} has {', '.join(_NUMBERS[kind])}, ecn")
+    return of_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
+
+
+def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
+    """Return the quantities of a queue discipline by the names in `known`; `rule` completes the error for another word."""
+    found: dict[str, float] = {}
+    for word in words:
+        if word not in known:
+            raise words.problem(f"{word!r} is not read here; {rule}")
+        if word == "loss":
+            words.has("random")
+        name, units = known[word]
+        found[name] = words.value(units, f"the {word}")
+        if word == "delay" and words.more():
+            found["jitter_us"] = words.value(_US, "the jitter")
+    return found
+
+
+def _netem(words: Words) -> Qdisc:
+    given = _given(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
+    told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
+    return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
+
+
+def _tbf(words: Words) -> Qdisc:
+    given = _given(words, _TBF, "tbf has rate, burst, and limit or latency")
+    rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
+    if latency_us := given.get("latency"):
+        limit_bytes = int(rate_bps / BITS_PER_BYTE * latency_us / 1e6 + burst_bytes)
+    if not (rate_bps and burst_bytes and limit_bytes):
+        raise words.problem("tbf needs a rate, a burst, and a limit or a latency")
+    return qdiscs.tbf(rate_bps, burst_bytes, limit_bytes)
+
+
+@dataclass(frozen=True)
+class Route:
+    """A route of a node."""
+
+    to: str
+    """A network such as 10.0.1.0/24; all are 0.0.0.0/0."""
+    device: str
+    via: str | None = None
+    """The address of the next router."""
+    source: str | None = None
+    """The node's own address, in a route that the kernel made itself."""
+    quick: bool = False
+    """True if each segment that arrives by this route is acknowledged at once."""
+
+    @property
+    def line(self) -> str:
+        """The line of `ip route` for this route."""
+        words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
+        words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
+        words += ["src", self.source] if self.source else []
+        return " ".join([*words, *["quickack 1"] * self.quick, ""])
+
+    def message(self, verb: str, index: Index) -> bytes:
+        """Return the netlink message that adds, replaces, changes or deletes the route, as `verb` says."""
+        return links.device_route(
+            index(self.device) if self.device else None, self.to, self.via, self.source,
+            NLM_F_REPLACE if verb == "change" else FLAGS[verb],
+            metrics=u32(links.RTAX_QUICKACK, 1) if self.quick else b"", remove=verb == "del",
+        )  # fmt: skip
+
+
+def route(words: Words, *, needs_device: bool = True) -> Route:
+    """Return the route in a line of `ip route`; `words` begin after its verb.
+
+    Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
+    """
+    told = {"to": words.one("a network")}
+    for word in words:
+        if word not in ("via", "dev", "src", "proto", "scope", "quickack"):
+            raise words.problem(f"{word!r} is not read here; a way has via, dev, proto, scope, src, quickack")
+        told[word] = words.one(f"what belongs to {word!r}")
+    if needs_device and "dev" not in told:
+        raise words.problem("`dev` and the interface are missing")
+    try:
+        to = str(IPv4Network(ALL if told["to"] == "default" else told["to"]))
+        IPv4Address(told.get("via", "10.0.0.1"))
+    except ValueError as error:
+        raise words.problem(f"{error}") from None
+    source = told.get("src") if told.get("proto") == "kernel" else None
+    return Route(to, told.get("dev", ""), told.get("via"), source, told.get("quickack") == "1")

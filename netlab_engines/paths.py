@@ -1,0 +1,45 @@
+"""Paths of the Python packages and programs that the agent uses."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import netlab_kernel as kernel
+from netlab.base.errors import EngineError, KernelError
+from netlab.base.location import IMPORT_ROOT
+from netlab.engines import Requirement
+from netlab_kernel import library
+
+SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+
+
+def python_path() -> list[str]:
+    """Directories in which the agent's Python finds netlab and Mininet.
+
+    Raises EngineError when Mininet is not installed beside netlab.
+    """
+    # Asked for, not imported: Mininet is for the agent, and on Python 3.12 it cannot be imported without help.
+    mininet = importlib.util.find_spec("mininet")
+    if mininet is None or mininet.origin is None:
+        raise EngineError(
+            "Mininet is not installed for this Python. Install netlab with `make lab`, or mininet with pip."
+        )
+    return list(dict.fromkeys([str(IMPORT_ROOT), str(Path(mininet.origin).resolve().parent.parent)]))
+
+
+def system_path() -> list[str]:
+    """Directories of the agent's programs: netlab's own `mnexec` first, then the system's."""
+    own = None
+    # The library kernel's, where the processor has no pocket kernel.
+    for find in (kernel.find, library.find):
+        try:
+            own = own or find().mnexec_path
+        except KernelError:
+            continue
+    return [*([] if own is None else [str(own.parent)]), *SYSTEM_PATH]
+
+
+def tool(name: str, remedy: str) -> Requirement:
+    """Return a requirement: one of the agent's programs is installed."""
+    place = shutil.which(name, path=":".join(system_path()))
+    return Requirement(name, place is not None, place or "not found", remedy)

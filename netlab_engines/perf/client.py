@@ -1,0 +1,244 @@
+"""The client of ``netlab perf``: it runs one test with a server, from HELLO to ACK: BYE."""
+
+import errno
+import queue
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from netlab.base.errors import ThroughputError
+from netlab_engines.perf import protocol
+from netlab_engines.perf.endpoints import PATIENCE_S, Counters, Sampler, Side
+from netlab_engines.perf.protocol import (
+    HANDSHAKE_S,
+    Message,
+    TestRequest,
+    boot_id,
+    counters_by_index,
+    counters_in_order,
+)
+from netlab_engines.perf.report import combine
+from netlab_engines.sockets.datagrams import MAX_STREAM_ID
+from netlab_engines.sockets.options import tune_tcp
+
+CONNECT_S = 5.0
+_HELLO_TRIES = 15
+_HELLO_EVERY_S = 0.2
+
+
+def run_test(
+    host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
+) -> dict[str, Any]:
+    """Run a test with a server and return its report, as ``netlab perf --json`` prints it.
+
+    Parameters
+    ----------
+    host : str
+        The server's name or address.
+    port : int
+        The server's port.
+    request : TestRequest
+        The test.
+    on_rows : callable, optional
+        Called with the samples of all streams at the end of each interval, from a thread of its own.
+
+    Returns
+    -------
+    dict
+        With the keys `sum`, `streams`, `intervals` and `settings`.
+
+    Raises
+    ------
+    ThroughputError
+        If there is no server, the server refuses the test, or the connection breaks.
+    """
+    request.check()
+    return _Test(host, port, request, on_rows).run()
+
+
+class _Test(Side):
+    at_client = True
+
+    def __init__(
+        self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Counters]], None] | None
+    ) -> None:
+        self._request = request
+        self._on_rows = on_rows
+        self._where = f"{host} port {port}"
+        sock = connect(host, port)
+        self._address = sock.getpeername()
+        sock.sendall(protocol.greeting("control"))
+        super().__init__(sock, f"The server at {self._where}")
+
+    def run(self) -> dict[str, Any]:
+        self._channel.start()
+        try:
+            ready = self._agree()
+            self._open_streams(ready)
+            self._next("STREAMS", HANDSHAKE_S)
+            with Sampler(list(self._endpoints.values()), self._request, self._start(), self._on_rows) as sampler:
+                self._wait_for_streams()
+            return self._bye(ready, sampler.rows)
+        finally:
+            self._close()
+
+    def _agree(self) -> Message:
+        self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
+        ready = self._next("READY", HANDSHAKE_S)
+        if not isinstance(ready.get("token"), str) or not isinstance(ready.get("stream_id"), int):
+            raise ThroughputError(f"{self._peer} answered with a READY that lacks its token.")
+        return ready
+
+    def _open_streams(self, ready: Message) -> None:
+        for index in range(self._request.streams):
+            if self._request.protocol == "tcp":
+                self._open_tcp(index, ready["token"])
+            else:
+                stream_id = (ready["stream_id"] + 2 * index) & MAX_STREAM_ID
+                self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
+
+    def _open_tcp(self, index: int, token: str) -> None:
+        request = self._request
+        with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
+            tune_tcp(
+                sock,
+                congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes,
+            )  # fmt: skip
+            sock.settimeout(CONNECT_S)
+            sock.connect(self._address)
+            sock.sendall(protocol.greeting("stream", token, index))
+            sock.settimeout(None)
+            self._add_end(index, request, sock)
+
+    def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
+        """Send greetings until the server answers: then packets pass in both directions, and ARP has finished."""
+        with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
+            sock.connect(self._address)
+            sock.settimeout(_HELLO_EVERY_S)
+            for _ in range(_HELLO_TRIES):
+                try:
+                    sock.send(protocol.hello_datagram(stream_id, token))
+                    if protocol.read_hello(sock.recv(256)) == (stream_id, b""):
+                        break
+                except (TimeoutError, ConnectionRefusedError):
+                    self._raise_waiting_error()
+            else:
+                raise ThroughputError(
+                    f"{self._peer} answers over TCP, but not over UDP within {_HELLO_TRIES * _HELLO_EVERY_S:g} s: "
+                    "a firewall on the path or at either end may drop UDP."
+                )
+            sock.settimeout(None)
+            self._add_end(index, self._request, sock, stream_id=stream_id)
+
+    @contextmanager
+    def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
+        """Yield a socket for a stream; close it and raise ThroughputError if the stream cannot be opened."""
+        sock = socket.socket(self._sock.family, kind)
+        try:
+            yield sock
+        except OSError as error:
+            sock.close()
+            raise ThroughputError(f"Stream {index + 1} could not {doing} {self._where}: {_reason(error)}.") from None
+        except ThroughputError:
+            sock.close()
+            raise
+
+    def _raise_waiting_error(self) -> None:
+        try:
+            event = self._events.get_nowait()
+        except queue.Empty:
+            return
+        self._events.put(self._sound(event))
+
+    def _start(self) -> float:
+        start_s = time.monotonic()
+        self._start_ends(start_s, sends=False)
+        self._channel.send("START")
+        self._next("STARTED", HANDSHAKE_S)
+        now_s = time.monotonic()
+        if self._start_ends(now_s, sends=True):
+            start_s = now_s
+        by_themselves = [end for end in self._endpoints.values() if end.sends or self._request.protocol == "tcp"]
+        self._when_finished(by_themselves, lambda: self._events.put({"type": "mine done"}))
+        return start_s
+
+    def _wait_for_streams(self) -> None:
+        """Wait until all data of both sides has arrived; datagrams in flight have some time for that."""
+        missing = {"mine done"} if self._request.direction == "up" else {"mine done", "DONE"}
+        deadline_s = None
+        if self._request.duration_s is not None:
+            deadline_s = time.monotonic() + self._request.omit_s + self._request.duration_s + 3 * PATIENCE_S
+        while missing:
+            timeout_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
+            try:
+                event = self._events.get(timeout=timeout_s)
+            except queue.Empty:
+                raise ThroughputError(
+                    f"The streams did not end within {3 * PATIENCE_S:g} s of their planned end; is "
+                    f"{self._where} still reachable?"
+                ) from None
+            missing.discard(self._sound(event)["type"])
+            if event["type"] == "DONE" and self._request.protocol == "udp":
+                self._wait_for_datagrams(counters_by_index(event, self._request))
+
+    def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
+        request = self._request
+        own = self._counters()
+        self._channel.send("BYE", counters=counters_in_order(own))
+        answer = self._next("ACK: BYE", 2 * PATIENCE_S)
+        same_clock = ready.get("boot_id") == boot_id()
+        total, streams = combine(request, own, counters_by_index(answer, request), same_clock=same_clock)
+        intervals = [{"side": "client", **row} for row in rows]
+        theirs = answer.get("intervals")
+        if isinstance(theirs, list):
+            intervals += [{"side": "server", **row} for row in theirs if isinstance(row, dict)]
+        return {
+            "sum": total,
+            "streams": streams,
+            "intervals": intervals,
+            "settings": {**request.to_message(), "server": self._where, "same_clock": same_clock},
+        }
+
+    def _next(self, type_: str, timeout_s: float) -> Message:
+        try:
+            return super()._next(type_, timeout_s)
+        except TimeoutError:
+            raise ThroughputError(
+                f"{self._peer} did not send {type_} within {timeout_s:g} s; it may hang, or it may not be a netlab perf server."
+            ) from None
+
+    def _sound(self, event: Any) -> Message:
+        message = super()._sound(event)
+        if message["type"] in ("REFUSED", "ERROR"):
+            raise ThroughputError(str(message.get("reason", "The server refused the test without a reason."))[:500])
+        return message
+
+
+def connect(host: str, port: int) -> socket.socket:
+    """Return a connection to a server, or raise ThroughputError with the reason and a remedy."""
+    where = f"{host} port {port}"
+    try:
+        sock = socket.create_connection((host, port), CONNECT_S)
+    except (socket.gaierror, UnicodeError):
+        raise ThroughputError(f"Unknown host {host!r}; check the name, or use its address.") from None
+    except ConnectionRefusedError:
+        raise ThroughputError(
+            f"No server listens at {where}. Start one there with `netlab perf --server --port {port}`."
+        ) from None
+    except TimeoutError:
+        raise ThroughputError(
+            f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a "
+            f"firewall drops the packets. Try `ping {host}`."
+        ) from None
+    except OSError as error:
+        raise ThroughputError(f"Cannot reach {where}: {_reason(error)}. Check the address and the routes.") from None
+    sock.settimeout(None)
+    return sock
+
+
+def _reason(error: OSError) -> str:
+    if error.errno == errno.ETIMEDOUT or isinstance(error, TimeoutError):
+        return "no answer in time"
+    return error.strerror or str(error)

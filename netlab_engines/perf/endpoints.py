@@ -1,0 +1,484 @@
+"""The part of a test that runs on one side: its ends of the streams, their samples and their counters."""
+
+import queue
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from netlab.base.errors import ThroughputError
+from netlab.base.units import rate_mbps
+from netlab_engines.perf.protocol import Channel, Message, TestRequest
+from netlab_engines.sockets import tcp_info
+from netlab_engines.sockets.options import limit_window, set_congestion
+from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
+from netlab_engines.sockets.tcp_info import TcpInfo
+from netlab_engines.sockets.udp import UdpReceiver, UdpSender
+
+PATIENCE_S = 15.0
+"""The longest time in s without progress, after which a stream is given up."""
+
+Counters = dict[str, Any]
+
+
+class Endpoint:
+    """A side's end of a stream; subclasses send or receive over TCP or UDP."""
+
+    sends: bool
+    """True if this end sends."""
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        self.index = index
+        self.request = request
+        self.sock = sock
+        self.finished = threading.Event()
+        self._before: dict[str, float] = {}
+        self._thread = threading.Thread(target=self._run, name=f"stream {index}", daemon=True)
+
+    def start(self, start_s: float) -> None:
+        """Start; `start_s` is the start of the test on this side's monotonic clock."""
+        self.start_s = start_s
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the stream at once."""
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def sample(self) -> Counters:
+        """Return the changes since the last sample, for a row of the interval table."""
+        raise NotImplementedError
+
+    def mark_omitted(self) -> None:
+        """Leave out what was counted so far; does nothing if the omitted part is a separate stream."""
+
+    def counters(self) -> Counters:
+        """Return this side's totals at the end, by the names of the JSON report."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stop, wait for the thread and close the socket."""
+        self.stop()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.sock.close()
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        finally:
+            self.finished.set()
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _since(self, **now: float) -> dict[str, float]:
+        """Return the increase of each counter since the last call."""
+        grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
+        self._before.update(now)
+        return grown
+
+    def _end_s(self) -> float | None:
+        if self.request.duration_s is None:
+            return None
+        return self.start_s + self.request.omit_s + self.request.duration_s
+
+
+class TcpSending(Endpoint):
+    """Sends over TCP and waits until the peer has received everything."""
+
+    sends = True
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        super().__init__(index, request, sock)
+        if request.congestion is not None:
+            set_congestion(sock, request.congestion)
+        self._rtts_ms: list[float] = []
+        self._omitted_bytes = 0
+        self._omitted_retransmits = 0
+        self._cwnd_max = 0
+        self._sender: TcpSender | None = None
+
+    def _work(self) -> None:
+        self._sender = TcpSender(self.sock, end_s=self._end_s(), num_bytes=self.request.num_bytes)
+        self._sender.run()
+        self._wait_until_delivered()
+
+    def _wait_until_delivered(self) -> None:
+        """Wait until the peer has read everything and closes its direction, as long as there is progress."""
+        closing = select.poll()
+        closing.register(self.sock.fileno(), select.POLLIN)
+        acked, moved_s = -1, time.monotonic()
+        while not closing.poll(1000) and time.monotonic() - moved_s < PATIENCE_S:
+            now_acked = tcp_info.read(self.sock).bytes_acked or 0
+            if now_acked != acked:
+                acked, moved_s = now_acked, time.monotonic()
+
+    def stop(self) -> None:
+        if self._sender is not None:
+            self._sender.stop()
+        super().stop()
+
+    def _read(self) -> TcpInfo:
+        """Return the kernel's present state of the connection, and record its RTT and window."""
+        info = tcp_info.read(self.sock)
+        self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
+        self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
+        return info
+
+    def sample(self) -> Counters:
+        info = self._read()
+        grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
+        return {
+            **grown,
+            "cwnd_segments": info.cwnd_segments,
+            "ssthresh_segments": info.ssthresh_segments,
+            "rtt_ms": info.rtt_ms,
+            "delivery_rate_mbps": info.delivery_rate_mbps,
+        }
+
+    def mark_omitted(self) -> None:
+        if self._sender is not None:
+            self._omitted_bytes = self._sender.sent_bytes
+        self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
+        self._rtts_ms.clear()
+        self._cwnd_max = 0
+
+    def counters(self) -> Counters:
+        info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
+        return {
+            "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
+            "retransmits": None if info.retransmits is None else info.retransmits - self._omitted_retransmits,
+            "rtt_min_ms": min(rtts_ms, default=None),
+            "rtt_mean_ms": mean(rtts_ms) if rtts_ms else None,
+            "rtt_max_ms": max(rtts_ms, default=None),
+            "cwnd_segments": info.cwnd_segments,
+            "cwnd_max_segments": self._cwnd_max,
+            "mss_bytes": info.snd_mss_bytes,
+            "congestion": self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode(),
+            "error": _text(sender.error if sender else None),
+        }
+
+
+class TcpReceiving(Endpoint):
+    """Receives over TCP until the peer closes, then closes its own direction to confirm that it has everything."""
+
+    sends = False
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, skipped_bytes: int) -> None:
+        super().__init__(index, request, sock)
+        if request.window_bytes is not None:
+            limit_window(sock, request.window_bytes)
+        self._receiver = TcpReceiver(sock, skipped_bytes=skipped_bytes, window_bytes=request.window_bytes)
+        self._omitted_bytes = 0
+        self._omitted_until_s: float | None = None
+
+    def _work(self) -> None:
+        self._receiver.run()
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def sample(self) -> Counters:
+        return self._since(bytes=self._receiver.received_bytes)
+
+    def mark_omitted(self) -> None:
+        self._omitted_bytes = self._receiver.received_bytes
+        self._omitted_until_s = time.monotonic()
+
+    def counters(self) -> Counters:
+        receiver = self._receiver
+        first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
+        seconds = 0.0
+        if first_s is not None:
+            seconds = max(0.0, (receiver.last_s or time.monotonic()) - first_s)
+        return {
+            "received_bytes": receiver.received_bytes - self._omitted_bytes,
+            "seconds": seconds,
+            "error": _text(receiver.error),
+        }
+
+
+class UdpSending(Endpoint):
+    """Sends datagrams; those in the omitted time are a separate stream before the one that counts."""
+
+    sends = True
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        super().__init__(index, request, sock)
+        self._stream_id = stream_id
+        self._stopped = False
+        self._senders: list[UdpSender] = []
+
+    def _work(self) -> None:
+        omit_s = self.request.omit_s
+        if omit_s:
+            self._send(self._stream_id + 1, self.start_s + omit_s)
+        self._send(self._stream_id, self._end_s())
+
+    def _send(self, stream_id: int, end_s: float | None) -> None:
+        request = self.request
+        sender = UdpSender(
+            self.sock,
+            None,
+            rate_bps=request.rate_bps or 0,
+            payload_bytes=request.payload_bytes,
+            stream_id=stream_id,
+            end_s=end_s,
+            num_bytes=request.num_bytes,
+            batch=request.batch,
+            ends_on_time=True,
+        )
+        self._senders.append(sender)
+        if not self._stopped:
+            sender.run()
+
+    def stop(self) -> None:
+        self._stopped = True
+        for sender in list(self._senders):
+            sender.stop()
+
+    def sample(self) -> Counters:
+        return self._since(
+            bytes=sum(sender.sent_bytes for sender in self._senders),
+            datagrams=sum(sender.sent_datagrams for sender in self._senders),
+        )
+
+    def counters(self) -> Counters:
+        if not self._senders:
+            return {"sent_bytes": 0, "datagrams": 0, "error": None}
+        sender = self._senders[-1]
+        return {
+            "sent_bytes": sender.sent_bytes,
+            "datagrams": sender.sent_datagrams,
+            "sending_seconds": (sender.ended_s or time.monotonic()) - (sender.started_s or self.start_s),
+            "error": _text(sender.error),
+        }
+
+
+class UdpReceiving(Endpoint):
+    """Receives the datagrams of a stream until `stop`."""
+
+    sends = False
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        super().__init__(index, request, sock)
+        self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
+        self._account = self._receiver.streams[stream_id]
+        self._omitted = self._receiver.streams[stream_id + 1]
+
+    def _work(self) -> None:
+        self._receiver.run()
+
+    def stop(self) -> None:
+        self._receiver.stop()
+
+    def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
+        """Wait until all datagrams have arrived, or none arrived for `quiet_s`."""
+        self._receiver.read_now()
+        seen, moved_s = self._account.received_datagrams, time.monotonic()
+        while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
+            time.sleep(0.05)
+            self._receiver.read_now()
+            if self._account.received_datagrams != seen:
+                seen, moved_s = self._account.received_datagrams, time.monotonic()
+
+    def sample(self) -> Counters:
+        self._receiver.read_now()
+        both = (self._account, self._omitted)
+        grown = self._since(
+            bytes=sum(account.received_bytes for account in both),
+            datagrams=sum(account.received_datagrams for account in both),
+            expected=sum(account.next_seq for account in both),
+        )
+        # A late datagram counts as lost in its own interval and reduces the losses of a later one.
+        grown["lost"] = grown.pop("expected") - grown["datagrams"]
+        return {**grown, "jitter_ms": self._account.jitter_ms}
+
+    def counters(self) -> Counters:
+        account = self._account
+        count = account.received_datagrams
+        seconds = 0.0
+        if count > 1 and account.first_s is not None and account.last_s is not None:
+            # n datagrams span n - 1 gaps; add a gap for the last one.
+            seconds = (account.last_s - account.first_s) * count / (count - 1)
+        return {
+            "received_bytes": account.received_bytes,
+            "received_datagrams": count,
+            "seconds": seconds,
+            "reordered": account.reordered,
+            "duplicates": account.duplicates,
+            "jitter_ms": account.jitter_ms,
+            "delay_min_ms": account.delay_min_ms if count else None,
+            "delay_mean_ms": account.delay_mean_ms if count else None,
+            "delay_max_ms": account.delay_max_ms if count else None,
+            "buffer_drops": self._receiver.buffer_drops,
+            "error": _text(self._receiver.error),
+        }
+
+
+class Sampler:
+    """Samples all endpoints at the end of each interval, and once more at `stop` or at the end of a `with` block."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        request: TestRequest,
+        start_s: float,
+        on_rows: Callable[[list[Counters]], None] | None = None,
+    ) -> None:
+        self.rows: list[Counters] = []
+        self._endpoints = endpoints
+        self._interval_s = request.interval_s
+        self._omit_s = request.omit_s
+        self._start_s = start_s
+        self._sampled_s = start_s
+        self._on_rows = on_rows
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+
+    def __enter__(self) -> "Sampler":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the last sample and end the thread."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._thread.join()
+
+    def _run(self) -> None:
+        marked = self._omit_s == 0
+        number = 1
+        while True:
+            next_s = self._start_s + number * self._interval_s
+            omit_s = self._start_s + self._omit_s
+            until_s = next_s if marked else min(next_s, omit_s)
+            if self._stopping.wait(max(0.0, until_s - time.monotonic())):
+                break
+            if not marked and until_s == omit_s:
+                for endpoint in self._endpoints:
+                    endpoint.mark_omitted()
+                marked = True
+            if until_s == next_s:
+                self._sample()
+                # If the machine slept through intervals, skip them.
+                number = max(number + 1, int((time.monotonic() - self._start_s) / self._interval_s))
+        if time.monotonic() - self._sampled_s > min(0.05, self._interval_s / 10):
+            self._sample()
+
+    def _sample(self) -> None:
+        from_s, self._sampled_s = self._sampled_s, time.monotonic()
+        length_s = max(self._sampled_s - from_s, 1e-9)
+        rows = []
+        for endpoint in self._endpoints:
+            try:
+                counters = endpoint.sample()
+            except OSError:
+                continue
+            rows.append(
+                {
+                    "stream": endpoint.index + 1,
+                    "t_s": self._sampled_s - self._start_s,
+                    "seconds": length_s,
+                    "goodput_mbps": rate_mbps(counters["bytes"], length_s),
+                    "omitted": self._sampled_s - self._start_s <= self._omit_s,
+                    **counters,
+                }
+            )
+        self.rows += rows
+        if self._on_rows is not None and rows:
+            self._on_rows(rows)
+
+
+class Side:
+    """The common part of a test's client and server: the control connection and the ends of the streams.
+
+    Events are messages from the other side, messages that threads of this side queue, and the error that ends the test.
+    """
+
+    at_client: bool
+
+    def __init__(self, sock: socket.socket, peer: str) -> None:
+        self._sock = sock
+        self._peer = peer
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._channel = Channel(sock, peer, self._events)
+        self._endpoints: dict[int, Endpoint] = {}
+
+    def _next(self, type_: str, timeout_s: float) -> Message:
+        """Return the next event, which must be of this type; raise TimeoutError if there is none in time."""
+        try:
+            message = self._sound(self._events.get(timeout=timeout_s))
+        except queue.Empty:
+            raise TimeoutError(f"No {type_} arrived within {timeout_s:g} s.") from None
+        if message["type"] != type_:
+            raise ThroughputError(f"{self._peer} sent {message['type'][:40]!r} instead of {type_!r}.")
+        return message
+
+    def _sound(self, event: Any) -> Message:
+        """Return an event as a message; raise it if it is an error."""
+        if isinstance(event, ThroughputError):
+            raise event
+        message: Message = event
+        return message
+
+    def _add_end(
+        self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
+    ) -> Endpoint:
+        """Add this side's end of a stream.
+
+        `stream_id` is needed for UDP. `skipped_bytes` is the number of bytes already read from a TCP connection.
+        """
+        sends = request.client_sends(index) == self.at_client
+        made: Endpoint
+        if request.protocol == "udp":
+            made = (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
+        else:
+            made = TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
+        self._endpoints[index] = made
+        return made
+
+    def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
+        """Start the ends that send, or those that receive, and return them."""
+        found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
+        for endpoint in found:
+            endpoint.start(start_s)
+        return found
+
+    def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
+        def announce() -> None:
+            for endpoint in endpoints:
+                endpoint.finished.wait()
+            tell()
+
+        threading.Thread(target=announce, name="announcer", daemon=True).start()
+
+    def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
+        """Wait some round trips of the control connection for datagrams in flight, then stop the receivers."""
+        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
+        for index, endpoint in self._endpoints.items():
+            if isinstance(endpoint, UdpReceiving):
+                endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
+                endpoint.stop()
+
+    def _counters(self) -> dict[int, Counters]:
+        return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
+
+    def _close(self) -> None:
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        self._channel.close()
+
+
+def _text(error: OSError | None) -> str | None:
+    return None if error is None else (error.strerror or str(error))

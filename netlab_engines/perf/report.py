@@ -1,0 +1,283 @@
+"""Combine the counters of both sides to a report, and format reports as text."""
+
+import math
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from netlab.base.tables import text_table
+from netlab.base.units import BITS_PER_MEGABIT, rate_mbps
+from netlab_engines.perf.protocol import TestRequest
+
+Record = dict[str, Any]
+
+FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
+"""The number of bytes in each unit of --format and --num; units are decimal, as for rates."""
+
+COLUMNS_PER_LINE = 8
+MIN_SENT_SHARE = 0.95
+"""The fraction of the offered rate below which a sender was too slow."""
+FAR_BEYOND_SHARE = 0.5
+"""The fraction of the offered rate below which the user probably gave the rate in another unit."""
+_ADDED = (
+    "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
+)  # fmt: skip
+_OVER_STREAMS = (
+    "rtt_min_ms", "rtt_max_ms", "delay_min_ms", "delay_max_ms", "rtt_mean_ms", "delay_mean_ms", "jitter_ms",
+)  # fmt: skip
+_OF_A_STREAM = {
+    ("tcp", "up"): [("retransmits", "retransmits"), ("cwnd_segments", "cwnd (segm.)"), ("rtt_ms", "RTT (ms)")],
+    ("tcp", "down"): [],
+    ("udp", "up"): [("datagrams", "datagrams")],
+    ("udp", "down"): [("datagrams", "datagrams"), ("lost", "lost"), ("jitter_ms", "jitter (ms)")],
+}
+"""Further columns of a test with one stream: names in the client's samples and titles, by protocol and direction."""
+
+
+def describe(request: TestRequest) -> str:
+    """Return a description of a test in one line."""
+    way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
+    length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
+    rate = ""
+    if request.protocol == "udp":
+        speed = f"{request.rate_bps / BITS_PER_MEGABIT:.10g} Mbit/s each" if request.rate_bps else "as fast as possible"
+        rate = f", {request.payload_bytes}-byte datagrams, {speed}"
+    count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
+    return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
+
+
+def combine(
+    request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
+) -> tuple[Record, list[Record]]:
+    """Combine the counters of both ends of every stream, as returned by `Endpoint.counters`.
+
+    Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which includes losses
+    after the last datagram that arrived. One-way delays are left out unless both sides have the `same_clock`.
+
+    Returns
+    -------
+    tuple of dict and list of dict
+        The sum over all streams, and a record for each stream, numbered from 1.
+    """
+    streams = []
+    for index in range(request.streams):
+        up = request.client_sends(index)
+        sender, receiver = (client, server) if up else (server, client)
+        record: Record = {"stream": index + 1, "direction": "client→server" if up else "server→client"}
+        errors = [part.get(index, {}).get("error") for part in (sender, receiver)]
+        for part in (sender, receiver):
+            record.update({name: value for name, value in part.get(index, {}).items() if name != "error"})
+        record["error"] = "; ".join(error for error in errors if error) or None
+        record.setdefault("sent_bytes", 0)
+        record.setdefault("received_bytes", 0)
+        record.setdefault("seconds", 0.0)
+        record["goodput_mbps"] = _mbps(record["received_bytes"], record["seconds"])
+        if request.protocol == "udp":
+            _add_loss(record)
+            record["offered_mbps"] = request.rate_bps / BITS_PER_MEGABIT if request.rate_bps else None
+            record["sent_mbps"] = _sent_mbps(request, record)
+            if not same_clock:
+                for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"):
+                    record[name] = None
+        streams.append(record)
+    return _sum(request, streams), streams
+
+
+def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
+    total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
+    total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
+    total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
+    for name in _OVER_STREAMS:
+        known = [s[name] for s in streams if s.get(name) is not None]
+        if known:
+            total[name] = min(known) if "_min_" in name else max(known) if "_max_" in name else sum(known) / len(known)
+    if request.protocol == "udp":
+        _add_loss(total)
+        for name in ("offered_mbps", "sent_mbps"):
+            known = [s[name] for s in streams if s[name] is not None]
+            total[name] = sum(known) if known else None
+    return total
+
+
+def _sent_mbps(request: TestRequest, record: Record) -> float | None:
+    """Return the rate of payload that a stream sent in Mbit/s, over the test's duration or, if that was longer, over its own."""
+    return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
+
+
+def _add_loss(record: Record) -> None:
+    sent = record.setdefault("datagrams", 0)
+    received = record.setdefault("received_datagrams", 0)
+    record["lost"] = sent - received
+    record["loss_rate"] = (sent - received) / sent if sent else None
+
+
+def _mbps(volume_bytes: int, seconds: float) -> float | None:
+    return rate_mbps(volume_bytes, seconds) if seconds > 0 else None
+
+
+class IntervalTable:
+    """A table of all streams: a row per interval, a column per stream and a column for the sum.
+
+    With more than eight streams a row has several lines, with eight streams per line.
+    """
+
+    def __init__(self, request: TestRequest, unit: str) -> None:
+        self._request = request
+        self._unit = unit
+        self._labels = [
+            f"{index + 1}{'' if request.direction != 'both' else '↑' if request.client_sends(index) else '↓'}"
+            for index in range(request.streams)
+        ]
+
+    def header(self) -> list[str]:
+        """Return the lines above the first row."""
+        request = self._request
+        if request.streams == 1:
+            return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]
+        lines = [
+            f"{self._meaning()} of each stream"
+            + (", ↑ sent by the client, ↓ by the server" if request.direction == "both" else "")
+        ]
+        for line, labels in enumerate(_chunks(self._labels)):
+            head = f"{'interval (s)':>17}" if line == 0 else " " * 17
+            tail = f"{'sum':>11}" if line == 0 else ""
+            lines.append(head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels))
+        return lines
+
+    def rows(self, samples: Sequence[Record]) -> list[str]:
+        """Return the lines for the samples of an interval, one per stream."""
+        by_stream = {sample["stream"]: sample for sample in samples}
+        first = samples[0]
+        span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
+        head = f"{span + ('*' if first['omitted'] else ' '):>17}"
+        if self._request.streams == 1:
+            return [head + "".join(f"{_cell(first, key, self._unit):>17}" for key, _ in self._columns())]
+        total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
+        values = [
+            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
+        ]
+        return [
+            (head if line == 0 else " " * 17)
+            + (total if line == 0 else " " * 11)
+            + " |"
+            + "".join(f"{v:>9}" for v in chunk)
+            for line, chunk in enumerate(_chunks(values))
+        ]
+
+    def _columns(self) -> list[tuple[str, str]]:
+        """Return the columns of a test with one stream: names in samples and titles."""
+        own = _OF_A_STREAM[self._request.protocol, self._request.direction]
+        return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
+
+    def _meaning(self) -> str:
+        request = self._request
+        if request.direction == "up":
+            return "acked (Mbit/s)" if request.protocol == "tcp" else "sent (Mbit/s)"
+        return "Mbit/s" if request.direction == "both" else "got (Mbit/s)"
+
+
+def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
+    """Return the lines of the final table, with the sender's and the receiver's counters.
+
+    The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
+    """
+    columns: list[tuple[str, str]] = [
+        ("sent_bytes", f"sent ({unit})"),
+        ("received_bytes", f"received ({unit})"),
+        ("seconds", "time (s)"),
+        ("goodput_mbps", "goodput (Mbit/s)"),
+    ]
+    if request.protocol == "tcp":
+        columns += [("retransmits", "retransmits"), ("rtt", "RTT min/mean/max (ms)"), ("cwnd_segments", "cwnd (segm.)")]
+    else:
+        columns += [
+            *([("offered_mbps", "offered (Mbit/s)")] if request.rate_bps else []),
+            ("sent_mbps", "sent (Mbit/s)"),
+            ("datagrams", "sent dgrams"),
+            ("received_datagrams", "received dgrams"),
+            ("lost", "lost dgrams"),
+            ("loss_rate", "loss rate"),
+            ("reordered", "reordered"),
+            ("duplicates", "duplicated"),
+            ("jitter_ms", "jitter (ms)"),
+            ("delay", "delay min/mean/max (ms)"),
+        ]
+    table = [["stream", *(title for _, title in columns)]]
+    for record in [*streams, total] if len(streams) > 1 else streams:
+        name = f"{record['stream']} {record['direction']}" if "stream" in record else "sum"
+        table.append([name, *(_cell(record, key, unit) for key, _ in columns)])
+    by_stream, by_number = (
+        text_table(cells[0], cells[1:]).split("\n") for cells in (table, list(zip(*table, strict=True)))
+    )
+    lines = min(by_stream, by_number, key=lambda way: max(0, len(way[1]) - shutil.get_terminal_size().columns))
+    drops = total.get("buffer_drops")
+    if drops:
+        what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
+        lines.append(
+            f"{drops} {what} reached the receiver's socket when its buffer was full: the receiving computer lost "
+            f"them, not the network."
+        )
+    lines += _slower_than_offered(request, streams)
+    lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
+    return lines
+
+
+def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
+    """Return a sentence if senders were slower than the requested rate, and one about iperf3's unit if they were much slower."""
+    sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
+    offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT
+    if not sent_mbps or min(sent_mbps) >= MIN_SENT_SHARE * offered_mbps:
+        return []
+    each = " for each stream" if len(sent_mbps) > 1 else ""
+    batch = "" if request.batch else "; --batch sends many datagrams per system call"
+    sent = f"{number(min(sent_mbps))} Mbit/s{' or more' if each else ''}"
+    slower = f"The sending computer or its link cannot send faster{batch}."
+    lines = [f"Offered: {offered_mbps:.10g} Mbit/s{each}; sent: {sent}. {slower}"]
+    if min(sent_mbps) < FAR_BEYOND_SHARE * offered_mbps:
+        lines.append(
+            f"-b is in Mbit/s here. iperf3 reads -b {offered_mbps:.10g} as {offered_mbps:.10g} bit/s"
+            f"{_in_larger_unit(offered_mbps)}: that is -b {offered_mbps / BITS_PER_MEGABIT:g} here."
+        )
+    return lines
+
+
+def _in_larger_unit(bps: float) -> str:
+    """Return a clause with a rate in bit/s converted to kbit/s or Mbit/s, or "" below 1 kbit/s.
+
+    >>> _in_larger_unit(20_000), _in_larger_unit(10**6), _in_larger_unit(500)
+    (', which is 20 kbit/s', ', which is 1 Mbit/s', '')
+    """
+    if bps >= BITS_PER_MEGABIT:
+        return f", which is {bps / BITS_PER_MEGABIT:g} Mbit/s"
+    return f", which is {bps / 1000:g} kbit/s" if bps >= 1000 else ""
+
+
+def amount(volume_bytes: float, unit: str) -> str:
+    """Return a volume in a unit of --format as text; bytes are shown as a whole number."""
+    return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
+
+
+def number(value: float | None) -> str:
+    """Return a number with about four digits as text, or a dash if there is none.
+
+    >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)
+    ('4.782', '95.64', '1234', '17', '-')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "-"
+    if isinstance(value, int) or value == 0:
+        return str(int(value))
+    digits = max(0, min(6, 3 - math.floor(math.log10(abs(value)))))
+    return f"{value:.{digits}f}"
+
+
+def _cell(record: Record, key: str, unit: str) -> str:
+    if key.endswith("bytes"):
+        return amount(record[key], unit)
+    if key in ("rtt", "delay"):
+        return "/".join(number(record.get(f"{key}_{part}_ms")) for part in ("min", "mean", "max"))
+    return number(record.get(key))
+
+
+def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (values[i : i + COLUMNS_PER_LINE] for i in range(0, len(values), COLUMNS_PER_LINE))

@@ -1,0 +1,51 @@
+"""The netlink messages and kernel settings that configure each node of a plan, for the agent and for the library kernel."""
+
+from collections.abc import Callable, Mapping
+
+from netlab.protocol.plan import Plan
+from netlab_engines.netlink import links
+from netlab_engines.netlink.ip_lines import Interfaces, ip_line
+from netlab_engines.netlink.qdiscs import Queueing
+from netlab_engines.netlink.wire import Lines
+from netlab_engines.planning.settings import STATIC_SYSCTLS
+
+
+def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
+    """Return the messages that make the veth pairs, by the node that makes them; links with a medium have no pair.
+
+    Parameters
+    ----------
+    plan : Plan
+        The planned network.
+    interfaces : mapping of str to Interfaces
+        The interfaces of each node, which give the new ones their numbers.
+    space : callable
+        Returns the file descriptor of a node's network namespace.
+    """
+    macs = plan["macs"]
+    found: dict[str, Lines] = {}
+    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+        if forward["shape"]["medium"] is not None:
+            continue
+        near, far = forward["interface"], backward["interface"]
+        here, there = forward["src"], forward["dst"]
+        made = links.veth(
+            interfaces[here].make(near), near, macs[near], interfaces[there].make(far), far, macs[far], space(there)
+        )
+        found.setdefault(here, []).append((f"link add name {near} type veth peer name {far}", made))
+    return found
+
+
+def settings(plan: Plan, name: str) -> dict[str, str]:
+    """Return the kernel settings (sysctls) of a node by their names."""
+    forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
+    return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
+
+
+def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
+    """Return the messages for a node's interfaces, addresses, routes and neighbours, then for its queues.
+
+    Raises UnknownLineError for an `ip` line that netlab cannot translate.
+    """
+    messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
+    return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

@@ -1,0 +1,262 @@
+"""The changes of links during a run: from the plan's changes to lines for `ip` and `tc` at each time.
+
+If a direction goes down, its wire device is switched off, which loses the packets in flight and all later ones. The queue
+then empties into that device at the highest rate. Interfaces stay up, so addresses, routes and neighbours remain.
+"""
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
+from netlab_engines.netlink.classes import Part
+from netlab_engines.netlink.ip_lines import Interfaces, ip_line
+from netlab_engines.netlink.qdiscs import Attached, Queueing, removed
+from netlab_engines.planning import shaping
+
+# On a machine's own kernel, `tbf` fills its bucket at every change of the rate: a bucket of 10 ms is one per cent of a second. It also
+# uses the new rate only after the next frame was due at the old one.
+REAL_CLOCK_STEP_S = 1.0
+REAL_CLOCK_OUTAGE_MBPS = 0.1
+
+
+class Step(NamedTuple):
+    """A command for a node's kernel: a line of `ip`, or a part of the node's queueing."""
+
+    node: str
+    what: str | Queueing
+
+    @property
+    def line(self) -> str:
+        """The command as a line of `ip` or `tc`."""
+        return f"ip {self.what}" if isinstance(self.what, str) else f"tc {self.what.line}"
+
+    def message(self, interfaces: Interfaces) -> bytes:
+        """Return the command as a netlink message."""
+        return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
+
+
+def transition(
+    hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
+) -> list[Step]:
+    """Return the steps that lead from one state of a direction to another.
+
+    Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
+
+    Parameters
+    ----------
+    hop : Hop
+        The direction.
+    old, new : Shape
+        Its properties before and after.
+    was_up, is_up : bool
+        Whether it is up before and after.
+    clock : str
+        "virtual" or "real".
+    seed : int, optional
+        The seed of the random draws of a wire that begins to draw.
+    """
+    wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
+    before, after = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
+    if before and after:
+        # RED's parameters include the rate, for idle times. With new parameters it would forget its average.
+        same_rate = cast("Shape", {**new, "rate_mbps": old["rate_mbps"]})
+        if _queue(hop["interface"], same_rate, True, clock)[1] == before[1]:
+            after[1] = before[1]
+    queue = [Step(hop["src"], step) for step in _replaced(hop["interface"], before, after)]
+    # Cut the wire before the queue is drained, so that the drained packets are lost.
+    return queue + wire if is_up else wire + queue
+
+
+def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached | Part]:
+    found = shaping.queue_qdiscs(interface, shape, clock)
+    if up or not found:
+        return found
+    # Drain the queue at a very high rate.
+    draining = {**shape, "rate_mbps": shaping.DRAINING_MBPS, "segmentation_offload": shaping.offloads(shape)}
+    return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
+
+
+def _replaced(interface: str, before: Sequence[Attached | Part], after: Sequence[Attached | Part]) -> list[Queueing]:
+    if [one.identity for one in before] != [one.identity for one in after]:
+        return [*([removed(interface)] if before else []), *after]
+    return [
+        replace(new, changed=True)
+        for old, new in zip(before, after, strict=True)
+        # A change of `tbf` also sets the limit of a fifo inside it, so that limit must be set again.
+        if new != old or (_is_fifo(new) and before[0] != after[0])
+    ]
+
+
+def _is_fifo(queueing: Attached | Part) -> bool:
+    return isinstance(queueing, Attached) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
+
+
+def _wire_steps(
+    arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
+) -> list[str | Queueing]:
+    device = shaping.wire_device(arriving)
+    before, after = (
+        [shaping.wire_qdisc(device, shape, clock, seed)] if shaping.has_wire(shape) else [] for shape in (old, new)
+    )
+    switch = f"link set dev {device} {'up' if is_up else 'down'}"
+    if not before and was_up:
+        if not after and is_up:
+            return []
+        made: list[str | Queueing] = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
+        return [f"link add name {device} type ifb", *made]
+    if not after and is_up:
+        return [removed(arriving, arriving=True), f"link del dev {device}"]
+    if before and after and before != after:
+        # `netem` keeps options that a change does not mention, so mention all.
+        after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]
+    changed = _replaced(device, before, after)
+    if was_up == is_up:
+        return [*changed]
+    return [*changed, switch] if is_up else [switch, *changed]
+
+
+class _Waiting(NamedTuple):
+    """A future change. Changes sort by time; steps of traces come before planned changes of the same time, which then win."""
+
+    moment_ns: int
+    by_hand: bool
+    """False for a step of a trace."""
+    number: int
+    change: Change
+    rest: Iterator[tuple[int, float]] | None = None
+    """The further steps of a trace: times in ns and rates in Mbit/s."""
+
+
+class Schedule:
+    """The future changes of a network and the present properties of its directions.
+
+    `directions` is updated with each change. `clock` is "virtual" or "real", and the wires' random draws follow from `seed`.
+    """
+
+    def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
+        self.directions = directions
+        self._seeds = shaping.wire_seeds(directions, seed)
+        self._clock = clock
+        self._up = [True] * len(directions)
+        self._waiting: list[_Waiting] = []
+        self._numbers = itertools.count()
+        self._traces: dict[int, Iterator[tuple[int, float]]] = {}
+
+    def add(self, changes: Iterable[Change], after_ns: int = 0) -> None:
+        """Add changes whose times count from `after_ns`, in ns after the run's start."""
+        for item in changes:
+            moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
+            heapq.heappush(self._waiting, _Waiting(moment_ns, True, next(self._numbers), item))
+
+    @property
+    def next_ns(self) -> int | None:
+        """The time of the next change in ns after the run's start, or None if there is none."""
+        return self._waiting[0].moment_ns if self._waiting else None
+
+    def pop(self) -> list[Step]:
+        """Remove the changes at the next time and return their steps."""
+        moment_ns = self._waiting[0].moment_ns
+        steps: list[Step] = []
+        while self._waiting and self._waiting[0].moment_ns == moment_ns:
+            steps += self._steps(heapq.heappop(self._waiting))
+        return steps
+
+    def _steps(self, due: _Waiting) -> list[Step]:
+        place, fields, up = due.change["direction"], dict(due.change["shape"]), due.change["up"]
+        if due.rest is not None:
+            if self._traces.get(place) is not due.rest:
+                return []
+            self._await_step(place, due.rest)
+        elif "rate_mbps" in fields:
+            self._traces.pop(place, None)
+            if isinstance(fields["rate_mbps"], Mapping):
+                rest = _steps_of(cast("TraceSteps", fields["rate_mbps"]), due.moment_ns, self._clock)
+                _, fields["rate_mbps"] = next(rest)
+                self._traces[place] = rest
+                self._await_step(place, rest)
+        hop, was_up = self.directions[place], self._up[place]
+        old = hop["shape"]
+        new = cast("Shape", {**old, **fields})
+        self._up[place] = was_up if up is None else up
+        self.directions[place] = {**hop, "shape": new}
+        return transition(hop, old, new, was_up, self._up[place], self._clock, self._seeds[place])
+
+    def _await_step(self, place: int, rest: Iterator[tuple[int, float]]) -> None:
+        for moment_ns, mbps in itertools.islice(rest, 1):
+            step: Change = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
+            heapq.heappush(self._waiting, _Waiting(moment_ns, False, next(self._numbers), step, rest))
+
+
+def _steps_of(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
+    """Yield the times of a trace in ns and its rates in Mbit/s, without end."""
+    steps = trace["steps"] if clock == "virtual" else _coarse(trace)
+    if len(steps) == 1:
+        yield start_ns, steps[0][1]
+        return
+    for number in itertools.count():
+        for at_s, mbps in steps:
+            yield start_ns + round((number * trace["duration_s"] + at_s) * NS_PER_S), mbps
+
+
+def _coarse(trace: TraceSteps) -> list[tuple[float, float]]:
+    """Return a trace as steps that are long enough for a real clock: start times in s and mean rates in Mbit/s."""
+    steps, duration_s = trace["steps"], trace["duration_s"]
+    count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
+    width_s = duration_s / count
+    volumes = [0.0] * count
+    for (start_s, mbps), (end_s, _) in zip(steps, [*steps[1:], (duration_s, 0.0)], strict=True):
+        for place in range(int(start_s / width_s), min(count, int(end_s / width_s) + 1)):
+            volumes[place] += mbps * max(0.0, min(end_s, (place + 1) * width_s) - max(start_s, place * width_s))
+    return [(place * width_s, max(REAL_CLOCK_OUTAGE_MBPS, volume / width_s)) for place, volume in enumerate(volumes)]
+
+
+def shaped_directions(plan: Plan) -> list[Hop]:
+    """Return the directions that have a rate, and so a queue, at any time of a run, grouped by node."""
+    later = {item["direction"] for item in plan["changes"] if item["shape"].get("rate_mbps") is not None}
+    found = [
+        hop for place, hop in enumerate(plan["directions"]) if hop["shape"]["rate_mbps"] is not None or place in later
+    ]
+    nodes = list(dict.fromkeys(hop["src"] for hop in found))
+    return sorted(found, key=lambda hop: nodes.index(hop["src"]))
+
+
+def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
+    """Return the hosts whose segmentation offload must be off because of some link at some time of the run."""
+    clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
+    directions = list(plan["directions"])
+    schedule = Schedule(directions, clock, plan["seed"])
+    schedule.add(map(_begun, plan["changes"]))
+    found = dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+    while schedule.next_ns is not None:
+        schedule.pop()
+        found |= dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+    return [host for host in plan["hosts"] if host in found]
+
+
+def _begun(item: Change) -> Change:
+    """Return the change with its trace replaced by the trace's first rate."""
+    rate = item["shape"].get("rate_mbps")
+    if not isinstance(rate, Mapping):
+        return item
+    return {**item, "shape": {**item["shape"], "rate_mbps": rate["steps"][0][1]}}
+
+
+def without_offload_now(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
+    """Return the steps that switch segmentation offload off for hosts that need it, given the links now and these items.
+
+    `known` are the hosts whose offload is already off; the new ones are appended to it.
+    """
+    small = shaping.segment_bytes_by_host(items)
+    asked = shaping.hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small)
+    fresh = [host for host in asked if host not in known]
+    known += fresh
+    return [
+        Step(host, f"link set dev {hop['interface']} gso_max_segs 1")
+        for host in fresh
+        for hop in plan["directions"]
+        if hop["src"] == host
+    ]

@@ -1,0 +1,102 @@
+"""The pocket engine: boot a User-Mode Linux kernel of our own, as an ordinary process without privileges."""
+
+import threading
+from collections.abc import Sequence
+
+import netlab_kernel as kernel
+from netlab.base import scratch, source_hash
+from netlab.base.errors import EngineError, KernelError
+from netlab.engines import OnProgress, Requirement, require
+from netlab.protocol.plan import Clock, Outcome, Plan
+from netlab_engines import cores, launcher, stall, warm
+from netlab_engines.base import refuse_lacking, refuse_own, run_in
+from netlab_engines.fingerprint import fingerprint
+from netlab_engines.guests import Guest
+from netlab_engines.paths import tool
+from netlab_kernel import installed
+
+TOOLS = ("ip", "tc")
+CALLS_PER_INSTANT = 3000
+"""A number of system calls that only polling programs exceed, such as iperf3."""
+
+
+PROGRAM_START_NS = 1_000_000
+"""Network time that starting a program takes, as it does on a real machine: a server that opens its socket anew has done so
+before the next client calls."""
+
+
+class PocketEngine:
+    """Runs labs in a pocket kernel, in virtual time."""
+
+    name = "pocket"
+    clock: Clock = "virtual"
+
+    def __init__(self) -> None:
+        self.kernel = kernel.find()
+
+    def requirements(self) -> list[Requirement]:
+        return machine_requirements()
+
+    def fingerprint(self) -> str:
+        return fingerprint(source_hash.of_files([self.kernel.path]))
+
+    def differences(self) -> list[str]:
+        if not installed.by_another_version(self.kernel):
+            return []
+        sentence = (
+            "the pocket kernel was built by another version of netlab; numbers may be a little different, and what is new may be "
+            f"missing. {installed.BUILD_ANEW}"
+        )
+        return [sentence]
+
+    def refuse(self, plan: Plan) -> None:
+        """Raise NotHereError when the plan asks for what the kernel does not have."""
+        refuse_own(plan["traffic"], self.name)
+        refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
+
+    def open(self, plan: Plan | None, shared: Sequence[str] = ()) -> Guest:
+        """Open a lab as `Engine.open` does; it may write to the `shared` directories of this machine too."""
+        require(self.requirements())
+        if plan is not None:
+            self.refuse(plan)
+        guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, start_ns=PROGRAM_START_NS, pin=True, shared=shared)
+        guest.wait_until_ready()
+        return guest
+
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
+        require(self.requirements())
+        self.refuse(plan)
+        limit_s = stall.limit_s()
+        with warm.guest(self.kernel) as guest:
+            pid = guest.process.pid
+            watchdog = None if limit_s is None else stall.Watchdog(limit_s, lambda: cores.waited_s(pid))
+            return run_in(guest, plan, on_progress, cancel, watchdog)
+
+
+def machine_requirements() -> list[Requirement]:
+    """Return the requirements of the pocket engine and whether this machine meets them."""
+    found: list[Requirement] = []
+    try:
+        here = kernel.find()
+        found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
+    except KernelError as error:
+        found.append(Requirement("pocket kernel", False, "none is built", str(error)))
+    found += [tool(name, "Ask your administrator for the package iproute2.") for name in TOOLS]
+    try:
+        found.append(Requirement("scratch directory", True, str(scratch.base())))
+    except EngineError as error:
+        found.append(Requirement("scratch directory", False, "none is usable", str(error)))
+    version = launcher.landlock_version()
+    found.append(
+        Requirement(
+            "Landlock",
+            version > 0,
+            f"version {version}" if version else "this host has none",
+            "Guests still run behind an overlay, which keeps accidents from your files; Landlock (Linux 5.13 or later, "
+            "switched on) also stops a deliberate escape, and `netlab grade` refuses to run without it.",
+            required=False,
+        )
+    )
+    return found

@@ -1,0 +1,157 @@
+"""The choice of an engine for this machine and a plan.
+
+The pocket and the native engine, and all that they import, are for Linux: they are imported where they are used.
+"""
+
+import html
+import os
+import platform
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+
+from netlab.base.errors import EngineError, KernelError, NotHereError, one_of
+from netlab.base.progress_bar import shown_progress
+from netlab.engines import NAMES, Engine, require
+from netlab.protocol.plan import Plan
+from netlab_engines.library import LibraryEngine
+from netlab_kernel import behind, installed
+from netlab_kernel.installed import POCKET_MACHINE
+from netlab_kernel.progress import BuildProgress
+
+ELSEWHERE = "engine='library' runs here; docs/how-to/install.md has the systems that run commands in hosts."
+POLL_S = 0.5
+GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
+WIDTH = 88
+"""Characters of a printed line, as in `course.answers`."""
+
+
+def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
+    """Return the engine for `choose`: the requested one, else $NETLAB_ENGINE, else "library" or "pocket".
+
+    By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest; both kernels
+    give the same numbers. All other plans, live networks and scripts need the pocket kernel. If $NETLAB_KERNEL is set, that kernel
+    is used. On processors without User-Mode Linux only the library kernel exists.
+    """
+    if named := _named(wanted):
+        return named
+    if any("own" in item for plan in plans for item in plan["traffic"]):
+        return "library"
+    if sys.platform != "linux" or platform.machine() != POCKET_MACHINE:
+        return "library"
+    if _library_refusal(plans):
+        return "pocket"
+    return "library" if plans or _pocket_refusal() else "pocket"
+
+
+def _named(wanted: str | Engine | None) -> str | Engine | None:
+    return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
+
+
+def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
+    """The engine of that name; None takes $NETLAB_ENGINE, else what suits this machine and the plans (see `decide`).
+
+    Raises EngineError when there is no such engine. Raises KernelError when it has no kernel. Raises NotHereError when no
+    engine was named, and the only one that works here cannot do all of the plans.
+    """
+    name = decide(wanted, plans)
+    if not isinstance(name, str):
+        if isinstance(name, type) or not callable(getattr(name, "execute", None)):
+            raise EngineError(f"engine: {one_of(name, [*NAMES, 'or an engine object'])}")
+        return name
+    if name == "library":
+        return LibraryEngine()
+    if name in NAMES and sys.platform != "linux":
+        raise EngineError(f"engine={name!r} is for Linux, and this is {platform.system()}. {ELSEWHERE}")
+    if name == "native":
+        from netlab_engines.native import NativeEngine
+
+        return NativeEngine()
+    if name == "pocket":
+        _wait_for_the_pocket_kernel()
+        if not _named(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
+            raise NotHereError(f"{_library_refusal(plans)} Here the pocket engine does not work: {missing}")
+        from netlab_engines.pocket import PocketEngine
+
+        return PocketEngine()
+    raise EngineError(f"engine: {one_of(name, NAMES)}")
+
+
+def _pocket_refusal() -> str:
+    """Why the pocket kernel cannot run here; empty when it can."""
+    from netlab_engines.pocket import PocketEngine
+
+    try:
+        require(PocketEngine().requirements())
+    except (EngineError, KernelError) as error:
+        return str(error)
+    return ""
+
+
+def _wait_for_the_pocket_kernel() -> None:
+    """Wait for a pocket kernel that the set-up is still building, and show progress."""
+    if os.environ.get("NETLAB_KERNEL") or installed.builds() or not behind.underway():
+        return
+    with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
+        while moment := behind.underway():
+            tell(round(100 * moment.fraction), 100)
+            time.sleep(POLL_S)
+
+
+def _library_refusal(plans: Sequence[Plan]) -> str:
+    """Why the library kernel cannot do all the plans here; empty when it can."""
+    try:
+        engine = LibraryEngine()
+        for plan in plans:
+            engine.refuse(plan)
+    except (EngineError, KernelError) as error:
+        return str(error)
+    return ""
+
+
+class Readiness(str):
+    """Lines about the engine and the differences of this machine; a notebook shows the differences behind "more"."""
+
+    __slots__ = ("_ready",)
+    _ready: str
+
+    @classmethod
+    def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
+        """Join the line that says "Ready" and the lines about what is different here."""
+        made = cls("\n".join([ready, *different]))
+        made._ready = ready
+        return made
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        different = html.escape(self.removeprefix(self._ready).strip())
+        more = f"<details><summary>more</summary>{different}</details>" if different else ""
+        return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
+
+
+def preflight(wanted: str | Engine | None = None) -> Readiness:
+    """Say in a sentence what experiments will run on here.
+
+    Raises EngineError, KernelError when they cannot; the text names each thing that is missing and its remedy.
+    """
+    engine = choose(wanted)
+    require(engine.requirements())
+    ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
+    if engine.name == "pocket" and not _named(wanted) and not _library_refusal(()):
+        ready = "Ready: experiments run with the library engine in virtual time,\n  commands and live networks with the pocket engine."
+    other = engine.differences()
+    if moment := behind.underway():
+        ready += f" {being_built(moment)}"
+    told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
+    return Readiness.of(ready, [*told, *([GOES_ON] if other else [])])
+
+
+def being_built(moment: BuildProgress) -> str:
+    """Say how far the build of the pocket kernel is."""
+    return (
+        f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); what needs "
+        "commands in hosts waits for it."
+    )

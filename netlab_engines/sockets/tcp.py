@@ -1,0 +1,189 @@
+"""Sender and receiver of one TCP connection; see `netlab_engines.sockets` for what they have in common with UDP's."""
+
+import mmap
+import os
+import random
+import select
+import socket
+import time
+from functools import cache
+
+from netlab.base.errors import ThroughputError
+from netlab.base.units import NS_PER_MS, NS_PER_S
+from netlab_engines.sockets import tcp_info
+from netlab_engines.sockets.moments import Stopper, forbid_timer_slack, sleep_until_ns
+from netlab_engines.sockets.options import TCP_WINDOW_CLAMP
+
+SEND_CHUNK_BYTES = 1 << 20
+PAYLOAD_PERIOD_BYTES = 1 << 16
+RECEIVE_CHUNK_BYTES = 32 << 20
+_READ_EVERY_NS = NS_PER_MS
+_SHORT_RTT_MS = 1.0
+_MAX_UNREAD_BYTES = 4 << 20
+
+
+@cache
+def _payload_fd() -> int:
+    """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
+    fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
+    os.write(fd, random.Random(0).randbytes(PAYLOAD_PERIOD_BYTES) * (SEND_CHUNK_BYTES // PAYLOAD_PERIOD_BYTES))  # noqa: S311 (no secret)
+    return fd
+
+
+class TcpSender:
+    """Sends as fast as TCP lets it, until a time or for a number of bytes, then closes its direction.
+
+    `end_s` is when to stop writing; what the kernel has buffered by then is still delivered. `num_bytes` are sent
+    exactly. With both, whichever comes first; with neither, until `stop`. The socket stays open for the caller to
+    close.
+    """
+
+    def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
+        if num_bytes is not None and num_bytes < 0:
+            raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
+        self.sock = sock
+        self.end_s = end_s
+        self.num_bytes = num_bytes
+        self.sent_bytes = 0
+        self.ended_s: float | None = None
+        self.error: OSError | None = None
+        self._stopper = Stopper()
+
+    def run(self) -> None:
+        """Send until done, then shut the sending direction down, so that the receiver reads the end."""
+        forbid_timer_slack()
+        try:
+            self._send()
+        except OSError as error:
+            self.error = error
+        self.ended_s = time.monotonic()
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            self.error = self.error or error
+
+    def stop(self) -> None:
+        """End the stream now."""
+        self._stopper.set()
+
+    def _send(self) -> None:
+        out, payload = self.sock.fileno(), _payload_fd()
+        self.sock.setblocking(False)
+        # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
+        # packets.
+        room = select.poll()
+        room.register(out, select.POLLOUT)
+        room.register(self._stopper.fd, select.POLLIN)
+        count = SEND_CHUNK_BYTES
+        end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
+        while not self._stopper.is_set:
+            if self.num_bytes is not None:
+                count = min(SEND_CHUNK_BYTES, self.num_bytes - self.sent_bytes)
+                if count == 0:
+                    return
+            left_ns = None if end_ns is None else end_ns - time.monotonic_ns()
+            if left_ns is not None and left_ns <= 0:
+                return
+            try:
+                self.sent_bytes += os.sendfile(out, payload, 0, count)
+            except BlockingIOError:
+                if end_ns is None or left_ns is None:
+                    room.poll()
+                elif left_ns >= NS_PER_MS:
+                    room.poll(left_ns // NS_PER_MS)
+                else:
+                    sleep_until_ns(end_ns)
+
+
+class TcpReceiver:
+    """Reads and discards until the peer closes, without copying the bytes and without a wake-up per packet.
+
+    `skipped_bytes` were read from the connection before and do not count. `window_bytes` is what `options.tune_tcp`
+    was given. Where `num_bytes`, how many will come, is known, the arrival of the last one, `last_s`, is exact; else
+    it is to the kernel's tick where the end of the stream came later. `finished` is True once the peer has closed (or
+    reset, see `error`) or the socket was shut down.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        skipped_bytes: int = 0,
+        window_bytes: int | None = None,
+        num_bytes: int | None = None,
+    ) -> None:
+        self.sock = sock
+        self._window_bytes = window_bytes
+        self._num_bytes = num_bytes
+        self.first_s: float | None = None
+        self.last_s: float | None = None
+        self.finished = False
+        self.error: OSError | None = None
+        self._skipped_bytes = skipped_bytes
+        self._read_bytes = 0
+
+    @property
+    def received_bytes(self) -> int:
+        """Bytes arrived in order so far."""
+        if not self.finished:
+            try:
+                arrived = tcp_info.read(self.sock).bytes_received
+            except OSError:
+                arrived = None
+            # The kernel counts the closing FIN as one byte; `run` sees it at the same moment and takes over.
+            if arrived is not None and not self.finished:
+                return arrived - self._skipped_bytes
+        return self._read_bytes
+
+    def run(self) -> None:
+        """Read until the end of the stream."""
+        self.sock.settimeout(None)
+        # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
+        nowhere = mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
+        receive = self.sock.recv_into
+        try:
+            # The first read returns with the first bytes and tells when they came; the others wait for much.
+            count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC)
+            if count:
+                self.first_s = time.monotonic()
+                if self._window_bytes is not None:
+                    # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
+                    self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
+            read_ns = time.monotonic_ns()
+            while count:
+                self._read_bytes += count
+                if self._read_bytes == self._num_bytes:
+                    self.last_s = read_ns / NS_PER_S
+                count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC | socket.MSG_WAITALL)
+                before_ns, read_ns = read_ns, time.monotonic_ns()
+                if count == RECEIVE_CHUNK_BYTES and read_ns > before_ns:
+                    self._wake_rarely(count * _READ_EVERY_NS // (read_ns - before_ns))
+        except OSError as error:
+            self.error = error
+        if self.first_s is not None and self.last_s is None:
+            self.last_s = max(self.first_s, self._last_arrival_s())
+        self.finished = True
+
+    def _chunk_bytes(self) -> int:
+        # Read no more than the remaining bytes: the read then ends with the last byte and does not wait for the end of the stream.
+        left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
+        return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
+
+    def _wake_rarely(self, unread_bytes: int) -> None:
+        # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
+        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
+        # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
+        if self._window_bytes is not None or self._num_bytes is not None:
+            return
+        rtt_ms = tcp_info.read(self.sock).rtt_min_ms
+        if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(_MAX_UNREAD_BYTES, unread_bytes))
+
+    def _last_arrival_s(self) -> float:
+        now_s = time.monotonic()
+        try:
+            ago_ms = tcp_info.read(self.sock).last_data_received_ms or 0
+        except OSError:
+            return now_s
+        # The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth.
+        return now_s - ago_ms / 1000 if ago_ms > 10 else now_s

@@ -1,0 +1,440 @@
+"""Sender of one stream of datagrams, and receiver of several; see `netlab_engines.sockets` for what they have in common with TCP's."""
+
+import random
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from netlab.base.errors import ThroughputError
+from netlab.base.units import NS_PER_S
+from netlab_engines.sockets.batch import (
+    MAX_TRAIN_DATAGRAMS,
+    SO_TIMESTAMPNS,
+    UDP_SEGMENT,
+    BatchReader,
+    Train,
+    TrainReader,
+)
+from netlab_engines.sockets.datagrams import (
+    HEADER,
+    HELLO_SEQ,
+    MAX_STREAM_ID,
+    MIN_PAYLOAD_BYTES,
+    StreamAccount,
+    check_payload_bytes,
+)
+from netlab_engines.sockets.moments import Stopper, forbid_timer_slack, nth_root, sleep_until_ns
+from netlab_engines.sockets.options import set_buffer
+
+CHUNK_DATAGRAMS = 256
+"""Datagrams between two looks at the clock, for a sender that ends on time."""
+BURST_NS = 1_000_000  # the longest time whose datagrams may leave back to back
+_UDP_BUFFER_BYTES = 32 << 20
+_MAX_NAP_S = 0.1
+_BUFFER_SHARE = 0.25
+_SO_MEMINFO = 55
+_MEMINFO = struct.Struct("@9I")
+
+
+class UdpSender:
+    """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
+
+    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what is due at
+    once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at up to twice the
+    rate.
+
+    Parameters
+    ----------
+    dst : tuple | None
+        Address of the receiver; None where the socket is connected to it.
+    rate_bps : int
+        Payload bits per second; 0 means as fast as the kernel takes them (never in virtual time).
+    end_s : float | None
+        Monotonic time before which the last datagram is due.
+    num_bytes : int | None
+        Payload bytes to send exactly; the last datagram is short.
+    batch : bool
+        Send trains of up to 64 datagrams a system call (UDP_SEGMENT); they leave back to back.
+    spread_seed : int | None
+        Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their number is as exact;
+        flows with commensurate rates no longer lock in phase, which would let one of them take all losses [1]_.
+    ends_on_time : bool
+        End at `end_s`, whatever is still due then: a machine that is slower than the rate sends less, not longer.
+
+    References
+    ----------
+    .. [1] S. Floyd and V. Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, 1992.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        dst: tuple[str, int] | tuple[str, int, int, int] | None,
+        *,
+        rate_bps: int,
+        payload_bytes: int = 1000,
+        stream_id: int,
+        end_s: float | None = None,
+        num_bytes: int | None = None,
+        batch: bool = False,
+        spread_seed: int | None = None,
+        ends_on_time: bool = False,
+    ) -> None:
+        check_payload_bytes(payload_bytes)
+        if rate_bps < 0:
+            raise ThroughputError(f"rate_bps must be 0 (as fast as possible) or more, got {rate_bps}.")
+        if not 0 <= stream_id <= MAX_STREAM_ID:
+            raise ThroughputError(f"stream_id must be from 0 to {MAX_STREAM_ID}, got {stream_id}.")
+        self.sock = sock
+        self.rate_bps = rate_bps
+        self.payload_bytes = payload_bytes
+        self.stream_id = stream_id
+        self.end_s = end_s
+        self.sent_datagrams = 0
+        self.sent_bytes = 0
+        self.started_s: float | None = None
+        self.ended_s: float | None = None
+        self.error: OSError | None = None
+        self._dst = dst
+        self._batch = batch
+        self._ends_on_time = ends_on_time
+        self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
+        self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
+        self._stop = threading.Event()
+
+    def run(self) -> None:
+        """Send until done."""
+        forbid_timer_slack()
+        self.sock.setblocking(True)
+        try:
+            if self._dst is not None:
+                self.sock.connect(self._dst)
+            self._send()
+        except OSError as error:
+            self.error = error
+        self.ended_s = time.monotonic()
+
+    def stop(self) -> None:
+        """End the stream now (a sleep of up to 50 ms is slept to its end)."""
+        self._stop.set()
+
+    def _send(self) -> None:
+        start_ns = time.monotonic_ns()
+        self.started_s = start_ns / NS_PER_S
+        end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
+        whole = None if self._tail is None else self._tail[0]
+        total = whole
+        if end_ns is not None and self.rate_bps:
+            in_time = self._due_before(end_ns - start_ns)
+            total = in_time if total is None else min(total, in_time)
+        if self._spread is not None and total is not None and end_ns is not None:
+            self._send_spread(bytearray(self.payload_bytes), self._spread, total, start_ns, end_ns - start_ns)
+            return
+        unit, send_until = self._unit()
+        if self.rate_bps:
+            self._send_paced(unit, send_until, start_ns, total, end_ns if self._ends_on_time else None)
+        else:
+            self._send_unpaced(unit, send_until, end_ns, total)
+        if self._tail is not None and total == whole and not self._stop.is_set():
+            self._send_tail(start_ns)
+
+    def _unit(self) -> tuple[int, Callable[[int], None]]:
+        """How many datagrams leave together, and what sends them up to a sequence number."""
+        if not self._batch:
+            return 1, partial(self._send_singly, bytearray(self.payload_bytes))
+        most = self._datagrams_in(BURST_NS) if self.rate_bps else MAX_TRAIN_DATAGRAMS
+        train = Train(self.stream_id, self.payload_bytes, max(1, most))
+        self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
+        return train.datagrams, partial(self._send_trains, train)
+
+    def _send_paced(
+        self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None, stop_ns: int | None
+    ) -> None:
+        interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
+        burst = self._datagrams_in(BURST_NS)
+        # Whole trains only, so that every train starts at a multiple of its size.
+        burst = max(unit, burst - burst % unit)
+        chunk = max(unit, CHUNK_DATAGRAMS - CHUNK_DATAGRAMS % unit)
+        while not self._stop.is_set() and (total is None or self.sent_datagrams < total):
+            if stop_ns is not None and time.monotonic_ns() >= stop_ns:
+                # The last datagrams of a sender that is on time may wake a moment too late.
+                if total is not None and total - self.sent_datagrams <= chunk:
+                    send_until(total)
+                return
+            due = self._due_before(time.monotonic_ns() - start_ns + 1)
+            due += -due % unit
+            if total is not None:
+                due = min(due, total)
+            late = due - self.sent_datagrams > burst
+            goal = min(due, self.sent_datagrams + burst)
+            if stop_ns is None:
+                send_until(goal)
+            else:
+                self._send_in_chunks(send_until, goal, chunk, stop_ns)
+            if total is not None and self.sent_datagrams >= total:
+                return
+            if late:
+                self._sleep_until(time.monotonic_ns() + burst * interval_bits_ns // self.rate_bps // 2)
+            else:
+                self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
+
+    def _send_in_chunks(self, send_until: Callable[[int], None], goal: int, chunk: int, stop_ns: int) -> None:
+        while self.sent_datagrams < goal and not self._stop.is_set() and time.monotonic_ns() < stop_ns:
+            send_until(min(goal, self.sent_datagrams + chunk))
+
+    def _send_unpaced(
+        self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None
+    ) -> None:
+        while not self._stop.is_set() and (end_ns is None or time.monotonic_ns() < end_ns):
+            due = self.sent_datagrams + 64 * unit
+            if total is not None:
+                due = min(due, total)
+                if self.sent_datagrams >= total:
+                    return
+            send_until(due)
+
+    def _send_spread(
+        self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
+    ) -> None:
+        # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
+        left_share = 1.0
+        for left in range(total, 0, -1):
+            left_share *= nth_root(chance.random(), left)
+            self._sleep_until(start_ns + int((1 - left_share) * duration_ns))
+            if self._stop.is_set():
+                return
+            self._send_singly(datagram, self.sent_datagrams + 1)
+
+    def _datagrams_in(self, length_ns: int) -> int:
+        return self.rate_bps * length_ns // (self.payload_bytes * 8 * NS_PER_S)
+
+    def _due_before(self, elapsed_ns: int) -> int:
+        """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
+        return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * NS_PER_S)))
+
+    def _send_singly(self, datagram: bytearray, due: int) -> None:
+        pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
+        first = done = self.sent_datagrams
+        try:
+            for seq in range(first, due):
+                pack_into(datagram, 0, stream, seq, now())
+                try:
+                    send(datagram)
+                except ConnectionRefusedError:
+                    # The kernel reports an earlier datagram's 'port unreachable' instead of sending this one.
+                    send(datagram)
+                done = seq + 1
+        finally:
+            self.sent_datagrams = done
+            self.sent_bytes += (done - first) * len(datagram)
+
+    def _send_trains(self, train: Train, due: int) -> None:
+        while self.sent_datagrams < due:
+            count = min(train.datagrams, due - self.sent_datagrams)
+            data = train.fill(self.sent_datagrams, time.time_ns(), count)
+            try:
+                self.sock.send(data)
+            except ConnectionRefusedError:
+                self.sock.send(data)
+            self.sent_datagrams += count
+            self.sent_bytes += len(data)
+
+    def _send_tail(self, start_ns: int) -> None:
+        assert self._tail is not None
+        for size in self._tail[1]:
+            if self.rate_bps:
+                bits_ns = self.sent_bytes * 8 * NS_PER_S
+                self._sleep_until(start_ns + -(-bits_ns // self.rate_bps))
+            self._send_singly(bytearray(size), self.sent_datagrams + 1)
+
+    def _sleep_until(self, when_ns: int) -> None:
+        while not self._stop.is_set():
+            left_ns = when_ns - time.monotonic_ns()
+            if left_ns <= 0:
+                return
+            if left_ns > 50_000_000:
+                # An event wakes for `stop`, but is not exact: it sleeps only the greater part.
+                self._stop.wait((left_ns - 20_000_000) / NS_PER_S)
+            else:
+                sleep_until_ns(when_ns)
+
+
+class UdpReceiver:
+    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's arrival
+    times.
+
+    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in between; the
+    kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
+    end.
+
+    `streams` has the books by stream id; datagrams of others, or too short ones, only count in `strangers`, so garbage
+    takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel hands over
+    trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart; see
+    `StreamAccount`.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        stream_ids: Iterable[int] = (),
+        interval_s: float | None = None,
+        origin_s: float | None = None,
+        batch: bool = False,
+        timely_s: float | None = None,
+    ) -> None:
+        self.sock = sock
+        self.streams: dict[int, StreamAccount] = {}
+        self.strangers = 0
+        self.error: OSError | None = None
+        origin_s = time.monotonic() if origin_s is None else origin_s
+        interval_ns = None if interval_s is None else round(interval_s * NS_PER_S)
+        timely_ns = None if timely_s is None else round(timely_s * NS_PER_S)
+        # Set before anything can arrive, so that every datagram carries the time of its arrival.
+        sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
+        self._trains = TrainReader(sock) if batch else None
+        self._singles = BatchReader(sock)
+        self._stopper = Stopper()
+        self._reading = threading.Lock()
+        for stream_id in stream_ids:
+            self.streams[stream_id] = StreamAccount(interval_ns, round(origin_s * NS_PER_S), timely_ns)
+
+    @property
+    def buffer_drops(self) -> int:
+        """Datagrams that reached this socket and found its buffer full: lost here, not in the network."""
+        return self._meminfo()[8]
+
+    def run(self) -> None:
+        """Receive until `stop`."""
+        waiting = select.poll()
+        waiting.register(self.sock.fileno(), select.POLLIN)
+        waiting.register(self._stopper.fd, select.POLLIN)
+        napping = select.poll()
+        napping.register(self._stopper.fd, select.POLLIN)
+        nap_s = 0.001
+        drained_s = time.monotonic()
+        try:
+            while not self._stopper.is_set:
+                waiting.poll()
+                filled = self._meminfo()
+                now_s = time.monotonic()
+                share = filled[0] / max(1, filled[1])
+                allowed_s = (now_s - drained_s) * _BUFFER_SHARE / share if share else _MAX_NAP_S
+                nap_s = min(_MAX_NAP_S, allowed_s, 2 * max(nap_s, 0.001))
+                drained_s = now_s
+                self.read_now()
+                if nap_s >= 0.001:
+                    napping.poll(int(nap_s * 1000))
+            self.read_now()
+        except OSError as error:
+            self.error = error
+
+    def read_now(self) -> None:
+        """Book all that has arrived until now; for numbers in the middle of a run."""
+        with self._reading:
+            # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
+            to_monotonic_ns = time.monotonic_ns() - time.time_ns()
+            if self._trains is None:
+                self._read_singles(to_monotonic_ns)
+            else:
+                self._read_trains(self._trains, to_monotonic_ns)
+
+    def stop(self) -> None:
+        """End `run` after it has read what is already waiting."""
+        self._stopper.set()
+
+    def _meminfo(self) -> tuple[int, ...]:
+        return _MEMINFO.unpack(self.sock.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))
+
+    def _read_singles(self, to_monotonic_ns: int) -> None:
+        reader = self._singles
+        while True:
+            heads, sizes, arrivals = reader.read()
+            count = len(heads)
+            if not count:
+                return
+            ids, seqs, stamps = zip(*heads, strict=True)
+            first = seqs[0]
+            account = self.streams.get(ids[0])
+            arrivals = [arrival + to_monotonic_ns for arrival in arrivals]
+            sent = [stamp + to_monotonic_ns for stamp in stamps]
+            if (
+                account is not None
+                and ids.count(ids[0]) == count
+                and seqs[-1] == first + count - 1
+                and seqs == tuple(range(first, first + count))
+                and min(sizes) >= MIN_PAYLOAD_BYTES
+                and first != HELLO_SEQ
+            ):
+                account.add_run(first, sent, arrivals, sizes)
+            else:
+                for stream_id, seq, sent_ns, arrival_ns, size in zip(ids, seqs, sent, arrivals, sizes, strict=True):
+                    self._book(stream_id, seq, sent_ns, arrival_ns, size)
+            if count < reader.slots:
+                return
+
+    def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
+        buffer = reader.buffer
+        # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.
+        low_bytes = bytes(range(256)) * 16
+        while True:
+            train = reader.read()
+            if train is None:
+                return
+            total, each, arrival_ns = train
+            arrival_ns += to_monotonic_ns
+            count = -(-total // each) if each >= MIN_PAYLOAD_BYTES else 0
+            last_at = (count - 1) * each
+            if count == 0 or total - last_at < MIN_PAYLOAD_BYTES:
+                self.strangers += max(1, count)
+                continue
+            stream_id, first, sent_ns = HEADER.unpack_from(buffer, 0)
+            last_id, last, last_sent_ns = HEADER.unpack_from(buffer, last_at)
+            account = self.streams.get(stream_id)
+            low = first & 0xFF
+            if (
+                account is not None
+                and first != HELLO_SEQ
+                and last_id == stream_id
+                and last == first + count - 1
+                and last_sent_ns == sent_ns
+                and buffer[11:total:each] == low_bytes[low : low + count]
+            ):
+                account.add_train(first, count, sent_ns + to_monotonic_ns, arrival_ns, total)
+                continue
+            for at in range(0, total, each):
+                stream_id, seq, sent_ns = HEADER.unpack_from(buffer, at)
+                self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
+
+    def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
+        account = self.streams.get(stream_id)
+        if account is None or size < MIN_PAYLOAD_BYTES:
+            self.strangers += 1
+        elif seq != HELLO_SEQ:
+            account.add(seq, sent_ns, arrival_ns, size)
+
+
+def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
+    """How many whole datagrams make `num_bytes`, and the sizes of the shorter ones after them.
+
+    >>> _last_sizes(2500, 1000), _last_sizes(2010, 1000), _last_sizes(2000, 1000)
+    ((2, [500]), (1, [990, 20]), (2, []))
+    """
+    whole, rest = divmod(num_bytes, payload_bytes)
+    if rest == 0 and num_bytes > 0:
+        return whole, []
+    if rest >= MIN_PAYLOAD_BYTES:
+        return whole, [rest]
+    # Too little for a header of its own: the datagram before gives some of its bytes.
+    first = payload_bytes + rest - MIN_PAYLOAD_BYTES
+    if whole == 0 or first < MIN_PAYLOAD_BYTES:
+        raise ThroughputError(
+            f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} "
+            f"bytes; send at least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
+        )
+    return whole - 1, [first, MIN_PAYLOAD_BYTES]

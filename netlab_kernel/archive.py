@@ -1,0 +1,252 @@
+"""Pack built kernels into one file for other machines, and check and unpack such a file."""
+
+import hashlib
+import io
+import json
+import platform
+import re
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from netlab.base.errors import KernelError
+from netlab_kernel import apt, cache, installed, library
+from netlab_kernel.installed import Kernel
+from netlab_kernel.library import LibraryKernel
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The files of a kind of kernel that are packed."""
+
+    folder: str
+    """The folder in the packed file."""
+    contents: tuple[str, ...]
+    """The files that every build has."""
+    programs: tuple[str, ...]
+    """The files that are programs."""
+    later: tuple[str, ...] = ()
+    """The files that only newer builds have."""
+
+    def names(self) -> list[str]:
+        """Return the paths in the packed file that this kind of kernel may have."""
+        return [f"{self.folder}/{name}" for name in (*self.contents, *self.later)]
+
+
+POCKET = Kind(
+    "pocket",
+    (
+        "linux", "mnexec", "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "mnexec.c",
+        "pocket.config",
+    ),
+    ("linux", "mnexec"),
+    # Builds of early versions of netlab do not have them.
+    ("gate.c", "early_exits.c"),
+)  # fmt: skip
+LIBRARY = Kind(
+    "library",
+    (library.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
+    (library.PROGRAM, library.MNEXEC),
+    # Builds of early versions of netlab, without the native engine on ARM, do not have them.
+    (library.MNEXEC, "mnexec.c"),
+)
+WASM = Kind(
+    "wasm",
+    (
+        library.WASM_PROGRAM, library.SYMBOLS, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c",
+        "recipe.tar",
+    ),
+    (),
+)  # fmt: skip
+KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY, WASM)}
+SUMS = "SHA256SUMS"
+LARGEST_BYTES = 64_000_000
+# Numbers of processors at offset 18 of an ELF file.
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
+_KEY = re.compile(r"[0-9a-f]{12}")
+_RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
+
+
+def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
+    """Pack built kernels into one file, with licence, source version, configuration and netlab's changes.
+
+    The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels give the
+    same bytes.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel or LibraryKernel
+        The kernels, at most one of each kind.
+    directory : Path
+        The directory of the file.
+
+    Returns
+    -------
+    Path
+        The file, `netlab-kernel-<release>-<keys>-<machine>.tar.xz`.
+
+    Raises
+    ------
+    KernelError
+        If a kernel was not built by netlab, or the file cannot be written.
+    """
+    files: dict[str, bytes] = {}
+    programs: set[str] = set()
+    for kernel in kernels:
+        kind = POCKET if isinstance(kernel, Kernel) else WASM if kernel.machine == library.WASM else LIBRARY
+        home = kernel.path.parent
+        missing = [name for name in kind.contents if not (home / name).is_file()]
+        if missing or not kernel.build:
+            raise KernelError(
+                f"{kernel.path} was not built by netlab and cannot be packed (missing next to it: {', '.join(missing)}). "
+                "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
+            )
+        there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
+        files |= {f"{kind.folder}/{name}": (home / name).read_bytes() for name in there}
+        programs |= {f"{kind.folder}/{name}" for name in kind.programs}
+    keys = "-".join(str(kernel.build["key"]) for kernel in kernels)
+    top = f"netlab-kernel-{kernels[0].release}-{keys}-{kernels[0].build['machine']}"
+    target = directory / f"{top}.tar.xz"
+    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    files[SUMS] = sums.encode()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        partial = target.with_suffix(".part")
+        with tarfile.open(partial, "w:xz", format=tarfile.PAX_FORMAT) as tar:
+            for name in sorted(files):
+                member = tarfile.TarInfo(f"{top}/{name}")
+                member.size = len(files[name])
+                member.mode = 0o755 if name in programs else 0o644
+                tar.addfile(member, io.BytesIO(files[name]))
+        partial.replace(target)
+        target.with_name(target.name + ".sha256").write_text(f"{apt.sha256_of(target)}  {target.name}\n")
+    except OSError as error:
+        raise KernelError(
+            f"{target} cannot be written ({error.strerror}). Choose another directory with --output."
+        ) from error
+    return target
+
+
+def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
+    """Check packed kernels, install them in the cache and return them.
+
+    Parameters
+    ----------
+    file : Path
+        A file that `pack` wrote.
+    sha256 : str, optional
+        The checksum that the file must have. Without it the checksum in `<file>.sha256` next to it is used, if that exists.
+
+    Raises
+    ------
+    KernelError
+        If a checksum differs, the file has other contents than the expected plain files, or a kernel is for another kind of
+        machine. Nothing is installed then.
+    """
+    if not file.is_file():
+        raise KernelError(f"There is no file {file}. Use a file that 'netlab kernel pack' wrote.")
+    beside = file.with_name(file.name + ".sha256")
+    if sha256 is None and beside.is_file():
+        sha256 = (beside.read_text().split() or [""])[0]
+    if sha256 is not None and apt.sha256_of(file) != sha256.strip().lower():
+        raise _refused(file, f"its SHA-256 is {apt.sha256_of(file)} instead of {sha256}")
+    files = _read(file)
+    kinds = _check_sums(file, files)
+    facts = [(kind, _check(file, kind, files)) for kind in kinds]
+    return [_install(kind, build, files) for kind, build in facts]
+
+
+def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kernel | LibraryKernel:
+    room = cache.kernels() if kind is POCKET else cache.libraries()
+    final = room / f"{build['release']}-{build['key']}"
+    room.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=room))
+    try:
+        for whole in (whole for whole in kind.names() if whole in files):
+            name = whole.removeprefix(f"{kind.folder}/")
+            (work / name).write_bytes(files[whole])
+            (work / name).chmod(0o755 if name in kind.programs else 0o644)
+        work.chmod(0o755)
+        if final.exists():
+            shutil.rmtree(final)
+        work.rename(final)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return installed.from_directory(final) if kind is POCKET else library.from_directory(final)
+
+
+def _read(file: Path) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    known = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
+    try:
+        with tarfile.open(file, "r:*") as tar:
+            for member in tar:
+                path = PurePosixPath(member.name)
+                if not member.isreg() or len(path.parts) not in (2, 3) or ".." in path.parts or path.is_absolute():
+                    raise _refused(file, f"it contains {member.name!r}, which is not an expected plain file")
+                name = "/".join(path.parts[1:])
+                if name not in known or name in files:
+                    raise _refused(file, f"it contains {member.name!r}, which does not belong there")
+                if member.size > LARGEST_BYTES:
+                    raise _refused(
+                        file, f"{member.name!r} has {member.size} bytes, more than the limit of {LARGEST_BYTES}"
+                    )
+                data = tar.extractfile(member)
+                assert data is not None
+                files[name] = data.read()
+    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+        raise _refused(file, f"it cannot be read as an archive ({error})") from error
+    except Exception as error:
+        # Exception is the only common base of lzma.LZMAError and zlib.error.
+        if isinstance(error, KernelError):
+            raise
+        raise _refused(file, f"its compressed data is damaged ({error})") from error
+    return files
+
+
+def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
+    """Return the kinds of kernel in the file; raise KernelError if a file is missing or its checksum differs."""
+    kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
+    wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
+    missing = [name for name in (*wanted, SUMS) if name not in files]
+    if missing or not kinds:
+        raise _refused(file, f"it lacks {', '.join(missing or ['a kernel'])}")
+    promised = {}
+    for line in files[SUMS].decode("ascii", "replace").splitlines():
+        digest, _, name = line.partition("  ")
+        promised[name] = digest
+    for name in (name for name in files if name != SUMS):
+        if promised.get(name) != hashlib.sha256(files[name]).hexdigest():
+            raise _refused(file, f"the checksum of {name} is not the one in {SUMS}")
+    return kinds
+
+
+def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
+    about = f"{kind.folder}/build.json"
+    try:
+        build = json.loads(files[about])
+        facts = {name: str(build[name]) for name in ("release", "key", "machine")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise _refused(file, f"its {about} cannot be read ({error!r})") from error
+    if not _KEY.fullmatch(facts["key"]) or not _RELEASE.fullmatch(facts["release"]):
+        raise _refused(file, f"its {about} does not name a release and a key")
+    here = platform.machine()
+    if kind is WASM and (
+        facts["machine"] != library.WASM or files[f"{kind.folder}/{library.WASM_PROGRAM}"][:4] != b"\0asm"
+    ):
+        raise _refused(file, f"its {library.WASM_PROGRAM} is not WebAssembly")
+    for name in (name for name in kind.programs if f"{kind.folder}/{name}" in files):
+        data = files[f"{kind.folder}/{name}"]
+        machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1
+        if facts["machine"] != here or machine != ELF_MACHINES.get(here):
+            raise _refused(file, f"its {name} is for {facts['machine']} and this machine is {here}")
+    return facts
+
+
+def _refused(file: Path, why: str) -> KernelError:
+    return KernelError(
+        f"{file} was rejected: {why}. Copy it again from the machine on which 'netlab kernel pack' wrote it."
+    )

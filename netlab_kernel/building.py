@@ -1,0 +1,366 @@
+"""Building kernels: source in, a directory of the cache for each kind out."""
+
+import functools
+import json
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, TypeVar
+
+from netlab.base import cache as base_cache
+from netlab.base.endings import ending_signals_raise
+from netlab.base.errors import KernelError
+from netlab.engines import MACHINES
+from netlab_kernel import cache, edits, fragment, installed, library, prerequisites, programs, sources, wasm
+from netlab_kernel.edits import build_key, recipe_hash
+from netlab_kernel.installed import POCKET_MACHINE, Kernel
+from netlab_kernel.progress import Listener, Meter, usual_phases
+from netlab_kernel.sources import Material
+
+T = TypeVar("T")
+POCKET, LIBRARY = "pocket", "library"
+USUAL_OBJECTS = 690
+LOCK_POLL_S = 0.5
+_MNEXEC_SOURCE = "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
+POCKET_SOURCE = (
+    "linux: Linux {release}, User-Mode Linux, under the GNU General Public License version 2 (COPYING).\n{source}\n"
+    "Changes: netlab.patch over that source. Configuration: config.\n"
+    "On Debian the source comes with 'apt-get download {package}'; the unchanged kernel is at kernel.org.\n"
+    + _MNEXEC_SOURCE
+)
+LIBRARY_SOURCE = (
+    "{program}: Linux {release} and netlab's program around it, under the GNU General Public License version 2 (COPYING).\n"
+    "{source}\nChanges: netlab.patch over that source, arch of recipe.tar as arch/netlab; the program around it: host, native "
+    "and wasm of recipe.tar. Configuration: config.\n" + _MNEXEC_SOURCE
+)
+# Lines of make's output such as "  CC      net/ipv4/tcp.o".
+OBJECT = re.compile(r"  (?:CC|AS) +\S")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What a build gives: the kernels for this machine."""
+
+    pocket: Kernel | None
+    """None on a processor that has no User-Mode Linux."""
+    library: library.LibraryKernel | None
+    """None where it could not be built; `why_no_library` has the error."""
+    why_no_library: str = ""
+
+
+def build(
+    source: str | Path | None = None,
+    progress: Listener | None = None,
+    *,
+    newest: bool = False,
+    kinds: Sequence[str] | None = None,
+) -> Kernels:
+    """Build the library kernel, then the pocket kernel, from one source, or return the builds that are there already.
+
+    A library kernel that cannot be built beside a pocket kernel is told, not raised: the pocket kernel serves alone.
+
+    Raises KernelError when programs, disk or source are missing, or a step fails: what, why, the log, and what to do.
+    Nothing half-built is left.
+
+    Parameters
+    ----------
+    source : path, optional
+        A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree,
+        which stays as it is. Without it, kernels already built by this netlab's recipe are taken; where one is
+        missing, apt fetches the newest source.
+    newest : bool
+        Ask apt for the newest source even if the kernels are there.
+    kinds : sequence of {"pocket", "library"}, optional
+        Which are wanted; all that run here unless given.
+
+    Returns
+    -------
+    Kernels
+        Each in a directory of its own in the cache, `<version>-<key>`; the key follows from source and recipe.
+
+    Examples
+    --------
+    >>> build("linux-7.3.tar.xz").pocket.release      # doctest: +SKIP
+    '7.3.0'
+    """
+    wanted = tuple(kinds or kinds_here())
+
+    def ready() -> Kernels | None:
+        return _ready(wanted) if source is None and not newest else None
+
+    make = functools.partial(_build, source, wanted)
+    return _made("netlab kernel build", "gcc", usual_phases(wanted), progress, ready, make)
+
+
+def build_for(
+    machine: str, source: str | Path | None = None, progress: Listener | None = None
+) -> library.LibraryKernel:
+    """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is
+    there.
+
+    `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with
+    `wasm.Tools`. Raises KernelError as `build`.
+    """
+    cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
+
+    def ready() -> library.LibraryKernel | None:
+        return library.ready(machine) if source is None and machine == library.WASM else None
+
+    def make(meter: Meter, work: Path, log: Path) -> library.LibraryKernel:
+        origin = _origin(source, meter, log)
+        prerequisites.check_disk()
+        material = sources.unpack(origin, work, log, meter)
+        twin = library.twin(material.folder, work / "library-source", log)
+        return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+
+    return _made(f"netlab kernel build for {machine}", f"{cross}gcc", usual_phases((LIBRARY,)), progress, ready, make)
+
+
+def _made(
+    title: str,
+    compiler: str,
+    phases: dict[str, float],
+    progress: Listener | None,
+    ready: Callable[[], T | None],
+    make: Callable[[Meter, Path, Path], T],
+) -> T:
+    """What is ready, also where another build has just made it; else what `make` makes."""
+    if found := ready():
+        return found
+    prerequisites.check_programs(compiler)
+    base_cache.root().mkdir(parents=True, exist_ok=True)
+    meter = Meter(progress, phases)
+    with ending_signals_raise(), _lock(meter):
+        if found := ready():
+            return found
+        with _workshop(title) as (work, log):
+            return make(meter, work, log)
+
+
+def _origin(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
+    meter.at("fetch")
+    return sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
+
+
+def kinds_here() -> tuple[str, ...]:
+    """The kinds of kernel that this machine's processor can run.
+
+    Raises KernelError when it is none of theirs.
+    """
+    machine = platform.machine()
+    if machine not in MACHINES or not sys.platform.startswith("linux"):
+        raise KernelError(
+            "The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
+            f"{platform.system()} on {machine}. docs/how-to/install.md has the lines for other systems."
+        )
+    return (POCKET, LIBRARY) if machine == POCKET_MACHINE else (LIBRARY,)
+
+
+@contextmanager
+def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
+    """A directory for a build and its log; the log stays where the build fails, the directory never."""
+    for stale in base_cache.root().glob("build-*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    log = base_cache.root() / "kernel-build.log"
+    log.write_text(f"{title}, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")
+    work = Path(tempfile.mkdtemp(prefix="build-", dir=base_cache.root()))
+    failed = False
+    try:
+        yield work, log
+    except KernelError:
+        failed = True
+        raise
+    except OSError as error:
+        failed = True
+        raise KernelError(f"Building the kernel stopped: {error}. The log is {log}.") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        if not failed:
+            log.unlink(missing_ok=True)
+
+
+def _ready(wanted: tuple[str, ...]) -> Kernels | None:
+    """The kernels by the present recipe; None unless all of them are there."""
+    current = recipe_hash()
+    pocket = next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
+    own = library.ready()
+    return Kernels(pocket, own) if (own or LIBRARY not in wanted) and (pocket or POCKET not in wanted) else None
+
+
+def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
+    origin = _origin(source, meter, log)
+    # A tree may have changed since it was built.
+    keep = origin.kind != "tree"
+    pocket = next((k for k in installed.builds() if keep and k.build.get("key") == build_key(origin.identity)), None)
+    own = next((k for k in library.builds() if keep and k.build.get("key") == library.build_key(origin.identity)), None)
+    build_own, build_pocket = LIBRARY in wanted and not own, POCKET in wanted and not pocket
+    if not (build_own or build_pocket):
+        return Kernels(pocket, own)
+    prerequisites.check_disk()
+    material = sources.unpack(origin, work, log, meter)
+    why_not = ""
+    if build_own:
+        # Before anything is built in the first tree.
+        twin = library.twin(material.folder, work / "library-source", log)
+        try:
+            own = _build_library(replace(material, folder=twin), work, log, meter)
+        except KernelError as error:
+            if POCKET not in wanted:
+                raise
+            why_not = str(error)
+            library.note_failure(why_not)
+        shutil.rmtree(twin)
+    if build_pocket:
+        pocket = _build_pocket(material, work, log, meter)
+    return Kernels(pocket, own, why_not)
+
+
+def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:
+    started_s = time.monotonic()
+    tree, version, variables = material.folder, material.version, material.variables
+    meter.at("configure", 0, f"Linux {material.release}")
+    static = prerequisites.links_static(work)
+    options = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    if not static:
+        options = [option for option in options if option.name != "CONFIG_STATIC_LINK"]
+    make = programs.make("um")
+    fragment.configure(tree, options, version, make, variables, log)
+
+    compile_started_s = time.monotonic()
+    expected = next((k.build["objects"] for k in installed.builds() if k.build.get("objects")), USUAL_OBJECTS)
+    count = Objects(meter, "compile", expected)
+    programs.run([*make, "linux"], cwd=tree, log=log, env=variables, doing="compile the kernel", on_line=count)
+    compile_s = time.monotonic() - compile_started_s
+
+    meter.at("install")
+    target = work / "kernel"
+    target.mkdir()
+    programs.run(["strip", "-o", str(target / "linux"), str(tree / "linux")], log=log, doing="strip the kernel")
+    _compile_mnexec(target / "mnexec", static, log)
+    shutil.copy(tree / ".config", target / "config")
+    for name in ("tcp_tahoe.c", "gate.c", "early_exits.c", "mnexec.c", "pocket.config"):
+        shutil.copy(edits.RECIPE / name, target / name)
+    said = programs.first_line([str(target / "linux"), "--version"])
+    if not said.startswith(".".join(map(str, version[:2]))):
+        raise KernelError(
+            f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}."
+        )
+    shutil.copy(log, target / "build.log")
+    facts = {
+        "key": build_key(material.origin.identity),
+        "recipe": recipe_hash(),
+        "machine": platform.machine(),
+        "compiler": programs.first_line(["gcc", "--version"]),
+        "static": static,
+        "objects": count.objects,
+        "build_s": round(time.monotonic() - started_s, 1),
+        "compile_s": round(compile_s, 1),
+        "size_bytes": (target / "linux").stat().st_size,
+    }
+    final = _finish(material, target, cache.kernels(), facts, material.patch, POCKET_SOURCE)
+    meter.at("install", 1.0)
+    return installed.from_directory(final)
+
+
+def _build_library(
+    material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
+) -> library.LibraryKernel:
+    started_s = time.monotonic()
+    tree, version, variables = material.folder, material.version, material.variables
+    meter.at("library", 0, f"the library kernel, Linux {material.release}")
+    count = Objects(meter, "library", library.USUAL_OBJECTS)
+    target = work / "library"
+    target.mkdir()
+    patch, compiler = material.patch, programs.first_line([f"{cross}gcc", "--version"])
+    shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
+    if machine == library.WASM:
+        patch += edits.apply(tree, version, edits.wasm_edits())
+        compiler = wasm.compile_into(tree, target, version, variables=variables, log=log, on_object=count)
+    else:
+        static = prerequisites.links_static(work)
+        library.compile_into(
+            tree, target, version,
+            variables=variables, log=log, on_object=count, machine=machine, cross=cross, static=static,
+        )  # fmt: skip
+        # Where there is no pocket kernel, the native engine takes it from here.
+        _compile_mnexec(target / library.MNEXEC, static, log, cross)
+        shutil.copy(edits.RECIPE / "mnexec.c", target)
+    (target / "recipe.tar").write_bytes(library.packed_recipe())
+    program = library.program_of(machine)
+    facts = {
+        "key": library.build_key(material.origin.identity, machine),
+        "recipe": library.recipe_hash(machine),
+        "machine": machine,
+        "compiler": compiler,
+        "objects": count.objects,
+        "build_s": round(time.monotonic() - started_s, 1),
+        "size_bytes": (target / program).stat().st_size,
+    }
+    final = _finish(material, target, cache.libraries(), facts, patch, LIBRARY_SOURCE.replace("{program}", program))
+    if machine == platform.machine():
+        (cache.libraries() / library.FAILURE).unlink(missing_ok=True)
+    meter.at("library", 1.0)
+    return library.from_directory(final)
+
+
+class Objects:
+    """Counts what a make compiles, by the lines that it prints."""
+
+    def __init__(self, meter: Meter, phase: str, expected: int) -> None:
+        self._meter, self._phase, self._expected = meter, phase, expected
+        self.objects = 0
+
+    def __call__(self, line: str) -> None:
+        """Look at a line."""
+        if OBJECT.match(line):
+            self.objects += 1
+            self._meter.at(self._phase, min(self.objects / self._expected, 0.99), line.rpartition(" ")[2].strip())
+
+
+def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any], patch: str, source_text: str) -> Path:
+    """Lay what the licence asks for and the build's facts beside the program, and put all of it into the cache."""
+    origin, release = material.origin, material.release
+    (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
+    licences = [material.folder / "COPYING", material.folder / "LICENSES/preferred/GPL-2.0"]
+    (target / "COPYING").write_text("\n".join(part.read_text() for part in licences))
+    made_from = f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}."
+    package = origin.name.split("_")[0]
+    (target / "SOURCE").write_text(source_text.format(release=release, source=made_from, package=package))
+    built_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    facts = {"release": release, "source": origin.facts, "built_at": built_at, **facts}
+    (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
+    final = room / f"{release}-{facts['key']}"
+    room.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(final, ignore_errors=True)
+    target.rename(final)
+    return final
+
+
+def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> None:
+    linked = ["-static"] if static else []
+    command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(edits.RECIPE / "mnexec.c")]
+    programs.run(command, log=log, doing="compile mnexec")
+
+
+@contextmanager
+def _lock(meter: Meter) -> Iterator[None]:
+    """Only one build at a time per cache; the others wait and then find it done."""
+    import fcntl
+
+    with (base_cache.root() / "kernel-build.lock").open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                meter.at("fetch", 0.0, "waiting for another build to end")
+                time.sleep(LOCK_POLL_S)
+        yield

@@ -1,0 +1,199 @@
+"""`netlab kernel build | info | pack | unpack`."""
+
+import argparse
+import platform
+import sys
+from pathlib import Path
+
+from netlab.base.errors import KernelError
+from netlab.engines import MACHINES
+from netlab_kernel import apt, archive, building, installed, library
+from netlab_kernel.edits import recipe_hash
+from netlab_kernel.installed import PARTS, Kernel
+from netlab_kernel.progress import BuildProgress, ProgressLine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands and their options to `netlab kernel`'s parser."""
+    commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
+
+    build = commands.add_parser(
+        "build", help="build the pocket and the library kernel, unless they exist (about 5 minutes)"
+    )
+    build.add_argument(
+        "--source",
+        type=Path,
+        help="a linux-*.tar.xz, a linux-source package or a kernel tree (default: apt downloads a package)",
+    )
+    build.add_argument(
+        "--newest", action="store_true", help="look for a newer source with apt even if the kernels exist"
+    )
+    build.add_argument(
+        "--cross",
+        choices=MACHINES,
+        help="build only the library kernel, for another processor, with its cross compiler",
+    )
+    build.add_argument(
+        "--wasm", action="store_true", help="build only the library kernel, as WebAssembly for any machine"
+    )
+    build.add_argument("--quiet", action="store_true", help="show no progress")
+
+    commands.add_parser("info", help="show the kernels that netlab uses, and their features")
+
+    pack = commands.add_parser("pack", help="pack the built kernels into one file for other machines")
+    pack.add_argument(
+        "--output",
+        type=Path,
+        default=Path(),
+        metavar="DIRECTORY",
+        help="the directory of the file (default: the current directory)",
+    )
+    pack.add_argument(
+        "--machine",
+        choices=[*MACHINES, library.WASM],
+        help="pack only the library kernel that 'build --cross' or 'build --wasm' made for this processor",
+    )
+
+    unpack = commands.add_parser("unpack", help="check packed kernels and install them for this user")
+    unpack.add_argument("file", type=Path, help="a file that 'netlab kernel pack' wrote")
+    unpack.add_argument(
+        "--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the subcommand chosen on the command line and return the exit status."""
+    try:
+        if args.kernel_command == "build":
+            _build(args)
+        elif args.kernel_command == "info":
+            _info()
+        elif args.kernel_command == "pack":
+            target = archive.pack(_packable(args.machine), args.output)
+            print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
+            print(f"On the other machine: netlab kernel unpack {target.name}")
+        else:
+            for kernel in archive.unpack(args.file, args.sha256):
+                print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
+                current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash(kernel.machine)
+                if kernel.build.get("recipe") != current:
+                    print("It was built by another version of netlab; pack a kernel that this version has built.")
+    except KernelError as error:
+        print(f"netlab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nnetlab: stopped; unfinished files were removed.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _build(args: argparse.Namespace) -> None:
+    line = ProgressLine()
+
+    def show(moment: BuildProgress) -> None:
+        line.show(str(moment), moment.phase)
+
+    progress = None if args.quiet else show
+    pocket, own, failed = None, None, ""
+    try:
+        if args.wasm or args.cross:
+            own = building.build_for(library.WASM if args.wasm else args.cross, args.source, progress)
+        else:
+            made = building.build(args.source, progress, newest=args.newest)
+            pocket, own, failed = made.pocket, made.library, made.why_no_library
+    finally:
+        line.close()
+    if pocket:
+        print(f"Linux {pocket.release} is ready: {pocket.path}")
+    if own:
+        print(f"Linux {own.release} as a library is ready: {own.path}")
+    if failed:
+        print(
+            f"netlab: engine='library' is not available, because its kernel could not be built: {failed}",
+            file=sys.stderr,
+        )
+
+
+def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
+    """Return the pocket kernel and the library kernel that netlab uses, and the error if there is no library kernel.
+
+    Raises KernelError if there is neither.
+    """
+    own, missing = None, None
+    try:
+        own = library.find()
+    except KernelError as error:
+        missing = error
+    try:
+        return installed.find(), own, missing
+    except KernelError:
+        if missing:
+            if platform.machine() != installed.POCKET_MACHINE:
+                raise missing from None
+            raise
+        return None, own, None
+
+
+def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
+    """Return the kernels to pack: those that netlab uses here, or the library kernel for another processor.
+
+    Raises KernelError if there is none.
+    """
+    if machine is None or machine == platform.machine():
+        pocket, own, _missing = _present()
+        portable = library.ready(library.WASM)
+        return [one for one in (pocket, own, portable if portable != own else None) if one]
+    option = "--wasm" if machine == library.WASM else f"--cross {machine}"
+    made = library.builds(machine)
+    if not made:
+        raise KernelError(
+            f"There is no library kernel for {machine} yet. Build it with 'netlab kernel build {option}'."
+        )
+    return [made[0]]
+
+
+def _info() -> None:
+    pocket, own, missing = _present()
+    parts = [describe(pocket)] if pocket else []
+    parts.append(describe(own) if own else f"library kernel: none. {missing}")
+    portable = library.ready(library.WASM)
+    if portable and portable != own:
+        parts.append(describe(portable))
+    print("\n\n".join(parts))
+
+
+def describe(kernel: Kernel | library.LibraryKernel) -> str:
+    """Return the lines that `netlab kernel info` prints about a kernel."""
+    own = isinstance(kernel, library.LibraryKernel)
+    what, whose = ("library", getattr(kernel, "machine", "")) if own else ("kernel", "User-Mode Linux")
+    lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
+    lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
+    if build := kernel.build:
+        source, compiling = build["source"], "" if own else f" (compiling {build['compile_s']:.0f} s)"
+        lines += [
+            f"built:         {build['built_at']} in {build['build_s']:.0f} s{compiling}",
+            f"source:        {source['name']} {source['version']}",
+            f"compiler:      {build['compiler']}",
+        ]
+    if isinstance(kernel, Kernel):
+        static = "yes" if build["static"] else "no; it needs the same C library as on the machine that built it"
+        lines.append(f"static:        {static}")
+        if installed.by_another_version(kernel):
+            lines.append(f"recipe:        of another version of netlab. {installed.BUILD_ANEW}")
+    else:
+        lines.append("clock:         virtual")
+    names = sorted({*PARTS} - {"hostfs", "overlay"} if own else {*PARTS, "seccomp"})
+    lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
+    lacking = " ".join(name for name in names if name not in kernel.capabilities)
+    lacks = f"programs (engine='pocket' has them) {lacking}" if own else lacking or "nothing that netlab uses"
+    return "\n".join([*lines, f"lacks:         {lacks}"])
+
+
+def _run(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="netlab kernel")
+    add_arguments(parser)
+    return main(parser.parse_args(argv))
+
+
+if __name__ == "__main__":
+    raise SystemExit(_run())

@@ -1,0 +1,412 @@
+"""What netlab changes in the kernel's source: few, small edits, each of which must find its place."""
+
+import difflib
+import hashlib
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.base.errors import KernelError
+from netlab_kernel.fragment import Version
+
+RECIPE = Path(__file__).parent / "recipe"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the only place in `path` that the pattern matches, for the reason given."""
+
+    path: str
+    pattern: str
+    replacement: str
+    reason: str
+    since: Version = ()
+    """The first Linux in which the place is; older ones do without the edit."""
+
+
+def edits() -> list[Edit]:
+    """The edits of this version of netlab, in the order in which they are made."""
+    return [
+        Edit(
+            "arch/um/Kconfig",
+            r"(?m)^config HZ\n\tint\n\tdefault 100\n",
+            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_GATE\n\tdef_bool y\n",
+            "timers with the grain of a student's own machine (1 ms instead of 10 ms)",
+        ),
+        Edit(
+            "arch/um/os-Linux/util.c",
+            r"(?ms)^ssize_t os_getrandom\(void \*buf, size_t len, unsigned int flags\)\n\{\n.*?^\}\n",
+            (RECIPE / "seeded_random.c").read_text(),
+            "the random generator starts from netlab_seed= where that is given",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^static u64 timer_read\(struct clocksource \*cs\)\n\{\n",
+            (RECIPE / "clock_reads.c").read_text(),
+            "readings of the clock at one instant are counted",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^\t\t    !time_travel_ext_waiting\)\n",
+            "\t\t    !time_travel_ext_waiting && netlab_waits_by_reading())\n",
+            "reading the clock takes no time, save for a program that waits by reading",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^void time_travel_ndelay\(unsigned long nsec\)\n\{\n",
+            (RECIPE / "count_calls.c").read_text(),
+            "system calls within one instant are counted",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
+            "extern void netlab_count_call(void);\nextern void netlab_charge_exec(void);\n"
+            "extern bool netlab_waits_by_failing(void);\nextern void netlab_look_at_call(struct uml_pt_regs *regs);\n\n"
+            "void handle_syscall(struct uml_pt_regs *r)\n{\n",
+            "a system call can be counted and looked at",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^\t\t\tum_udelay\(1\);\n",
+            "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n",
+            "a system call that fails takes no time, save for a program that waits by trying",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^\t/\* Initialize the syscall number and default return value\. \*/\n",
+            "\tnetlab_count_call();\n\tnetlab_look_at_call(r);\n\n\t/* Initialize the syscall number and default return value. */\n",
+            "every system call is counted, and error messages and background commands are noted",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^out:\n\tsyscall_trace_leave\(regs\);\n",
+            "out:\n\tsyscall_trace_leave(regs);\n\tif ((UPT_SYSCALL_NR(r) == __NR_execve || UPT_SYSCALL_NR(r) == __NR_execveat) &&\n"
+            "\t    PT_REGS_SYSCALL_RET(regs) == 0)\n\t\tnetlab_charge_exec();\n",
+            "starting a program takes time",
+        ),
+        *_faster_programs(),
+        Edit(
+            "arch/um/drivers/Makefile",
+            r"(?m)^obj-y := stdio_console\.o ",
+            "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o ",
+            "the gate and the device of early exits are compiled",
+        ),
+        Edit(
+            "arch/um/include/asm/mmu_context.h",
+            r"(?m)^#include <asm-generic/mmu_context\.h>\n",
+            "void netlab_leaves_memory(struct task_struct *task, struct mm_struct *mm);\n"
+            "#define deactivate_mm netlab_leaves_memory\n\n#include <asm-generic/mmu_context.h>\n",
+            "a process that fails early is recorded while its arguments can be read",
+        ),
+        Edit(
+            "arch/um/kernel/signal.c",
+            r"(?m)^static void handle_signal\(struct ksignal \*ksig, struct pt_regs \*regs\)\n\{\n",
+            "extern void netlab_note_signal(int number);\n\n"
+            "static void handle_signal(struct ksignal *ksig, struct pt_regs *regs)\n{\n",
+            "a signal can be noted",
+        ),
+        Edit(
+            "arch/um/kernel/signal.c",
+            r"(?m)^\t/\* Did we come from a system call\? \*/\n(?=\tif \(PT_REGS_SYSCALL_NR\(regs\) >= 0\) \{)",
+            "\tnetlab_note_signal(ksig->sig);\n\n\t/* Did we come from a system call? */\n",
+            "a process that was asked to end has not failed",
+        ),
+        *(
+            Edit(
+                "arch/um/kernel/time.c",
+                re.escape(counted) + r" ?/ ?TIMER_MULTIPLIER\b",
+                counted,
+                "the clock counts nanoseconds, not steps of 256 whose phase would follow from what came before",
+            )
+            for counted in ("time_travel_time", "os_nsecs()", "NSEC_PER_SEC")
+        ),
+        Edit(
+            "drivers/char/random.c",
+            r"(?m)^\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);\n",
+            "",
+            "directories named on the command line must not change the random numbers",
+        ),
+        Edit(
+            "drivers/char/random.c",
+            r"(?m)^\tblake2s_final\(&input_pool\.hash, seed\);\n",
+            "\tblake2s_final(&input_pool.hash, seed);\n\tmemzero_explicit(seed, sizeof(seed));\n",
+            "new keys follow from os_getrandom() alone, not from what else was mixed in and when",
+        ),
+        Edit(
+            "net/sched/sch_tbf.c",
+            r"(?m)^\tq->tokens = q->buffer;\n\tq->ptokens = q->mtu;\n\n\tmemcpy\(&q->rate, &rate,",
+            (RECIPE / "tbf_change.c").read_text().rstrip("\n"),
+            "a rate limit keeps what is in its bucket when its rate changes",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^/\* Parse netlink message to set options \*/\nstatic int netem_change\(struct Qdisc \*sch, struct nlattr \*opt,\n",
+            (RECIPE / "netem_rate.c").read_text(),
+            "a wire's frames can go on at another rate",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\tint old_loss_model = CLG_RANDOM;\n",
+            "\tint old_loss_model = CLG_RANDOM;\n\ts64 old_latency = q->latency;\n\tu64 old_rate = q->rate;\n",
+            "a wire's rate is kept until the change is made",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\t/\* capping jitter to the range acceptable by tabledist\(\) \*/\n\tq->jitter = [^\n]*\n",
+            "\tq->jitter = min_t(s64, abs(q->jitter), INT_MAX);\n\tnetem_new_rate(q, old_latency, old_rate);\n",
+            "a wire's frames go on at the new rate",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\t\t\tq->loss_model = CLG_GILB_ELL;\n\t\t\tq->clg\.state = GOOD_STATE;\n",
+            "\t\t\tif (q->loss_model != CLG_GILB_ELL)\n\t\t\t\tq->clg.state = GOOD_STATE;\n\t\t\tq->loss_model = CLG_GILB_ELL;\n",
+            "bursts of loss go on when something else of a wire changes",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^\tdelta \+= 1;\n\n",
+            "",
+            "timers come when they are due, not a nanosecond later",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"\breturn itimer_next_event\(0, evt\);",
+            "return itimer_next_event(1, evt);",
+            "the first timer lies ahead, as it did with the nanosecond that all others have lost",
+        ),
+        Edit(
+            "arch/um/include/linux/time-internal.h",
+            r"(?m)^#define TIMER_MIN_DELTA  500\n",
+            "#define TIMER_MIN_DELTA  1\n",
+            "timers come when they are due, however soon that is",
+        ),
+        Edit(
+            "kernel/sys.c",
+            r"(?m)^\t\t\tcurrent->timer_slack_ns = arg2;\n",
+            "\t\t\tcurrent->timer_slack_ns = arg2 - 1;\n",
+            "who asks for the least slack, 1 ns, has none, so that no other timer decides when a sleep ends",
+        ),
+        Edit(
+            "include/linux/random.h",
+            r"(?m)^#endif /\* _LINUX_RANDOM_H \*/\n",
+            "#ifdef NETWORK_STREAMS\n#include <linux/network_random.h>\n#endif\n\n#endif /* _LINUX_RANDOM_H */\n",
+            "the network draws from streams of its own",
+        ),
+        Edit(
+            "include/linux/once.h",
+            r"(?m)^(?=#define get_random_once\()",
+            "#ifdef NETWORK_STREAMS\n#include <linux/network_random.h>\n#else\n",
+            "keys that the network draws once do not hang on what came before",
+        ),
+        Edit(
+            "include/linux/once.h",
+            r"(?m)^#endif /\* _LINUX_ONCE_H \*/\n",
+            "#endif\n\n#endif /* _LINUX_ONCE_H */\n",
+            "the choice between these keys and others ends",
+        ),
+        Edit(
+            "net/Makefile",
+            r"(?m)^obj-y\t\t\t\t:= devres\.o ",
+            "subdir-ccflags-y += -DNETWORK_STREAMS\nobj-y\t\t\t\t:= network_random.o devres.o ",
+            "code under net/ knows its streams",
+        ),
+        Edit(
+            "net/ipv4/route.c",
+            r"(?m)^(?P<indent>\s*)2048,\n\s*256 ?\* ?1024\);\n",
+            "\n\t\t\t\t\t      2048,\n\t\t\t\t\t      2048);\n",
+            "the numbers of IP packets do not hang on how much memory there is",
+        ),
+        Edit(
+            "net/ipv4/Kconfig",
+            r"(?m)^config TCP_CONG_BBR\n",
+            'config TCP_CONG_TAHOE\n\ttristate "TCP Tahoe"\n\tdefault n\n\nconfig TCP_CONG_BBR\n',
+            "TCP Tahoe can be configured",
+        ),
+        Edit(
+            "net/ipv4/Makefile",
+            r"(?m)^obj-\$\(CONFIG_TCP_CONG_BBR\) \+= tcp_bbr\.o\n",
+            "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o\n",
+            "TCP Tahoe is compiled",
+        ),
+    ]
+
+
+def _faster_programs() -> list[Edit]:
+    """The edits that shorten the start of a program, and change nothing else."""
+    since = (7, 3)
+    return [
+        Edit(
+            "arch/um/include/shared/skas/stub-data.h",
+            r"(?m)^#define FUTEX_IN_KERN 1\n",
+            "#define FUTEX_IN_KERN 1\n#define STUB_MEMORY_FD 1\n",
+            "the guest's memory has a fixed descriptor in each process of the host",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub_exe.c",
+            r"(?m)^\t\tres = stub_syscall3\(__NR_close_range, 1, ~0U, 0\);\n",
+            "\t\tres = stub_syscall2(__NR_dup2, init_data.stub_data_fd, STUB_MEMORY_FD);\n"
+            "\t\tif (res != STUB_MEMORY_FD)\n\t\t\tstub_syscall1(__NR_exit, 13);\n"
+            "\t\tres = stub_syscall3(__NR_close_range, STUB_MEMORY_FD + 1, ~0U, 0);\n",
+            "that descriptor stays open",
+            since,
+        ),
+        Edit(
+            "arch/um/os-Linux/skas/mem.c",
+            r"(?m)^\t/\* Find an FD slot \(or flush and use first\) \*/\n\tif \(!using_seccomp\)\n\t\treturn fd;\n",
+            "\t/* All memory is one file, which the stub has open. */\n\treturn using_seccomp ? STUB_MEMORY_FD : fd;\n",
+            "that descriptor is not sent with each page",
+            since,
+        ),
+        Edit(
+            "arch/um/os-Linux/skas/mem.c",
+            r"(?m)^\t\t\tprev_fd = mm_idp->syscall_fd_map\[sc->mem\.fd\];\n",
+            "\t\t\tprev_fd = phys_fd;\n",
+            "pages next to each other are mapped by one call",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub.c",
+            r"(?ms)^\t\t/\* Read passed FDs \(if any\) \*/\n.*?^\t\tnum_fds = 0;\n.*?^\t\tres = syscall_handler\(fd_map\);\n",
+            "\t\tfd_msg = NULL;\n\t\tfd_map = NULL;\n\t\tnum_fds = 0;\n\t\tres = syscall_handler(fd_map);\n",
+            "no descriptor is read with each page",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^int init_new_context\(struct task_struct \*task, struct mm_struct \*mm\)\n\{\n",
+            (RECIPE / "idle_stubs.c").read_text(),
+            "processes of the host are kept for the next program",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\tstack = __get_free_pages\(GFP_KERNEL \| __GFP_ZERO, ilog2\(STUB_DATA_PAGES\)\);\n",
+            "\tif (netlab_take_stub(new_id)) {\n\t\tscoped_guard(spinlock_irqsave, &mm_list_lock)\n"
+            "\t\t\tlist_add(&mm->context.list, &mm_list);\n\t\tunmap(new_id, 0, STUB_START);\n\t\treturn 0;\n\t}\n\n"
+            "\tstack = __get_free_pages(GFP_KERNEL | __GFP_ZERO, ilog2(STUB_DATA_PAGES));\n",
+            "a program takes one of these processes",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\t\tlist_del\(&mm->context\.list\);\n",
+            "\t\tlist_del(&mm->context.list);\n\n\tif (netlab_keep_stub(&mmu->id))\n\t\treturn;\n",
+            "the process of a program that has ended is kept",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/mmu.c",
+            r"(?m)^\t\tlist_for_each_entry\(mm_context, &mm_list, list\) \{\n",
+            "\t\tif (netlab_forget_stub(pid))\n\t\t\tcontinue;\n\t\tlist_for_each_entry(mm_context, &mm_list, list) {\n",
+            "an idle process that has died is not taken",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/skas/stub.c",
+            r"(?m)^\t\t\t\t\t    MAP_SHARED \| MAP_FIXED,\n",
+            "\t\t\t\t\t    MAP_SHARED | MAP_FIXED | MAP_POPULATE,\n",
+            "a page that was asked for is there at once",
+            since,
+        ),
+        Edit(
+            "arch/x86/um/syscalls_64.c",
+            r"(?m)^\treturn ksys_mmap_pgoff\(addr, len, prot, flags, fd, off >> PAGE_SHIFT\);\n",
+            (RECIPE / "eager_libraries.c").read_text(),
+            "the parts of a library come with few page faults",
+            since,
+        ),
+        Edit(
+            "arch/x86/um/syscalls_64.c",
+            r"(?m)^#include <linux/syscalls\.h>\n",
+            "#include <linux/mman.h>\n#include <linux/syscalls.h>\n",
+            "the names of mmap's flags are known",
+            since,
+        ),
+    ]
+
+
+def wasm_edits() -> list[Edit]:
+    """What is changed besides where the library kernel is compiled for WebAssembly."""
+    return [
+        Edit(
+            "scripts/mod/Makefile",
+            r"(?m)^      cmd_elfconfig = .*$",
+            '      cmd_elfconfig = echo "\\#define KERNEL_ELFCLASS ELFCLASS64" > $@',
+            "objects of WebAssembly are not in ELF",
+        ),
+        Edit(
+            "kernel/time/timer.c",
+            r"(?m)^EXPORT_SYMBOL\(jiffies_64\);\n",
+            'EXPORT_SYMBOL(jiffies_64);\nextern unsigned long volatile jiffies __attribute__((alias("jiffies_64")));\n',
+            "wasm-ld reads no linker script, which elsewhere gives the clock its second name",
+        ),
+    ]
+
+
+def additions() -> dict[str, Path]:
+    """New files: place in the kernel's tree and netlab's file that goes there."""
+    return {
+        "net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c",
+        "net/network_random.c": RECIPE / "network_random.c",
+        "include/linux/network_random.h": RECIPE / "network_random.h",
+        "arch/um/drivers/gate.c": RECIPE / "gate.c",
+        "arch/um/drivers/early_exits.c": RECIPE / "early_exits.c",
+    }
+
+
+def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str:
+    """Make the edits for a version in a source tree and add the new files.
+
+    Returns the change as a unified diff, to be kept next to the binary.
+
+    Raises KernelError when a place is not there exactly once; nothing is written then.
+    """
+    changes: list[str] = []
+    written: dict[Path, str] = {}
+    for edit in edits() if wanted is None else wanted:
+        if version < edit.since:
+            continue
+        path = tree / edit.path
+        try:
+            before = written.get(path) or path.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise KernelError(f"{_unknown_source(edit)} The file cannot be read ({error.strerror}).") from error
+        after, count = re.subn(edit.pattern, edit.replacement.replace("\\", r"\\"), before)
+        if count != 1:
+            raise KernelError(f"{_unknown_source(edit)} Its text was found {count} times instead of once.")
+        written[path] = after
+        changes += difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{edit.path}", f"b/{edit.path}"
+        )
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    if wanted is None:
+        for place, source in additions().items():
+            (tree / place).write_bytes(source.read_bytes())
+            changes += difflib.unified_diff([], source.read_text().splitlines(keepends=True), "/dev/null", f"b/{place}")
+    return "".join(changes)
+
+
+def _unknown_source(edit: Edit) -> str:
+    return (
+        f"This kernel source is not one that netlab knows how to change: in {edit.path} the place was "
+        f"looked for where {edit.reason}. Build from linux-source 6.12 or 7.x, or report this version."
+    )
+
+
+def recipe_hash() -> str:
+    """Hash of configuration, additions and edits: a change of any makes a new pocket kernel."""
+    digest = hashlib.sha256()
+    for path in sorted(RECIPE.iterdir()):
+        if path.suffix in {".c", ".h", ".config"}:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for edit in edits():
+        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0{edit.since}\0".encode())
+    return digest.hexdigest()
+
+
+def build_key(source_id: str) -> str:
+    """Twelve digits that name the build of one source by this recipe for this architecture."""
+    return hashlib.sha256(f"{source_id}\0{recipe_hash()}\0{platform.machine()}".encode()).hexdigest()[:12]

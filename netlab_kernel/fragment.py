@@ -1,0 +1,139 @@
+"""The configuration fragment: which options, for which kernel versions, and did they take."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.base.errors import KernelError
+from netlab_kernel import programs
+
+Version = tuple[int, ...]
+
+_LINE = re.compile(r"(?P<name>CONFIG_[A-Z0-9_]+)=(?P<value>\"[^\"]*\"|[^\s#\"]+)\s*(?:#\s*(?P<note>.*))?")
+_BOUND = re.compile(r"\b(?P<kind>from|before)\s+(?P<version>\d+\.\d+)\b")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One line of the fragment: `name=value`, in force from `since` (included) to `before` (excluded)."""
+
+    name: str
+    value: str
+    since: Version | None = None
+    before: Version | None = None
+
+    def in_force(self, version: Version) -> bool:
+        """Whether the line holds for a kernel of this version.
+
+        >>> Option("CONFIG_FD_CHAN", "y", before=(7, 3)).in_force((7, 3, 4))
+        False
+        """
+        return (self.since is None or version >= self.since) and (self.before is None or version < self.before)
+
+    @property
+    def line(self) -> str:
+        """The line as the kernel's own configuration files have it."""
+        return f"# {self.name} is not set" if self.value == "n" else f"{self.name}={self.value}"
+
+
+def parse_version(text: str) -> Version:
+    """Numbers at the front of a kernel's or package's version.
+
+    >>> parse_version("7.3.4-1~bpo13+1")
+    (7, 3, 4)
+    """
+    found = re.match(r"\d+(?:\.\d+)*", text)
+    if not found:
+        raise KernelError(f"A kernel version starts with a number, got {text!r}.")
+    return tuple(int(part) for part in found.group().split("."))
+
+
+def parse(text: str) -> list[Option]:
+    """Read a fragment: lines `CONFIG_NAME=value`, comments and blank lines.
+
+    A comment behind a value may bound the versions for which the line holds: `# from 7.3`, `# before 7.3`, or both.
+    Raises KernelError for a line that is neither, and for an option named twice with overlapping bounds.
+    """
+    options: list[Option] = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        found = _LINE.fullmatch(line)
+        if not found:
+            raise KernelError(
+                f"Line {number} of the kernel configuration fragment is {raw!r}; "
+                "a line is CONFIG_NAME=value, with a comment such as '# from 7.3' behind it if need be."
+            )
+        bounds = {m["kind"]: parse_version(m["version"]) for m in _BOUND.finditer(found["note"] or "")}
+        option = Option(found["name"], found["value"], bounds.get("from"), bounds.get("before"))
+        for other in options:
+            if other.name == option.name and _overlap(other, option):
+                raise KernelError(
+                    f"Line {number} of the kernel configuration fragment sets {option.name} again; "
+                    "one line may hold for a version."
+                )
+        options.append(option)
+    return options
+
+
+def _overlap(one: Option, two: Option) -> bool:
+    start = max(one.since or (), two.since or ())
+    ends = [bound for bound in (one.before, two.before) if bound is not None]
+    return not ends or start < min(ends)
+
+
+def render(options: Iterable[Option], version: Version) -> str:
+    """The fragment for one version, to be appended to a `.config` before `make olddefconfig`."""
+    return "".join(option.line + "\n" for option in options if option.in_force(version))
+
+
+def not_taken(options: Iterable[Option], version: Version, config: str) -> list[str]:
+    """Lines in force that the finished configuration does not have.
+
+    An option that must be off has taken when the configuration says so, or does not know it.
+
+    >>> not_taken([Option("CONFIG_VETH", "y"), Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_NET=y\\n")
+    ['CONFIG_VETH=y']
+    """
+    values = read_config(config)
+    return [
+        option.line for option in options if option.in_force(version) and values.get(option.name, "n") != option.value
+    ]
+
+
+def read_config(config: str) -> dict[str, str]:
+    """Every option that a kernel's `.config` sets, by name."""
+    values = {}
+    for line in config.splitlines():
+        name, equals, value = line.partition("=")
+        if equals and name.startswith("CONFIG_"):
+            values[name] = value
+    return values
+
+
+def configure(
+    tree: Path,
+    options: Sequence[Option],
+    version: Version,
+    make: Sequence[str],
+    variables: Mapping[str, str | None],
+    log: Path,
+) -> None:
+    """Configure a source tree with these options; `make` is the words that begin its builds.
+
+    Raises KernelError when an option does not take.
+    """
+    doing = "configure the kernel"
+    programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    config = tree / ".config"
+    with config.open("a") as file:
+        file.write(render(options, version))
+    programs.run([*make, "olddefconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    refused = not_taken(options, version, config.read_text())
+    if refused:
+        raise KernelError(
+            f"Linux {'.'.join(map(str, version))} does not take {len(refused)} of the options that netlab needs: "
+            f"{', '.join(refused)}. Build from linux-source 6.12 or 7.x, or report this version."
+        )

@@ -1,0 +1,342 @@
+"""The library kernel: Linux's network stack and a small program around it, linked to one program that runs as a child.
+
+It is built from the same source as the pocket kernel, with netlab's own architecture (`recipe/library/arch`), the same
+network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
+"""
+
+import functools
+import hashlib
+import io
+import os
+import platform
+import shutil
+import struct
+import subprocess
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import KernelError
+from netlab_kernel import cache, fragment, installed, programs
+from netlab_kernel.edits import RECIPE, additions, edits, wasm_edits
+from netlab_kernel.fragment import Option, Version
+
+HOME = RECIPE / "library"
+WASM = "wasm"
+"""The name in place of a processor for a kernel as WebAssembly, which runs on every processor."""
+PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
+SYMBOLS = "symbols"
+"""The file next to the WebAssembly module with the number and the name of each of its functions."""
+MNEXEC = "mnexec"
+FAILURE = "failure"
+ARCHITECTURE = "netlab"
+USUAL_OBJECTS = 560
+NETWORK = "\n# Network\n"
+SMOKE_TIMEOUT_S = 60
+# The symbols of the kernel that the program around it uses; all others become local.
+EXPORTS = (
+    "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_tap",
+    "library_thread", "network_seed",
+)  # fmt: skip
+# -ffp-contract=off: results must not depend on whether the processor can multiply and add in one step.
+HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """A library kernel that netlab built or that $NETLAB_LIBRARY names."""
+
+    path: Path
+    """The program."""
+    release: str
+    """Its release, such as "7.3.4"."""
+    version: Version
+    """Its release as numbers for comparisons."""
+    machine: str
+    """The processor: "x86_64" or "aarch64", or "wasm" for all."""
+    capabilities: frozenset[str]
+    """The names of `installed.PARTS` that are built in."""
+    build: dict[str, Any] = field(default_factory=dict)
+    """The build's `build.json`; empty for a program in $NETLAB_LIBRARY without that file."""
+
+    @property
+    def mnexec_path(self) -> Path | None:
+        """The path of netlab's own `mnexec` for the native engine; None for old builds and for programs of others."""
+        beside = self.path.parent / MNEXEC
+        return beside if self.build and beside.is_file() else None
+
+
+def options() -> list[Option]:
+    """Return the library kernel's configuration: its own options, and the network options of the pocket kernel."""
+    own = (HOME / "library.config").read_text()
+    shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
+    return fragment.parse(own + "\n" + shared)
+
+
+def program_of(machine: str) -> str:
+    """Return the name of the program's file for a processor or "wasm"."""
+    return WASM_PROGRAM if machine == WASM else PROGRAM
+
+
+@functools.cache
+def recipe_hash(machine: str = platform.machine()) -> str:
+    """Return a hash of everything that netlab adds to the source; a new hash requires a new build of the library kernel."""
+    digest = hashlib.sha256()
+    rooms = ("arch", "host", "wasm" if machine == WASM else "native")
+    for path in sorted(path for room in rooms for path in (HOME / room).rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(HOME)}\0".encode() + path.read_bytes() + b"\0")
+    for option in options():
+        digest.update(f"{option}\0".encode())
+    for edit in [*edits(), *(wasm_edits() if machine == WASM else [])]:
+        if not edit.path.startswith("arch/"):
+            digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
+    for place, source in additions().items():
+        if not place.startswith("arch/"):
+            digest.update(f"{place}\0".encode() + source.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def build_key(source_id: str, machine: str = platform.machine()) -> str:
+    """Return twelve digits that identify the build of a source with this recipe for a processor."""
+    return hashlib.sha256(f"{source_id}\0{recipe_hash(machine)}\0{machine}".encode()).hexdigest()[:12]
+
+
+def packed_recipe() -> bytes:
+    """Return the sources that netlab adds as a tar file; the same files give the same bytes."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
+            data = path.read_bytes()
+            member = tarfile.TarInfo(str(path.relative_to(HOME)))
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def note_failure(why: str) -> None:
+    """Record that the present recipe cannot be built here, so that each set-up need not try again."""
+    cache.libraries().mkdir(parents=True, exist_ok=True)
+    (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
+
+
+def failure() -> str:
+    """Return why the present recipe could not be built here, or "" if it was built or was not tried."""
+    try:
+        recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
+    except OSError:
+        return ""
+    return why.strip() if recipe == recipe_hash() else ""
+
+
+def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
+    """Return all library kernels for a processor, the user's and the shared ones, the best first."""
+    found = installed.best_first(cache.libraries(), from_directory, recipe_hash(machine))
+    return [kernel for kernel in found if kernel.machine == machine]
+
+
+def ready(machine: str = platform.machine()) -> LibraryKernel | None:
+    """Return the library kernel by the present recipe for a processor or "wasm", or None if there is none."""
+    current = recipe_hash(machine)
+    return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
+
+
+def find() -> LibraryKernel:
+    """Return the library kernel to run: `$NETLAB_LIBRARY` if set, else the best build in the cache by this recipe.
+
+    A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe may have
+    other requests and other results, so it is not used.
+
+    Raises KernelError, with a remedy, if there is none.
+    """
+    named = os.environ.get("NETLAB_LIBRARY")
+    if named:
+        path = Path(named).expanduser().absolute()
+        machine = WASM if path.suffix == ".wasm" else platform.machine()
+        if not os.access(path, os.R_OK if machine == WASM else os.X_OK):
+            raise KernelError(f"NETLAB_LIBRARY is {path}, which is not a program. Set it to a program, or unset it.")
+        if (path.parent / "build.json").is_file():
+            return from_directory(path.parent, path)
+        return LibraryKernel(path, "unknown", (0,), machine, frozenset())
+    found = ready() or ready(WASM)
+    if found is None:
+        older, why = builds(), failure()
+        where = f"There is no library kernel in {cache.libraries()}"
+        if why:
+            raise KernelError(f"{where}: it could not be built on this machine. {why}")
+        if older:
+            raise KernelError(
+                f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
+                f"this one. {installed.BUILD_ANEW}"
+            )
+        raise KernelError(
+            f"{where} yet. Build it with 'netlab kernel build' (about "
+            "5 minutes for both kernels), or install one from another machine with 'netlab kernel unpack FILE'."
+        )
+    return found
+
+
+def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
+    """Return the library kernel in a build's directory.
+
+    Raises KernelError if a file is missing or `build.json` cannot be read.
+    """
+    build, version, has = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
+    machine = str(build["machine"])
+    path = program or directory / program_of(machine)
+    if not path.is_file():
+        raise KernelError(f"{directory} is incomplete: {path.name} missing. Remove it and build again.")
+    capabilities = frozenset({*has, "virtual_time", "seeded_random"} - {"seccomp"})
+    return LibraryKernel(path, str(build["release"]), version, machine, capabilities, build)
+
+
+def twin(source_tree: Path, place: Path, log: Path) -> Path:
+    """Make a second tree of hard links to the same source, for the library kernel's configuration, and return its path.
+
+    To be called after the source was edited and before a build in it: a build writes only new files.
+    """
+    command = ["cp", "-al", str(source_tree), str(place)]
+    programs.run(command, log=log, doing="link the source for the library kernel")
+    shutil.copytree(HOME / "arch", place / "arch" / ARCHITECTURE)
+    return place
+
+
+def compile_into(
+    tree: Path,
+    target: Path,
+    version: Version,
+    *,
+    variables: dict[str, str | None],
+    log: Path,
+    on_object: programs.OnLine | None = None,
+    machine: str = platform.machine(),
+    cross: str = "",
+    static: bool = True,
+) -> None:
+    """Configure and compile the library kernel, link the program and write it to a folder.
+
+    Parameters
+    ----------
+    tree : Path
+        The source, a `twin`.
+    target : Path
+        The folder for the program and its configuration.
+    version : tuple of int
+        The version of the source.
+    variables : dict
+        Environment variables of the build; None removes a variable.
+    log : Path
+        The log.
+    on_object : callable, optional
+        Called with each line of the compilation's output.
+    machine : str
+        The processor.
+    cross : str
+        The prefix of another processor's compiler, such as "aarch64-linux-gnu-".
+    static : bool
+        Link a program that needs no C library.
+
+    Raises
+    ------
+    KernelError
+        If an option has no effect or a step fails.
+    """
+    make = [*programs.make(ARCHITECTURE), *([f"CROSS_COMPILE={cross}"] if cross else [])]
+    if not cross:
+        headers = tree / "library-precompiled"
+        shutil.copytree(HOME / "headers", headers)
+        make.append(f"CC=sh {headers}/cc")
+    fragment.configure(tree, options(), version, make, variables, log)
+    programs.run(
+        [*make, _target(tree)],
+        cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
+    )  # fmt: skip
+    _link(tree, target, log, cross, static)
+    shutil.copy(tree / ".config", target / "config")
+    if machine == platform.machine():
+        smoke_test(target / PROGRAM)
+
+
+def _target(tree: Path) -> str:
+    """Return the make target that builds vmlinux.a, the archive of all objects; make would take that name for a subfolder's."""
+    own = "vmlinux_a"
+    # Linux before 7 has no target for it alone; vmlinux_o also links it to an object.
+    return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
+
+
+def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None:
+    whole, kernel = tree / "library-whole.o", tree / "library-kernel.o"
+    doing = "link the library kernel"
+    libraries = [str(path) for path in (tree / "lib/lib.a",) if path.exists()]
+    script = tree / "arch" / ARCHITECTURE / "kernel/vmlinux.lds"
+    programs.run(
+        [f"{cross}ld", "-r", "-T", str(script), "-o", str(whole), "--whole-archive", "vmlinux.a", "--no-whole-archive",
+         "--start-group", *libraries, "--end-group"],
+        cwd=tree, log=log, doing=doing,
+    )  # fmt: skip
+    kept = [word for name in EXPORTS for word in ("-G", name)]
+    programs.run([f"{cross}objcopy", *kept, str(whole), str(kernel)], cwd=tree, log=log, doing=doing)
+    headers = write_headers(tree)
+    objects = []
+    for source in [*sorted((HOME / "host").glob("*.c")), *sorted((HOME / "native").glob("*.c"))]:
+        made = tree / f"library-{source.stem}.o"
+        flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
+        # cage.c filters this machine's system calls, so it must not use the library kernel's numbers of them.
+        include = [] if source.stem == "cage" else [f"-I{headers}"]
+        programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(made)], log=log, doing=doing)
+        objects.append(str(made))
+    program = target / PROGRAM
+    programs.run(
+        [f"{cross}gcc", *(["-static"] if static else []), "-no-pie", "-Wl,-z,noexecstack", "-o", str(program),
+         *objects, str(kernel), "-lm"],
+        log=log, doing=doing,
+    )  # fmt: skip
+    programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
+
+
+def write_headers(tree: Path) -> Path:
+    """Write headers with the kernel's numbers of system calls and its `struct tcp_info`, and return their folder.
+
+    The machine's own headers may be of another version.
+    """
+    headers = tree / "library-headers"
+    headers.mkdir(exist_ok=True)
+    numbers = (tree / "arch" / ARCHITECTURE / "include/generated/uapi/asm/unistd_64.h").read_text()
+    (headers / "library_unistd.h").write_text(numbers)
+    (headers / "library_tcp.h").write_text((tree / "include/uapi/linux/tcp.h").read_text())
+    return headers
+
+
+def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
+    """Boot a library kernel, make a node, let a millisecond pass, and return the release that the kernel reports.
+
+    `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not report.
+    """
+
+    def frame(kind: int, payload: bytes = b"") -> bytes:
+        return struct.pack("<II", kind, len(payload)) + payload
+
+    said = (
+        frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+    )
+    try:
+        done = subprocess.run(
+            [*prefix, str(program), str(os.getpid())],
+            input=said,
+            capture_output=True,
+            check=False,
+            timeout=SMOKE_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KernelError(f"The library kernel was built but does not run: {error}.") from error
+    last = done.stdout[-200:]
+    # The last frame: DONE, four numbers, the release.
+    at = 0
+    while at + 8 <= len(done.stdout):
+        kind, length = struct.unpack_from("<II", done.stdout, at)
+        if kind == 9:
+            return done.stdout[at + 8 + 32 : at + 8 + length].decode()
+        at += 8 + length
+    raise KernelError(
+        f"The library kernel was built but does not work: status {done.returncode}, last output {last!r} {done.stderr[-200:]!r}."
+    )

@@ -1,0 +1,141 @@
+"""The source from which kernels are built: download, unpack and edit it."""
+
+import shutil
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from netlab.base import cache as base_cache
+from netlab.base.errors import KernelError
+from netlab_kernel import apt, cache, edits, fragment, programs, tree
+from netlab_kernel.progress import Meter
+
+# Variables of a calling make, or flags that a user sets for other programs, must not affect the kernel's build.
+FOREIGN = (
+    "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
+    "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel source: a Debian package, an archive or a folder."""
+
+    kind: str
+    """"package", "archive" or "tree"."""
+    path: Path
+    name: str
+    version: str
+    identity: str
+    """A SHA-256, or a text for a folder."""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The entries of a build's `build.json` about its source."""
+        return {"kind": self.kind, "name": self.name, "version": self.version, "sha256": self.identity}
+
+
+@dataclass(frozen=True)
+class Material:
+    """A source tree with netlab's edits, ready for a build."""
+
+    origin: Source
+    folder: Path
+    release: str
+    version: fragment.Version
+    variables: dict[str, str | None]
+    """Environment variables of the build; None removes a variable."""
+    patch: str
+    """netlab's edits as a patch."""
+
+
+def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
+    """Unpack a source to the folder `work` and apply netlab's edits."""
+    meter.at("unpack", 0, origin.name)
+    source_tree = work / "linux"
+    if origin.kind == "package":
+        tree.unpack_deb(origin.path, source_tree, work / "package", log)
+        shutil.rmtree(work / "package")
+    elif origin.kind == "archive":
+        tree.unpack_archive(origin.path, source_tree, log)
+    else:
+        tree.copy_tree(origin.path, source_tree, log)
+    release, version = tree.release_of(source_tree)
+    variables = _variables(source_tree)
+    return Material(origin, source_tree, release, version, variables, edits.apply(source_tree, version))
+
+
+def fetch(meter: Meter, log: Path) -> Source:
+    """Return the newest `linux-source` package of apt or, without a network, the one that an earlier build downloaded.
+
+    Raises KernelError if there is neither.
+    """
+
+    def on_step(share: float, detail: str) -> None:
+        meter.at("fetch", share, detail)
+
+    directory = cache.sources()
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        manager, package = apt.find_package(log, base_cache.root() / "apt", on_step)
+        detail = f"{package.name} {package.version}, {package.size_bytes / 1e6:.0f} MB"
+        path = manager.download(package, directory, lambda share: on_step(0.3 + 0.7 * share, detail))
+    except KernelError:
+        # Without a network, use a package that an earlier build downloaded and verified.
+        earlier = [given(path) for path in _kept()]
+        if not earlier:
+            raise
+        return max(earlier, key=lambda source: fragment.parse_version(source.version))
+    finally:
+        shutil.rmtree(base_cache.root() / "apt", ignore_errors=True)
+    for other in _kept():
+        if other != path:
+            other.unlink()
+    return Source("package", path, package.name, package.version, package.sha256)
+
+
+def _kept() -> list[Path]:
+    return list(cache.sources().glob("*.deb"))
+
+
+def given(path: Path) -> Source:
+    """Return the source at a path that the user chose.
+
+    Raises KernelError if there is none.
+    """
+    path = path.absolute()
+    if path.is_dir():
+        release, _version = tree.release_of(path)
+        return Source("tree", path, path.name, release, f"tree of {release}")
+    if not path.is_file():
+        raise KernelError(
+            f"There is no kernel source at {path}. Give a linux-*.tar.xz, a linux-source package or a folder."
+        )
+    identity = apt.sha256_of(path)
+    if path.suffix == ".deb":
+        version = programs.first_line(["dpkg-deb", "-f", str(path), "Version"])
+        return Source("package", path, path.name, version, identity)
+    return Source("archive", path, path.name, "", identity)
+
+
+def _variables(source_tree: Path) -> dict[str, str | None]:
+    # The same source must give the same binary, so leave out this build's date, user and host.
+    dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)
+    return {
+        **dict.fromkeys(FOREIGN),
+        "LC_ALL": "C",
+        "KBUILD_BUILD_TIMESTAMP": dated.strftime("%a %b %e %H:%M:%S UTC %Y"),
+        "KBUILD_BUILD_USER": "netlab",
+        "KBUILD_BUILD_HOST": "netlab",
+        "KBUILD_BUILD_VERSION": "1",
+    }
+
+
+def why_no_source() -> str:
+    """Return why `build` cannot get a source here, as far as that is known without the network, or "" if it may."""
+    try:
+        if not _kept():
+            apt.check()
+    except KernelError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,155 @@
+"""Build the library kernel as WebAssembly, for machines without a native one: the same source and recipe with other tools.
+
+Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the same sizes as in the
+native kernels. Binaryen lowers that to 32-bit memory, which every engine supports, and adds stacks that can be swapped
+("asyncify").
+"""
+
+import hashlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from netlab.base import cache as base_cache
+from netlab.base import location
+from netlab.base.errors import KernelError
+from netlab_kernel import fragment, library, programs
+from netlab_kernel.fragment import Version
+
+HOME = library.HOME / "wasm"
+JAVASCRIPT = location.IMPORT_ROOT / "netlab_engines" / "library" / "javascript"
+
+
+def flags(tool: str) -> list[str]:
+    """Return the options of a tool in the recipe: "target", "program", "kernel", "link" or "optimize"."""
+    lines = [line.split() for line in (HOME / "flags.txt").read_text().splitlines()]
+    return [word for first, *words in lines if first == tool for word in words]
+
+
+class Tools:
+    """The pinned programs that make the module, which are downloaded to the cache if they are missing.
+
+    Clang, its linker and a C library's headers come from PyPI's `ziglang`, and Binaryen's `wasm-opt` from npm's `binaryen`; both
+    are checked with the hashes in the recipe's lock files.
+    """
+
+    def __init__(self, log: Path) -> None:
+        digest = hashlib.sha256(b"".join((HOME / name).read_bytes() for name in ("tools.lock", "package-lock.json")))
+        self._home = base_cache.root() / "tools" / digest.hexdigest()[:12]
+        self._log = log
+        self.zig = self._home / "python" / "ziglang"
+        self.optimizer = self._home / "node_modules" / "binaryen" / "bin" / "wasm-opt"
+
+    def fetch(self) -> None:
+        """Download missing tools.
+
+        Raises KernelError if Node.js or pip is missing, or a registry does not answer.
+        """
+        if not shutil.which("node") or not shutil.which("npm"):
+            raise KernelError(
+                "Before the WebAssembly kernel can be built, Node.js and npm must be installed. On Debian or Ubuntu: "
+                "sudo apt-get install nodejs npm. Or install a kernel that was built elsewhere: 'netlab kernel unpack FILE'."
+            )
+        self._home.mkdir(parents=True, exist_ok=True)
+        if not (self.zig / "zig").is_file():
+            partial = self._home / "partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            programs.run(
+                [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--require-hashes",
+                 "--target", str(partial), "-r", str(HOME / "tools.lock")],
+                log=self._log, doing="fetch clang",
+            )  # fmt: skip
+            partial.rename(self._home / "python")
+        if not self.optimizer.is_file():
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(HOME / name, self._home / name)
+            programs.run(
+                ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"],
+                cwd=self._home, log=self._log, doing="fetch Binaryen",
+            )  # fmt: skip
+
+    def wrap(self, folder: Path) -> Path:
+        """Write wrappers of the tools to a new folder, under the names that a kernel's build calls, and return the folder."""
+        folder.mkdir()
+        for name, word in (("clang", "clang"), ("ld.lld", "ld.lld"), ("wasm-ld", "wasm-ld"), ("llvm-ar", "ar")):
+            (folder / name).write_text(f'#!/bin/sh\nexec "{self.zig / "zig"}" {word} "$@"\n')
+            (folder / name).chmod(0o755)
+        return folder
+
+    def headers(self) -> list[str]:
+        """Return the compiler's options for the headers of a C library."""
+        home = self.zig / "lib" / "libc" / "include"
+        places = [home / name for name in ("x86_64-linux-musl", "generic-musl", "x86-linux-any", "any-linux-any")]
+        return [word for place in places for word in ("-isystem", str(place))]
+
+
+def compile_into(
+    tree: Path,
+    target: Path,
+    version: Version,
+    *,
+    variables: dict[str, str | None],
+    log: Path,
+    on_object: programs.OnLine | None = None,
+) -> str:
+    """Configure and compile the kernel, link the module, write it to `target`, and return the names of the tools.
+
+    The parameters are those of `library.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
+    fails.
+    """
+    tools = Tools(log)
+    tools.fetch()
+    folder = tools.wrap(tree / "library-tools")
+    clang = f"{folder}/clang"
+    if shutil.which("ccache"):
+        clang = f"ccache {clang}"
+    make = [
+        *programs.make(library.ARCHITECTURE), f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
+        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={' '.join(flags('target'))}", f"KCFLAGS={' '.join(flags('kernel'))}",
+    ]  # fmt: skip
+    fragment.configure(tree, library.options(), version, make, variables, log)
+    programs.run(
+        [*make, "vmlinux_a"],
+        cwd=tree, log=log, env=variables, doing="compile the WebAssembly kernel", on_line=on_object,
+    )  # fmt: skip
+    linked = _link(tree, folder, tools, log)
+    _optimize(linked, target / library.WASM_PROGRAM, tools, log)
+    shutil.copy(tree / ".config", target / "config")
+    library.smoke_test(target / library.WASM_PROGRAM, ("node", str(JAVASCRIPT / "process.mjs")))
+    pins = [line.split()[0] for line in (HOME / "tools.lock").read_text().splitlines() if not line.startswith("#")]
+    optimizer = json.loads((HOME / "package.json").read_text())["dependencies"]
+    return ", ".join([*pins, *(f"{name}=={version}" for name, version in optimizer.items())])
+
+
+def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
+    doing = "link the WebAssembly kernel"
+    headers = library.write_headers(tree)
+    target = [f"--target={word}" for word in flags("target")]
+    words = [*target, *flags("program"), *tools.headers(), f"-ffile-prefix-map={library.HOME}=."]
+    objects = {}
+    for source in [*sorted((library.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
+        objects[source.stem] = made = tree / f"library-{source.stem}.o"
+        # Without -fno-builtin, clang would turn the copying loop in the C library's memcpy() into a call of memcpy().
+        own = ["-fno-builtin"] if source.stem == "libc" else ["-Wall", "-Wextra", f"-I{headers}"]
+        programs.run([f"{folder}/clang", *words, *own, "-c", str(source), "-o", str(made)], log=log, doing=doing)
+    first, last = objects.pop("first"), objects.pop("last")
+    # The order of the objects determines that of the segments: see first.c.
+    whole = [first, *objects.values(), tree / "vmlinux.a", last]
+    libraries = [path for path in (tree / "lib/lib.a",) if path.exists()]
+    linked = tree / "library-linked.wasm"
+    programs.run(
+        [f"{folder}/wasm-ld", *flags("link"), "--whole-archive", *map(str, whole),
+         "--no-whole-archive", *map(str, libraries), "-o", str(linked)],
+        log=log, doing=doing,
+    )  # fmt: skip
+    return linked
+
+
+def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
+    listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
+    programs.run(
+        ["node", str(tools.optimizer), str(linked), *flags("optimize"), f"--pass-arg=asyncify-removelist@{','.join(listed)}",
+         f"--symbolmap={program.parent / library.SYMBOLS}", "-o", str(program)],
+        log=log, doing="give the WebAssembly kernel its threads",
+    )  # fmt: skip

@@ -1,0 +1,44 @@
+"""`netlab replicate`: measure every published number that the chapters cover, and report all of them side by side."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+
+DEFAULT_DIRECTORY = "replication"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    from netlab_replication.rows import references
+
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        default=DEFAULT_DIRECTORY,
+        help=f"where report.md and report.html go (default: {DEFAULT_DIRECTORY})",
+    )
+    parser.add_argument(
+        "--only", metavar="SOURCE", choices=list(references()), help="one source: " + ", ".join(references())
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run everything and write the reports; 0 when every row has its number.
+
+    Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks something.
+    """
+    from netlab_replication import report, rows
+
+    directory = Path(options.output)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NetlabError(f"{directory} cannot be made: {error.strerror}. Choose another --output.") from None
+    result = rows.replicate(options.only)
+    for name, text in (("report.md", report.markdown(result)), ("report.html", report.html(result))):
+        (directory / name).write_text(text)
+    sys.stdout.write(report.summary(result) + f"\nThe whole report: {directory / 'report.md'} and report.html\n")
+    return 0

@@ -1,0 +1,22 @@
+"""The published labs, a module each: how every number that a chapter covers is measured here."""
+
+from functools import cache
+
+from netlab_replication.labs import appenzeller, ece6110, epfl, hifi, lab9, siit, simpleperf
+from netlab_replication.measurement import Measurements
+
+LABS = {
+    "simpleperf": simpleperf,
+    "siit": siit,
+    "epfl": epfl,
+    "ece6110": ece6110,
+    "lab9": lab9,
+    "appenzeller": appenzeller,
+    "hifi": hifi,
+}
+
+
+@cache
+def measurements() -> dict[tuple[str, str, str], Measurements]:
+    """All of them, by source, table and setting."""
+    return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}

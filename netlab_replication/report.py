@@ -1,0 +1,105 @@
+"""The replication as Markdown, as HTML and as a few lines for a terminal."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from netlab_replication.rows import Replication, Row, references
+
+TITLES = (
+    "Setting",
+    "Flow",
+    "Quantity",
+    "Theory, theirs",
+    "Theory, ours",
+    "Published",
+    "Ours",
+    "Theirs against theory",
+    "Ours against theory",
+    "Note",
+)
+NUMBERS = range(3, 9)
+PER_CENT = 100.0
+
+
+def summary(result: Replication) -> str:
+    """Return one or two sentences about the number of rows, the time and the errors."""
+    ours, theirs, count = result.median_errors()
+    text = (
+        f"{len(result.rows)} published numbers measured in {result.runs} runs: "
+        f"{result.wall_s:.0f} s of wall time for {result.network_s:.0f} s of network time"
+    )
+    if result.settings:
+        text += " ({engine} engine, Linux {kernel}, {clock} time, netlab {netlab}, {date})".format(**result.settings)
+    if count:
+        text += (
+            f".\nMedian error against theory over the {count} rows where a theory holds and they have a number: "
+            f"{PER_CENT * ours:.2f} % ours, {PER_CENT * theirs:.2f} % theirs"
+        )
+    return text + "."
+
+
+INTRODUCTION = (
+    "Theory counts as the link does: tc's 14 bytes of Ethernet header where the publishers had Mininet, a wire's 38 bytes "
+    "where they had a wire. Errors are against our theory; a ~ marks one whose conditions are not met, which does not count. "
+    "A note explains a row where theirs or ours is off by more than 3 %, and each note's number is a second measurement."
+)
+
+
+def markdown(result: Replication) -> str:
+    """The whole report in Markdown."""
+    return _filled("report.md.j2", result)
+
+
+def html(result: Replication) -> str:
+    """The whole report as a page of its own."""
+    return _filled("report.html.j2", result)
+
+
+def _filled(template: str, result: Replication) -> str:
+    templates = Environment(
+        loader=PackageLoader("netlab_replication"),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return templates.get_template(template).render(
+        summary=summary(result), introduction=INTRODUCTION, titles=TITLES, numbers=NUMBERS, labs=_labs(result)
+    )
+
+
+def _labs(result: Replication) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for row in result.rows:
+        source = row.published.source
+        lab = found.setdefault(source, {"source": source, "reference": references()[source], "rows": [], "notes": []})
+        lab["rows"].append(_cells(row, lab["notes"]))
+    return list(found.values())
+
+
+def _cells(row: Row, notes: list[str]) -> list[str]:
+    """A row's cells; its note joins the others, and equal notes are one."""
+    given = row.published
+    if row.note and row.note not in notes:
+        notes.append(row.note)
+    return [
+        f"{given.table}: {given.scenario}",
+        given.flow,
+        f"{given.quantity} ({given.unit})",
+        _number(given.theory),
+        ("" if row.holds or row.theory is None else "~") + _number(row.theory),
+        _number(given.published),
+        _number(row.ours),
+        _per_cent(row.their_error),
+        _per_cent(row.our_error),
+        str(notes.index(row.note) + 1) if row.note else "",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def _per_cent(value: float | None) -> str:
+    return "–" if value is None else f"{PER_CENT * value:+.2f} %"

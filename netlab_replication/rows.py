@@ -1,0 +1,179 @@
+"""The published table, each row with theory, our own measurement and, where needed, a second one that explains it."""
+
+import csv
+import math
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from typing import Any
+
+from netlab.base.progress_bar import Progress
+from netlab.measure.results import Run
+from netlab.runs.sweeps import sweep
+from netlab_replication import labs
+from netlab_replication.measurement import Measurement
+
+UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
+"""How many of a unit are one Mbit/s, one whole, one ms."""
+WORTH_EXPLAINING = 0.03
+EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodput")}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the published table; numbers in its own unit, None where the cell is empty."""
+
+    source: str
+    table: str
+    scenario: str
+    flow: str
+    quantity: str
+    unit: str
+    theory: float | None
+    published: float | None
+
+    @property
+    def measurement(self) -> Measurement:
+        """The measurement of this row."""
+        return labs.measurements()[self.source, self.table, self.scenario][self.flow, self.quantity]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the report, in the published row's unit."""
+
+    published: Published
+    theory: float | None
+    holds: bool
+    ours: float
+    note: str = ""
+
+    @property
+    def our_error(self) -> float | None:
+        """Ours against netlab's theory, as a fraction; None without a theory."""
+        return error(self.ours, self.theory)
+
+    @property
+    def their_error(self) -> float | None:
+        """Theirs against netlab's theory."""
+        return error(self.published.published, self.theory)
+
+    @property
+    def their_own_error(self) -> float | None:
+        """Theirs against the theory that they give."""
+        return error(self.published.published, self.published.theory)
+
+
+@dataclass(frozen=True)
+class Replication:
+    """The report's content."""
+
+    rows: list[Row]
+    wall_s: float
+    network_s: float
+    runs: int
+    settings: dict[str, object] = field(default_factory=dict)
+
+    def median_errors(self) -> tuple[float, float, int]:
+        """Median of our and of their absolute error where theory holds and both have a number; and how many rows."""
+        both = [
+            (abs(row.our_error), abs(row.their_error))
+            for row in self.rows
+            if row.holds and row.our_error is not None and row.their_error is not None
+        ]
+        if not both:
+            return math.nan, math.nan, 0
+        ours, theirs = zip(*both, strict=True)
+        return statistics.median(ours), statistics.median(theirs), len(both)
+
+
+def error(value: float | None, expected: float | None) -> float | None:
+    """Relative error; None where either is missing or nothing is expected.
+
+    >>> error(4.798, 4.69) is not None, error(1.0, None), error(0.1, 0.0)
+    (True, None, None)
+    """
+    if value is None or expected is None or abs(expected) < 1e-9:
+        return None
+    return value / expected - 1
+
+
+def published() -> list[Published]:
+    """All rows of the published table, in its order."""
+    return [
+        Published(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
+        for row in _table("published.csv")
+    ]
+
+
+def references() -> dict[str, str]:
+    """Return the reference of each source of the published table: authors, title, course, year; in the table's order."""
+    return {row["source"]: row["reference"] for row in _table("references.csv")}
+
+
+def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
+    """Measure every row, then, where theirs or ours is off, run the test of the explanation.
+
+    With `only` it is of one source; if `fresh`, what an earlier sweep has measured is measured again. Raises SweepError when runs failed.
+    """
+    began_s = time.monotonic()
+    wanted = [row for row in published() if only in (None, row.source)]
+    measured = [(row, row.measurement) for row in wanted]
+    runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
+    rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
+    doubtful = {
+        number: (one, one.again)
+        for number, (_, one) in enumerate(measured)
+        if one.again is not None and needs_explanation(rows[number])
+    }
+    # fresh=False: the first sweep has just measured some of these scenarios.
+    tests = sweep({number: again for number, (_, again) in doubtful.items()}, progress=progress)
+    for number, (one, _) in doubtful.items():
+        value = (one.read_again or one.read)(tests[number]) * UNITS[rows[number].published.unit]
+        rows[number] = replace(rows[number], note=one.why.format(value=value))
+    distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
+    return Replication(
+        rows,
+        time.monotonic() - began_s,
+        sum(float(run.settings["network_s"]) for run in distinct),
+        len(distinct),
+        _settings(distinct),
+    )
+
+
+def needs_explanation(row: Row) -> bool:
+    """Return whether a value misses theory by more than 3 %, or, without theory, the two values differ by more."""
+    given = row.published
+    if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
+        return True
+    errors = [row.our_error, row.their_error, row.their_own_error]
+    if row.theory is None:
+        errors.append(error(row.ours, given.published))
+    return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
+
+
+def _row(given: Published, measurement: Measurement, run: Run) -> Row:
+    unit = UNITS[given.unit]
+    expected = None if measurement.theory is None else measurement.theory * unit
+    return Row(given, expected, measurement.holds, measurement.read(run) * unit)
+
+
+def _settings(runs: Iterable[Run]) -> dict[str, object]:
+    """Return the settings that the report shows; engines are ordered by their number of runs, most used first."""
+    seen = list(runs)
+    if not seen:
+        return {}
+    engines = Counter(str(run.settings["engine"]) for run in seen)
+    first = seen[0].settings
+    return {
+        "engine": " and ".join(f"{name} ({count} runs)" for name, count in engines.most_common()),
+        **{name: first[name] for name in ("clock", "kernel", "netlab", "date")},
+    }
+
+
+def _table(name: str) -> list[dict[str, Any]]:
+    text = resources.files("netlab_replication").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))

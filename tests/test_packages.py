@@ -1,0 +1,57 @@
+"""The cost of importing netlab, and its message when another of its packages is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from netlab.base import packages
+from netlab.base.location import IMPORT_ROOT
+
+MAX_MODULES = 90
+PROGRAM = """
+import sys
+sys.path[:0] = {places!r}
+import netlab as nl
+{use}
+"""
+API = """
+import sys
+import netlab as nl
+for name in nl.__all__:
+    if name not in ("live", "checks", "progress"):
+        getattr(nl, name)
+print(*(name for name in sys.modules if name.partition(".")[0].startswith("netlab")))
+"""
+
+
+def test_importing_the_api_loads_few_modules_and_neither_agent_nor_kernel_build() -> None:
+    done = subprocess.run([sys.executable, "-c", API], capture_output=True, text=True, check=True, cwd=IMPORT_ROOT)
+    loaded = done.stdout.split()
+    assert "netlab.runs.experiment" in loaded
+    assert not [name for name in loaded if name.partition(".")[0] != "netlab"]
+    assert len(loaded) <= MAX_MODULES
+
+
+def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
+    home = tmp_path / "only"
+    home.mkdir()
+    (home / "netlab").symlink_to(IMPORT_ROOT / "netlab")
+    # An editable installation adds its packages by a .pth file, which a path of this kind does not read.
+    places = [str(home), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    run = "nl.run(nl.topologies.dumbbell(1), [nl.Ping('h1', 'h2')], duration_s=1)"
+    for use in (run, "nl.live", "nl.widgets.live"):
+        command = [sys.executable, "-S", "-c", PROGRAM.format(places=places, use=use)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
+        assert done.returncode == 1
+        assert "The package netlab_engines is not installed" in done.stderr, done.stderr
+        assert "pip install netlab" in done.stderr
+
+
+def test_a_module_that_is_missing_in_an_installed_package_is_an_error_as_such() -> None:
+    with pytest.raises(ModuleNotFoundError, match="netlab_engines.nothing"):
+        packages.load("netlab_engines.nothing")
