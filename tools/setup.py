@@ -26,7 +26,7 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
+import netlab_kernel as kernel  # noqa: E402 (the set-up runs before any package is installed: the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
 from netlab_kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
 from netlab_kernel.edits import recipe_hash  # noqa: E402
