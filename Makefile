@@ -16,15 +16,25 @@ setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when
 WORKERS := -n logical --maxprocesses 8 --dist loadfile
 ARGS ?=
 
+# The packages, and the folders of tests for each; PACKAGE=netlab_course narrows `make quick` to one.
+PACKAGES := netlab netlab_engines netlab_course netlab_classroom netlab_kernel netlab_replication
+TESTS_netlab := base captures commands measure network plots runs theory traffic widgets
+TESTS_netlab_engines := agent engines lab netlink perf protocol sockets
+TESTS_netlab_course := chapters course
+TESTS_netlab_classroom := contest grading
+TESTS_netlab_kernel := kernel
+TESTS_netlab_replication := replication
+QUICK_TESTS := $(if $(PACKAGE),$(addprefix tests/,$(TESTS_$(PACKAGE))) $(PACKAGE),tests $(PACKAGES))
+
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
 	$(BIN)/python -m netlab_course.authoring --check
-	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
+	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests $(PACKAGES) $(wildcard solutions/*.ipynb) $(ARGS)
 
-quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; side by side
+quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; PACKAGE=netlab_course runs the tests of one package
 	@$(MAKE) -j2 --output-sync=target lint unbooted
 
 unbooted:
-	$(BIN)/pytest -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" tests netlab $(ARGS)
+	$(BIN)/pytest -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" $(QUICK_TESTS) $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check

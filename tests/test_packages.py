@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base import packages
-from netlab.base.location import IMPORT_ROOT
+from netlab.base.location import IMPORT_ROOT, PACKAGES
 
 MAX_MODULES = 90
 PROGRAM = """
@@ -55,3 +56,17 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
 def test_a_module_that_is_missing_in_an_installed_package_is_an_error_as_such() -> None:
     with pytest.raises(ModuleNotFoundError, match="netlab_engines.nothing"):
         packages.load("netlab_engines.nothing")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_has_a_page_of_one_screen_whose_modules_exist(package: str) -> None:
+    home = IMPORT_ROOT / package
+    text = (home / "README.md").read_text()
+    assert len(text.splitlines()) <= 40
+    assert f"make quick PACKAGE={package}" in text
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    folder = ""
+    for name in re.findall(r"`([\w/.<>]+)`", "".join(rows)):
+        folder = name.partition("/")[0] if "/" in name else folder
+        places = [home / name.replace("<topic>", "udp_loss"), home / f"{name}.py", home / folder / f"{name}.py"]
+        assert any(place.exists() for place in places), name
