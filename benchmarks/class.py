@@ -152,7 +152,7 @@ def many(place: Path, number: int, jobs: int) -> list[str]:
 
 
 def hand_ins(number: int) -> dict[str, str]:
-    """So many hand-ins, the same each time."""
+    """Return a number of submissions, the same ones each time."""
     chance = random.Random(1)  # noqa: S311 (no secret)
     found = {}
     for each in range(number):
@@ -252,7 +252,7 @@ def timed(
 
 
 def unequal(what: str, graded: Graded, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
-    """Where given and expected points differ."""
+    """Return the differences between given and expected points."""
     given = {
         result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}
         for result in graded.results

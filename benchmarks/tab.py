@@ -42,11 +42,11 @@ SHOWN = """async () => {
 }"""
 IGNORED = "nbval-ignore-output"
 EMPTY: dict[str, dict[str, Any]] = {"code": {"outputs": [], "execution_count": None}}
-"""What a cell of a kind is before it has run."""
+"""The state of a cell before its first run, by kind."""
 RATE_MBPS, ROUND_TRIP_S = 20, 0.04
-"""Of the link that --start opens a page over."""
+"""Properties of the link over which --start opens a page."""
 ROUND_TRIPS = 2
-"""Of a file on a connection of its own: the connection, and the request."""
+"""Round trips for a file on a new connection: the connection, and the request."""
 PART_BYTES = 65_536
 RUN_CELLS = """async most => {
   const app = window.jupyterapp, began = performance.now(), seconds = {};
@@ -67,7 +67,7 @@ RUN_CELLS = """async most => {
 
 
 class Link:
-    """What all answers share: RATE_MBPS."""
+    """A link of RATE_MBPS that all responses share."""
 
     def __init__(self) -> None:
         self._lock, self._free_s = threading.Lock(), 0.0
@@ -189,7 +189,7 @@ def start(address: str, name: str) -> None:
 
 
 def seen(cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a reader sees of a cell's outputs; texts that follow each other are one."""
+    """Return the visible part of a cell's outputs; consecutive texts are joined."""
     found: list[dict[str, Any]] = []
     for output in cell["outputs"]:
         if output["output_type"] != "stream":

@@ -1,1 +1,3 @@
-"""Every published number that the chapters cover, measured again: `rows.replicate`; `report` writes it down, `labs` says how."""
+"""Measurements of every published number that the chapters cover: `rows.replicate` makes them, `report` writes them,
+`labs` defines them.
+"""

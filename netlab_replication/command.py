@@ -1,4 +1,4 @@
-"""`netlab replicate`: measure every published number that the chapters cover, and report all of them side by side."""
+"""`netlab replicate`: measure every published number that the chapters cover, and write a report with all of them."""
 
 import argparse
 import sys
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run everything and write the reports; 0 when every row has its number.
+    """Run everything and write the reports; return 0 if every row has its number.
 
-    Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks something.
+    Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks a requirement.
     """
     from netlab_replication import report, rows
 

@@ -1,4 +1,4 @@
-"""The replication as Markdown, as HTML and as a few lines for a terminal."""
+"""Reports of a replication: Markdown, HTML, and a summary for a terminal."""
 
 from typing import Any
 
@@ -47,12 +47,12 @@ INTRODUCTION = (
 
 
 def markdown(result: Replication) -> str:
-    """The whole report in Markdown."""
+    """Return the report in Markdown."""
     return _filled("report.md.j2", result)
 
 
 def html(result: Replication) -> str:
-    """The whole report as a page of its own."""
+    """Return the report as an HTML page."""
     return _filled("report.html.j2", result)
 
 
@@ -79,7 +79,7 @@ def _labs(result: Replication) -> list[dict[str, Any]]:
 
 
 def _cells(row: Row, notes: list[str]) -> list[str]:
-    """A row's cells; its note joins the others, and equal notes are one."""
+    """Return a row's cells; its note is appended to `notes` unless an equal one is there."""
     given = row.published
     if row.note and row.note not in notes:
         notes.append(row.note)

@@ -1,4 +1,4 @@
-"""The published table, each row with theory, our own measurement and, where needed, a second one that explains it."""
+"""The table of published numbers, each with theory, our own measurement and, if needed, a second one that explains a difference."""
 
 import csv
 import math
@@ -17,14 +17,14 @@ from netlab_replication import labs
 from netlab_replication.measurement import Measurement
 
 UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
-"""How many of a unit are one Mbit/s, one whole, one ms."""
+"""The factor from Mbit/s, fractions and ms to each unit."""
 WORTH_EXPLAINING = 0.03
 EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodput")}
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the published table; numbers in its own unit, None where the cell is empty."""
+    """A row of the table of published numbers, in its own unit; None for an empty cell."""
 
     source: str
     table: str
@@ -43,7 +43,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the report, in the published row's unit."""
+    """A row of the report, in the unit of the published row."""
 
     published: Published
     theory: float | None
@@ -53,23 +53,23 @@ class Row:
 
     @property
     def our_error(self) -> float | None:
-        """Ours against netlab's theory, as a fraction; None without a theory."""
+        """Our relative difference from netlab's theory; None without a theory."""
         return error(self.ours, self.theory)
 
     @property
     def their_error(self) -> float | None:
-        """Theirs against netlab's theory."""
+        """Their relative difference from netlab's theory."""
         return error(self.published.published, self.theory)
 
     @property
     def their_own_error(self) -> float | None:
-        """Theirs against the theory that they give."""
+        """Their relative difference from the theory that they give."""
         return error(self.published.published, self.published.theory)
 
 
 @dataclass(frozen=True)
 class Replication:
-    """The report's content."""
+    """The contents of the report."""
 
     rows: list[Row]
     wall_s: float
@@ -78,7 +78,9 @@ class Replication:
     settings: dict[str, object] = field(default_factory=dict)
 
     def median_errors(self) -> tuple[float, float, int]:
-        """Median of our and of their absolute error where theory holds and both have a number; and how many rows."""
+        """Return the medians of our and of their absolute errors over the rows where theory holds and both have a
+        number, and the number of these rows.
+        """
         both = [
             (abs(row.our_error), abs(row.their_error))
             for row in self.rows
@@ -91,7 +93,7 @@ class Replication:
 
 
 def error(value: float | None, expected: float | None) -> float | None:
-    """Relative error; None where either is missing or nothing is expected.
+    """Return the relative error; None if either value is missing or the expected one is 0.
 
     >>> error(4.798, 4.69) is not None, error(1.0, None), error(0.1, 0.0)
     (True, None, None)
@@ -102,7 +104,7 @@ def error(value: float | None, expected: float | None) -> float | None:
 
 
 def published() -> list[Published]:
-    """All rows of the published table, in its order."""
+    """Return all rows of the published table, in its order."""
     return [
         Published(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
         for row in _table("published.csv")
@@ -115,9 +117,9 @@ def references() -> dict[str, str]:
 
 
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
-    """Measure every row, then, where theirs or ours is off, run the test of the explanation.
+    """Measure every row; then, if their value or ours is off, run the test of the explanation.
 
-    With `only` it is of one source; if `fresh`, what an earlier sweep has measured is measured again. Raises SweepError when runs failed.
+    With `only`, measure a single source; with `fresh`, ignore the results of earlier sweeps. Raises SweepError when runs failed.
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]
@@ -129,7 +131,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
         for number, (_, one) in enumerate(measured)
         if one.again is not None and needs_explanation(rows[number])
     }
-    # fresh=False: the first sweep has just measured some of these scenarios.
+    # fresh=False, because the first sweep has just measured some of these scenarios.
     tests = sweep({number: again for number, (_, again) in doubtful.items()}, progress=progress)
     for number, (one, _) in doubtful.items():
         value = (one.read_again or one.read)(tests[number]) * UNITS[rows[number].published.unit]
@@ -145,7 +147,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
 
 
 def needs_explanation(row: Row) -> bool:
-    """Return whether a value misses theory by more than 3 %, or, without theory, the two values differ by more."""
+    """Return whether a value differs from theory by more than 3 % or, without theory, the two values differ by more."""
     given = row.published
     if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
         return True

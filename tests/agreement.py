@@ -1,4 +1,4 @@
-"""How a number is compared: a failure prints what was expected, what was measured and the tolerance."""
+"""Comparison of numbers: a failure prints the expected number, the measured one and the tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a panel has drawn."""
+"""Checks of the drawing of a panel."""
 
 PATIENCE_S = 20.0
 

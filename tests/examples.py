@@ -6,7 +6,7 @@ from hypothesis import settings
 
 
 def share(number: int) -> int:
-    """So many, or as much less as the profile in force has less than Hypothesis' hundred."""
+    """Return a number of examples, reduced by the ratio of the active profile to Hypothesis' default of a hundred."""
     return max(1, number * settings().max_examples // 100)
 
 

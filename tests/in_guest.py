@@ -20,7 +20,7 @@ def told_by(
     within_s: Sequence[float],
     **words: object,
 ) -> Any:
-    """What the program printed as JSON.
+    """Return the value that the program printed as JSON.
 
     Parameters
     ----------

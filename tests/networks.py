@@ -37,7 +37,7 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-"""What a file may hold where a number or a name belongs."""
+"""Values that a file may have in place of a number or a name."""
 
 
 @st.composite

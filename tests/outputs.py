@@ -20,7 +20,7 @@ _SPACE = re.compile(r"[\s─-]+")
 
 
 def agree(one: object, other: object) -> bool:
-    """Whether two outputs, or parts of them, say the same.
+    """Return whether two outputs, or parts of them, have the same meaning.
 
     >>> agree("delay 94.1490 ms", "delay  94.1482 ms"), agree("4.798 Mbit/s", "4.69 Mbit/s")
     (True, False)

@@ -59,7 +59,7 @@ class Fake:
 
 
 HOST_PARTS = sorted({*host_kernel.NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS})
-"""What a machine's own kernel is asked for."""
+"""The features that a machine's own kernel is asked for."""
 
 
 def kernel_says(
@@ -79,7 +79,7 @@ def kernel_says(
         commands.append(command)
         return subprocess.CompletedProcess(command, returncode, said, stderr)
 
-    # What it says is kept; this answer must not be, beyond the test.
+    # The function caches its answer; use a new cache, which ends with the test.
     monkeypatch.setattr(host_kernel, "refusals", functools.cache(host_kernel.refusals.__wrapped__))
     monkeypatch.setattr(subprocess, "run", run)
     return commands

@@ -1,4 +1,4 @@
-"""What a student tries first: each answer helps."""
+"""First attempts of students: each error message must help."""
 
 from __future__ import annotations
 

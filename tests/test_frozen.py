@@ -1,4 +1,4 @@
-"""What describes a network, a result or a class list cannot be changed behind the back of whoever else holds it."""
+"""Descriptions of networks, results and class lists, which cannot be changed while other code holds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pkgutil
 import pytest
 
 BEING_MADE = {"Laboratory", "Marked", "Matched"}
-"""What is filled in as work goes on."""
+"""Classes whose objects are filled while work continues."""
 
 
 @pytest.mark.parametrize("package", ["netlab.network", "netlab.measure", "netlab_classroom.grading", "netlab.runs"])

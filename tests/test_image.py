@@ -1,4 +1,4 @@
-"""What goes into the image, what a student's server does at its start, and what a trial of the image allows."""
+"""The contents of the image, the start of a student's server, and the limits of a trial of the image."""
 
 from __future__ import annotations
 

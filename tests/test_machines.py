@@ -1,4 +1,4 @@
-"""What describes virtual machines: an appliance that VirtualBox can read, one script for all machines."""
+"""Definitions of virtual machines: an appliance that VirtualBox can read, and one script for all machines."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_without_apt_the_commands_for_the_kernels_need_no_package_of_pythons(set
     }
     assert set(commands) == set(answers)
     for command, answer in answers.items():
-        # As a Python that has nothing of the environment; the compiler is looked for first.
+        # Use a Python without the environment's packages; the compiler is checked first.
         bare = [sys.executable, "-S", "-E", *command.split()]
         environment = {"PATH": os.defpath, "NETLAB_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
         done = subprocess.run(bare, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -141,8 +141,8 @@ def test_what_was_passed_is_still_passed(home: Path, capsys: pytest.CaptureFixtu
         (line,) = [line for line in lines if f"{entry.number:>2}  {entry.title}" in line]
         assert line.endswith(f" {done} of {len(entry.exercises)}")
         total += done
-    # Of the 40 of then, nine exercises have given way to others since. Two are in the chapter on Wi-Fi, which has them when
-    # an update has carried their answers there (tests/course/test_copies.py).
+    # The 40 exercises of that release include nine that have been replaced since. Two are in the chapter on Wi-Fi, which has
+    # them when an update has carried their answers there (tests/course/test_copies.py).
     assert total == 29
     assert record.read_bytes() == before
     progress_store.record("udp_loss", "something-new")

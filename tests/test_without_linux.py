@@ -1,4 +1,4 @@
-"""What is imported, and what is said, on systems that are not Linux; a wheel brings netlab there."""
+"""Imports and error messages on systems that are not Linux, where a wheel installs netlab."""
 
 import subprocess
 import sys

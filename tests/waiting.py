@@ -11,7 +11,7 @@ STEPS = 1200
 
 
 def wait_for(condition: Callable[[], object]) -> bool:
-    """Whether it becomes true; on a busy machine everything takes longer, so the patience is a minute of sleep."""
+    """Return whether a condition becomes true within a minute of sleep, because on a busy machine everything takes longer."""
     for _ in range(STEPS):
         if condition():
             return True

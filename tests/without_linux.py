@@ -52,7 +52,7 @@ def begin(system: str = "win32") -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in MODULES]:
         del sys.modules[name]
     if system == "emscripten":
-        # It is there, without locks.
+        # A browser's `fcntl` exists, but without locks.
         sys.modules["fcntl"] = types.ModuleType("fcntl")
     sys.meta_path.insert(0, _NotThere())
     for module, words in NAMES.items():

@@ -16,7 +16,7 @@ from pathlib import Path
 PROGRAM = Path(__file__).resolve().parent / "bytecode.mjs"
 LIBRARY = "python_stdlib.zip"
 WITH_SOURCE = "netlab-"
-"""What students may look into, and see in a traceback."""
+"""The prefix of modules whose source students may read, and see in a traceback."""
 
 
 def compile_ahead(pyodide: Path, program: str) -> None:

@@ -35,7 +35,7 @@ from netlab_kernel import apt  # noqa: E402 (the kernel's room needs the standar
 
 RELEASE = "trixie"
 BASE = "localhost/netlab-base"
-# As Debian, Docker and the profiles call processors.
+# The names of processors in Debian, Docker and the profiles.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 TAG = "netlab"
 LARGEST_BYTES = 1_200_000_000
@@ -49,7 +49,7 @@ HOME = "/home/jovyan"
 MEMORY_BYTES = 2 << 30
 CPUS = 1.0
 PROCESSES = 512
-# As containerd gives, where this machine allows as much.
+# The limit of containerd, if this machine allows as much.
 OPEN_FILES = min(1 << 20, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 BUNDLES = (Path("/etc/ssl/certs/ca-certificates.crt"), Path("/etc/pki/tls/certs/ca-bundle.crt"))
 # A directory that every Debian has and no package uses: nothing of the bundle stays, not even a place to mount it on.
@@ -179,7 +179,7 @@ def mounted(tag: str) -> Iterator[Path]:
 
 
 def applies(rule: dict[str, Any], machine: str, kernel: tuple[int, ...]) -> bool:
-    """Whether a rule of a profile holds for a container without capabilities on this machine."""
+    """Return whether a rule of a profile holds for a container without capabilities on this machine."""
     only, never = rule.get("includes") or {}, rule.get("excludes") or {}
     least = tuple(int(part) for part in only.get("minKernel", "0.0").split("."))
     return (
@@ -289,7 +289,7 @@ def specification(
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a program in the container: its words, seconds of wall and processor, and the most memory."""
+    """The outcome of a program in the container: its output, seconds of wall-clock and processor time, and its peak memory."""
 
     said: str
     wall_s: float
@@ -366,7 +366,7 @@ def usage(name: str) -> tuple[float, float]:
             cpu_s = int(facts(memory / "cpu.stat")["usage_usec"]) / 1e6
         return used - int(facts(memory / "memory.stat")[idle]), cpu_s
     except (OSError, KeyError, ValueError):
-        # It is not there yet, or no more.
+        # The process has not started yet, or has ended.
         return 0.0, 0.0
 
 
@@ -410,7 +410,7 @@ def look_at_files(rootfs: Path) -> None:
     told = [path for path in rootfs.rglob("*") if path.name in {"solutions", "examiners"} and path.is_dir()]
     told = [path for path in told if "site-packages" not in path.parts]
     require(not told, f"The instructor's files are in the image: {told}.")
-    # Whoever is trusted by the image, Debian's package names.
+    # The image's trusted certificates, with Debian's names.
     debian = certificates(rootfs / "usr/share/ca-certificates")
     require(bool(debian), "The image has no certificates of Debian's.")
     foreign = certificates(rootfs / "etc/ssl") - debian

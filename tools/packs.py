@@ -14,9 +14,9 @@ import bytecode
 
 LIB = "/lib/python3.12"
 SITE = f"{LIB}/site-packages"
-"""Where Pyodide 0.27 looks for Python's own library and for packages."""
+"""The folders in which Pyodide 0.27 looks for Python's own library and for packages."""
 LATER = re.compile(r".*\.dist-info/(RECORD|licenses/.*|LICEN[CS]E.*)")
-"""What nothing in a page reads, and has to be there: the licences."""
+"""Files that must be there although nothing in a page reads them: the licences."""
 ENGINE = ("pyodide.asm.wasm", "pyodide.asm.js")
 
 

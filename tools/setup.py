@@ -131,7 +131,7 @@ def lock_for(minor: int) -> Path:
 
 
 def environment_stamp(minor: int) -> str:
-    """What the environment depends on, as a hash."""
+    """Return a hash of everything on which the environment depends."""
     digest = hashlib.sha256(f"{minor} {ROOT}".encode())
     for path in (lock_for(minor), ROOT / "pyproject.toml"):
         digest.update(path.read_bytes())
@@ -139,7 +139,7 @@ def environment_stamp(minor: int) -> str:
 
 
 def environment_is_ready() -> bool:
-    """Whether the environment is whole and made of the present pins."""
+    """Return whether the environment is complete and made from the current pins."""
     minor = environment_minor()
     return minor is not None and STAMP.exists() and STAMP.read_text() == environment_stamp(minor)
 
@@ -172,7 +172,7 @@ def missing_kernels() -> list[str]:
 
 
 def kernels_of_another_version() -> bool:
-    """Whether netlab was updated since it built the kernels that are here."""
+    """Return whether netlab was updated after it built the installed kernels."""
     return any(map(installed.by_another_version, installed.builds())) or bool(library.builds() and not library.ready())
 
 
@@ -309,7 +309,7 @@ class Environment:
         )
 
     def progress(self) -> tuple[str, float]:
-        """Where it is, in words, and a guess of the seconds that are left."""
+        """Return the state as text, and an estimate of the remaining seconds."""
         lines = Path(self._log.name).read_text(errors="replace").splitlines()
         collected = sum(line.startswith("Collecting ") for line in lines)
         installing = any(line.startswith("Installing collected") for line in lines)
@@ -322,7 +322,7 @@ class Environment:
         )
 
     def running(self) -> bool:
-        """Whether it is still at work."""
+        """Return whether the process is still running."""
         return self._process.poll() is None
 
     def raise_failure(self) -> None:

@@ -31,7 +31,7 @@ LITE = ROOT / "build" / "lite"
 LINK = '<a href="../lite/lab/index.html?path={name}.ipynb">Run this page in your browser</a>. Nothing is installed.'
 # The theme loads a page's scripts at its end; a figure needs this one before.
 OWN_SCRIPT = '<script src="../_static/plotly.min.js"></script>'
-# What axe-core finds in the theme's pages.
+# Corrections of problems that axe-core finds in the theme's pages.
 MENDED = (
     ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Contents">'),

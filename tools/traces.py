@@ -18,7 +18,7 @@ STEP_S = 0.1
 
 @dataclass(frozen=True)
 class Kind:
-    """How a link's rate moves.
+    """The kind of variation of a link's rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The published labs, a module each: how every number that a chapter covers is measured here."""
+"""The published labs, a module for each, with the measurement of every number that a chapter covers."""
 
 from functools import cache
 
@@ -18,5 +18,5 @@ LABS = {
 
 @cache
 def measurements() -> dict[tuple[str, str, str], Measurements]:
-    """All of them, by source, table and setting."""
+    """Return the measurements of all labs, by source, table and setting."""
     return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}

@@ -1,7 +1,7 @@
 """appenzeller: 100 to 400 long TCP flows through a real router's queue of a few packets, at 155 Mbit/s.
 
-The paper says neither the flows' RTTs nor when they started. Here they are spread evenly around 100 ms, with which 155 Mbit/s
-are the 1291 packets that it gives, and over the first 5 s.
+The paper gives neither the flows' RTTs nor their starting times. Here, RTTs are spread evenly around 100 ms, with which
+155 Mbit/s are the 1291 packets of the paper, and starts are spread over the first 5 s.
 """
 
 from netlab.network.link import Link
@@ -15,14 +15,14 @@ RTT_MS = 100
 PAIRS = 10
 START_S = 5.0
 BOTTLENECK = "r1-eth0"
-# How many places the router's queue had, by the number of flows: half, once, twice and three times RTT * C / sqrt(n).
+# The sizes of the router's queue by number of flows: half, one, two and three times RTT * C / sqrt(n).
 QUEUES = {100: (64, 129, 258, 387), 200: (46, 91, 182, 273), 300: (37, 74, 148, 222), 400: (32, 64, 128, 192)}
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:
     near = [f"h{pair}" for pair in range(1, PAIRS + 1)]
     far = [f"h{pair}" for pair in range(PAIRS + 1, 2 * PAIRS + 1)]
-    # From half to one and a half of the mean.
+    # The delays range from a half to one and a half of the mean.
     delays_ms = [RTT_MS / 2 * (0.5 + (pair + 0.5) / PAIRS) for pair in range(PAIRS)]
     links = [
         Link("r1", "r2", rate_mbps=RATE_MBPS, queue_packets=queue_packets),
@@ -39,7 +39,7 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements."""
+    """Return the measurements of each published setting."""
     return {
         ("router", f"{flows} flows and {places} places"): {
             ("all", "utilization"): Measurement(_scenario(flows, places), utilization(BOTTLENECK, RATE_MBPS))

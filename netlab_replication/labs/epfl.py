@@ -1,4 +1,4 @@
-"""epfl: UDP and TCP through routers of 5 Mbit/s in Mininet, so rates count as tc counts them."""
+"""epfl: UDP and TCP through routers of 5 Mbit/s in Mininet, so rates have the framing of tc."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BOTTLENECK_MBPS = 5.0
 QUEUE = 100
 # The values of Mininet's enable_red: 30 to 35 kB in packets of 1500 bytes; above the upper threshold it drops every packet.
 RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-# Drops few at a time, so that losses are random.
+# This RED drops few packets at a time, so that losses are random.
 GENTLE_RED = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
 NEAR_MS = 300
 UNLIMITED: dict[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
@@ -27,7 +27,7 @@ MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
 
 
 def _seconds(offered_mbps: float) -> float:
-    """Long enough for a number, short enough for a report: the more datagrams a second, the fewer seconds."""
+    """Return a duration in s that is precise enough, but shorter the more datagrams a second there are."""
     return 60 if offered_mbps <= BOTTLENECK_MBPS else 30
 
 
@@ -85,7 +85,7 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
             scenario("even"),
         )
         if sum(offered) < BOTTLENECK_MBPS / 2:
-            # Nothing is lost, and no loss is published.
+            # No packet is lost, and no loss rate is published.
             continue
         found[src, "loss"] = Measurement(
             scenario(),
@@ -112,7 +112,7 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
     left = BOTTLENECK_MBPS - offered * theory.udp_wire_bytes(1000) / 1000
     shares = [float(share) for share in theory.udp_shares_mbps([first_mbps, second_mbps], BOTTLENECK_MBPS)]
     tcp = theory.tcp_goodput_limit_mbps(left) if left > 0 else None
-    # Between the two, TCP is neither alone with what is left nor silent, and no formula here covers it.
+    # Between these cases, TCP neither has the rest of the link to itself nor is silent, and no formula covers it.
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
     def number(flow: str, expected: float | None) -> Measurement:
@@ -146,7 +146,7 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
         traffic = [Udp(*ends(pair), rate_mbps=rate) for pair, rate in offered.items()]
         return Scenario(_two_routers(limited_access), traffic, duration_s=120 if heavy else 600, interval_s=1)
 
-    # Overloaded access links would clock out the datagrams of both on grids in the ratio 1 : 10, which lock in phase.
+    # Overloaded access links would send the datagrams of both flows periodically in the ratio 1 : 10, which lock in phase.
     base, other = scenario(not heavy), scenario(heavy)
     wire = theory.udp_wire_bytes(1000) / 1000
     routes = base.topology.routes([("h1", "h4"), ("h2", "h3")])
@@ -216,7 +216,7 @@ def _connections() -> Measurements:
 
 
 def _delayed(aqm: str, h1_ms: float) -> Topology:
-    """Three PCs whose acknowledgements are late: 300 ms for both flows, for h1's also what is above."""
+    """Return three PCs with delayed acknowledgements: 300 ms for both flows, and for h1 the rest of `h1_ms`."""
     options = {"red": RED, "gentle red": GENTLE_RED, "fifo": {}}[aqm]
     shape = {"aqm": "red" if "red" in aqm else "fifo", "aqm_options": options}
     return of_links(
@@ -241,7 +241,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
         "whether both lose at once: with a RED that drops fewer at a time a second run has {value:.0f} kbit/s.",
     }[congestion]
     test = scenario(seed=2) if congestion == "reno" else scenario("gentle red")
-    # The link is not full, and this RED drops many at a time: neither synchronized nor random.
+    # The link is not full, and this RED drops many packets at a time, so losses are neither synchronized nor random.
     return {
         (src, "goodput"): Measurement(
             scenario(), goodput(f"{src}-h3 {congestion}", 60), float(share), sentence, test, holds=False
@@ -251,7 +251,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
 
 
 def _two_bottlenecks() -> Measurements:
-    """Two routers' links of 5 Mbit/s one after the other, and 150 ms on the way out of each host (`epfl` figure 3)."""
+    """Measure two routers' links of 5 Mbit/s one after the other, with 150 ms on the way out of each host (`epfl` figure 3)."""
     slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
     topology = of_links(
         Link("h1", "r1", delay_ms=150, reverse={"delay_ms": 0}),
@@ -315,7 +315,7 @@ def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, An
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements."""
+    """Return the measurements of each published setting."""
     alone = _udp_alone(5)
     tcp = Scenario(topologies.three_pcs(queue_packets=QUEUE), [Tcp("h1", "h3")], duration_s=60, interval_s=1)
     framed = Scenario(

@@ -1,6 +1,6 @@
-"""hifi: how few places keep 62.5 Mbit/s 98 % full, searched for in Mininet-HiFi with many TCP flows over 87 ms.
+"""hifi: the shortest queues that keep 62.5 Mbit/s 98 % full, found by a search in Mininet-HiFi with many TCP flows over 87 ms.
 
-A row is a queue at which the search ended (the median of three), so 98 % are the published utilization.
+A row is the queue length that the search found (the median of three), so the published utilization is 98 %.
 """
 
 from netlab import theory
@@ -35,7 +35,7 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements; Reno, of whose kind the rule speaks, in the place of BIC, which is not built in."""
+    """Return the measurements of each published setting; Reno, to which the rule applies, replaces BIC, which netlab's kernels lack."""
     found: Settings = {}
     read = utilization(BOTTLENECK, RATE_MBPS)
     for flows, places in QUEUES.items():

@@ -26,7 +26,7 @@ def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_byte
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements."""
+    """Return the measurements of each published setting."""
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(WINDOW_BYTES), 20)
     far = {count: _scenario(count, 20, window_bytes=WINDOW_BYTES) for count in (1, 8)}

@@ -1,4 +1,4 @@
-"""siit: two notebooks and a cable of 100 Mbit/s, a real wire, so rates count as Ethernet does; then 802.11g between them."""
+"""siit: two notebooks and a real cable of 100 Mbit/s, so rates have Ethernet's framing; then 802.11g between them."""
 
 from netlab import theory
 from netlab.network.link import Link
@@ -10,7 +10,9 @@ from netlab_replication.measurement import IPERF_PAYLOAD_BYTES, Measurement, Mea
 SEND_BUFFER_BYTES = 212_992
 """The default send buffer of a UDP socket in Linux (`net.core.wmem_default`)."""
 TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
-"""Measured: the packets that a connection (two segments of 64 kB, TCP small queues) and a UDP socket keep in their host's queue."""
+"""The measured numbers of packets that a connection (two segments of 64 kB, TCP small queues) and a UDP socket keep in
+their host's queue.
+"""
 
 
 def _wire(delay_ms: float) -> Topology:
@@ -20,12 +22,12 @@ def _wire(delay_ms: float) -> Topology:
 
 def _window(window_bytes: int) -> Measurements:
     def scenario(delay_ms: float) -> Scenario:
-        # The lab had switched segmentation offload off.
+        # The lab had disabled segmentation offload.
         frame_by_frame = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5)
         return Scenario(_wire(delay_ms), [frame_by_frame, flow], duration_s=10)
 
-    # The RTT of a full segment and its acknowledgement, which is longer than that of a ping of 56 bytes.
+    # Use the RTT of a full segment and its acknowledgement, which is longer than that of a ping of 56 bytes.
     rtt_ms = theory.segment_rtt_ms(_wire(8).path_hops("h1", "h2"), framing="ethernet")
     whole_bytes = window_bytes // theory.MSS_BYTES * theory.MSS_BYTES
     expected = theory.windowed_goodput_mbps(float(whole_bytes), 100, rtt_ms, framing="ethernet")
@@ -42,7 +44,7 @@ def _window(window_bytes: int) -> Measurements:
 
 
 def _beside(udp_flows: int) -> Measurement:
-    """TCP and UDP from one host: their sockets wait for room in its own interface's queue, and nothing is lost."""
+    """Measure TCP and UDP from one host: their sockets wait for room in its own interface's queue, and nothing is lost."""
     udp = Udp(
         "h1",
         "h2",
@@ -52,7 +54,7 @@ def _beside(udp_flows: int) -> Measurement:
         send_buffer_bytes=SEND_BUFFER_BYTES,
     )
     flows: list[Traffic] = [*[udp] * udp_flows, Tcp("h1", "h2")]
-    # A full line carries whole frames of both kinds; how many of each decides by a per cent at most.
+    # A full link carries whole frames of both kinds; their numbers change the result by at most a per cent.
     held = [*[UDP_HELD_PACKETS] * udp_flows, TCP_HELD_PACKETS]
     payloads = [*[IPERF_PAYLOAD_BYTES] * udp_flows, theory.MSS_BYTES]
     frames = [
@@ -66,7 +68,7 @@ def _beside(udp_flows: int) -> Measurement:
 
 
 def _air(*, short_preamble: bool) -> Scenario:
-    # Their router served 802.11b and g; "RTS/CTS threshold 250 bytes". 11 Mbit/s is the fastest rate that both understand.
+    # Their router served 802.11b and g ("RTS/CTS threshold 250 bytes"); 11 Mbit/s is the highest rate that both understand.
     options = {
         "protection": "rts",
         "protection_rate_mbps": 11,
@@ -93,7 +95,7 @@ def _wireless() -> Measurements:
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements."""
+    """Return the measurements of each published setting."""
     limit = theory.tcp_goodput_limit_mbps(100, framing="ethernet")
     plain = Scenario(_wire(0.1), [Tcp("h1", "h2")], duration_s=10)
     return {

@@ -1,4 +1,4 @@
-"""simpleperf: nine hosts, links of 40, 30 and 20 Mbit/s in a row, iperf and a tool of the lab's own, in Mininet."""
+"""simpleperf: nine hosts, links of 40, 30 and 20 Mbit/s in a row, iperf and the lab's own tool, in Mininet."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 
 
 def portfolio(shared_limit: bool = False) -> Topology:
-    """The nine hosts; with `shared_limit`, packets in flight count against a queue's limit, as they do in Mininet's netem."""
+    """Return the nine hosts; with `shared_limit`, packets in flight count against a queue's limit, as in Mininet's netem."""
     if not shared_limit:
         return topologies.portfolio()
     return topologies.portfolio(
@@ -66,7 +66,7 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
 
 
 def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
-    """A ping, then a transfer of 25 s, alone on a path."""
+    """Measure a ping, then a transfer of 25 s, alone on a path."""
 
     def scenario(network: Topology) -> Scenario:
         traffic: list[Traffic] = [Ping(src, dst, count=25), Tcp(src, dst, start_s=6, duration_s=SECONDS)]
@@ -107,7 +107,7 @@ def _link(name: str) -> Measurements:
 def _together(
     pairs: Sequence[str], shares_mbps: Sequence[float], streams: Sequence[int] | None = None, shared: bool = True
 ) -> Measurements:
-    """Transfers of 25 s side by side, each with a ping."""
+    """Measure simultaneous transfers of 25 s, each with a ping."""
     why = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
 
     def scenario(network: Topology, duration_s: float) -> Scenario:
@@ -146,7 +146,7 @@ def _together(
 
 
 def measurements() -> Settings:
-    """Each published setting's measurements."""
+    """Return the measurements of each published setting."""
     whole = portfolio()
     small = portfolio(shared_limit=True)
     l2, l3 = (theory.tcp_goodput_limit_mbps(PORTFOLIO_LINKS[name][0]) for name in ("L2", "L3"))

@@ -34,7 +34,7 @@ class Lock:
 
 @pytest.mark.parametrize("ctrl_c_before", range(3))
 def test_ctrl_c_leaves_no_lock_taken(ctrl_c_before: int) -> None:
-    """Whoever runs there needs its lock to finish."""
+    """The workers need their locks to finish."""
     taken = itertools.count()
     locks = [Lock(taken, ctrl_c_before) for _ in range(3)]
     running: list[futures.Future[None]] = [futures.Future() for _ in locks]

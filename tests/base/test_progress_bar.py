@@ -1,4 +1,4 @@
-"""How far something is: in a page, and beside processes that are killed."""
+"""Progress bars in a notebook's page, and with processes that are killed."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_users_with_directories_of_their_own_take_cpus_of_their_own(
 def test_who_cannot_see_others_locks_does_not_always_begin_with_the_same_cpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in containers: forty users, each alone with their locks, share two CPUs."""
+    """Forty users in containers, none of whom sees another's locks, share two CPUs."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     first = []
     for user in range(40):

@@ -26,7 +26,7 @@ def picture(page: Path, target: Path, width: int, height: int) -> Path:
 
 
 def words(page: Path, name: str) -> str:
-    """What stands in the page's element of that name when its scripts have run."""
+    """Return the text of the page's element with this id after its scripts have run."""
     shown = _run(page, "--dump-dom", f"--user-data-dir={page.parent / 'profile'}")
     found = re.search(rf'<pre id="{name}">(.*?)</pre>', shown, re.DOTALL)
     assert found is not None, shown[-2000:]

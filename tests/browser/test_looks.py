@@ -1,4 +1,4 @@
-"""What figures look like in a browser, on a white and on a dark page: against pictures that a person has looked at.
+"""The look of figures in a browser, on a white and on a dark page: comparison with pictures that a person has checked.
 
 NETLAB_NEW_LOOKS=1 writes new pictures into tests/data/looks; look at them before you commit them.
 """

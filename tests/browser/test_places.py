@@ -96,6 +96,6 @@ def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
     browser.go(f"{jupyterlab}lab/tree/stale.ipynb")
     in_sight(browser, "stale.ipynb")
     browser.until(f"{NOTEBOOK}.widgets[0]?.model.outputs?.length === 1")
-    # As after a run: JupyterLab shows no widget of a notebook that was made elsewhere.
+    # Trust the widget, which a run would do: JupyterLab shows no widget of a notebook from elsewhere.
     browser.value(f"({NOTEBOOK}.widgets[0].model.trusted = true)")
     browser.until("document.querySelector('.jp-OutputArea-output')?.textContent.includes('Run this cell again')")

@@ -1,4 +1,4 @@
-"""What the tests of all chapters' checks share."""
+"""Functions for the tests of all chapters' checks."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
         if isinstance(check, Number) and not check.measured:
             found += [f"{cell.id}: {number}" for number in _numbers(above) if _is_answer(number, check)]
         if isinstance(check, Function):
-            # One worked number is given on purpose; the formula itself must not stand there.
+            # The text gives a worked number on purpose, but it must not contain the formula.
             found += [f"{cell.id}: the last hint stands above" for hint in check.hints[-1:] if hint in above]
         for output in cell.get("outputs", ()):
             above += "\n" + output.get("text", "") + output.get("data", {}).get("text/plain", "")

@@ -1,4 +1,4 @@
-"""What holds for the checks of every chapter; what is one chapter's own stands in its folder."""
+"""Properties of the checks of every chapter; tests of a single chapter are in its folder."""
 
 from __future__ import annotations
 

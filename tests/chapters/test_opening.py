@@ -1,4 +1,4 @@
-"""How a notebook opens its chapter."""
+"""Opening of a chapter by its notebook."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Checks:
 
 @pytest.fixture
 def begin(monkeypatch):
-    """What opens a package with settings and checks, and without a panel."""
+    """Return the function that opens a package with settings and checks, and without a panel."""
     numbers = OwnNumbers({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})
     parts = {"": {"__path__": []}, ".settings": {"NUMBERS": numbers}, ".check": {"Checks": Checks}}
     for part, names in parts.items():

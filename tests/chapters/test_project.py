@@ -1,4 +1,4 @@
-"""What the worked project quotes beside its own runs."""
+"""Numbers that the worked project quotes together with its own runs."""
 
 from __future__ import annotations
 

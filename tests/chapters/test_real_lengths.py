@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def lengths_differ(topic: str) -> bool:
-    """Whether a chapter asks for the clock; the others' runs have one length, which nbval runs."""
+    """Return whether a chapter's runs depend on the clock; those of other chapters have one duration, which nbval tests."""
     sources = (ROOT / "netlab_course" / "chapters" / topic).glob("*.py")
     return any(re.search(r"\blasting\b|\bclock\(\)", source.read_text()) for source in sources)
 
 
 SOLUTIONS = sorted(path for path in (ROOT / "solutions").glob("[0-9]*.ipynb") if lengths_differ(path.stem[3:]))
-# Before netlab's chapters are imported: some lengths are settled then.
+# Code that runs before netlab's chapters are imported, because some durations are fixed then.
 REAL_LENGTHS = "import netlab_engines\nnetlab_engines.clock = lambda: 'real'"
 
 

@@ -1,4 +1,4 @@
-"""What `netlab doctor` finds."""
+"""The findings of `netlab doctor`."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monke
 
 
 def native_section() -> str:
-    """What doctor says of the native engine, in one line."""
+    """Return doctor's section on the native engine as one line."""
     return " ".join(" ".join(doctor.lines("Native engine", doctor_report.native(), 100)).split())

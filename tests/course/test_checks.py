@@ -1,4 +1,4 @@
-"""What a check cell says to right, wrong, odd and missing answers."""
+"""Messages of a check cell about right, wrong, odd and missing answers."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_percentage_and_the_other_share_are_told_apart() -> None:
 
 @pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2, 1 / 4.798])
 def test_a_half_a_double_and_a_reciprocal_are_not_certified(answer: float) -> None:
-    """Who meets one of these by a guess learns the direction and the kind of factor, not how to compute the answer."""
+    """A guess of one of these numbers gets the direction and the kind of factor, not the way to compute the answer."""
     told = said(NUMBER.judge(answer))
     assert "too large" in told or "too small" in told
     assert not any(word in told for word in ("twice", "half", "reciprocal", "exactly"))

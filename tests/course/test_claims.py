@@ -1,4 +1,4 @@
-"""What a chapter's text says of its runs: it is printed as it stands, and a chapter that its runs refute does not build."""
+"""Claims of a chapter's text about its runs: their text is printed as it is, and a chapter with a wrong claim does not build."""
 
 from __future__ import annotations
 

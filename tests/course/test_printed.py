@@ -1,4 +1,4 @@
-"""What is left of many printed lines."""
+"""Output of functions that print many lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a student has passed so far."""
+"""The record of the exercises that a student has passed."""
 
 from __future__ import annotations
 

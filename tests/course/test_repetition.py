@@ -32,7 +32,7 @@ def checks(token: str) -> list[Any]:
     ]
 
 
-# What a token draws is the scenario's numbers; how an answer is judged is the same for every token.
+# A token changes the numbers of the scenario, but not the way in which an answer is judged.
 CHECKS = checks("")
 
 
@@ -42,7 +42,7 @@ class FakeRun:
 
 
 def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | None = None) -> pd.DataFrame:
-    """What `nl.repeat` might have returned: numbers drawn at random, a row for each flow and seed."""
+    """Return a table as from `nl.repeat`, with random numbers, a row for each flow and seed."""
     described = scenario or check.scenario()
     numbers = np.random.default_rng(1)
     runs: dict[Any, Any] = {}

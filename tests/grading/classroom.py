@@ -190,7 +190,7 @@ UNREADABLE = dict.fromkeys(OF, ("unreadable", 0))
 
 
 def hostile(victim: Path) -> list[Pupil]:
-    """Those who want points, or harm, by other ways; `victim` is a directory with what must stay as it is."""
+    """Return students who try to get points, or to do harm, by other means; `victim` is a directory that must not change."""
 
     def steals(path: str) -> str:
         return LIMIT + f"return float(open({path!r}).read().split()[0])"
@@ -500,7 +500,7 @@ def _huge(path: Path) -> None:
 
 
 def honest() -> list[Pupil]:
-    """Those who did what was asked, more or less."""
+    """Return students who did the exercises, more or less."""
     return [
         _answering("right_as_taught", {}, {}),
         _answering(

@@ -35,7 +35,7 @@ class Unwalled:
         pass
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """As `Sandbox.work`."""
+        """Do what `Sandbox.work` does."""
         return [_outcome(exercise, answer) for exercise in exercises]
 
 
@@ -45,7 +45,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     pid = os.fork()
     if pid == 0:
         try:
-            # What has the functions that make runs is imported anew: there they are the runner's.
+            # Import modules that contain functions for runs again: there, these are the runner's.
             for name in [
                 name for name in sys.modules if name.startswith(("netlab_course.chapters.", "netlab.runs.replications"))
             ]:
@@ -92,7 +92,7 @@ def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, 
 def lost_by_the_solution(
     chapter: Master, token: str, *, with_numbers: bool = False
 ) -> dict[str, tuple[str, float, list[str]]]:
-    """What the solution's answers in code lose with the numbers of a token: nothing, where the chapter is right.
+    """Return the points that the solution's answers in code lose with the own numbers of a token: none, if the chapter is right.
 
     `with_numbers` leaves out what is the same for every token: answers that neither use own numbers nor need what does.
     """
@@ -111,7 +111,7 @@ def lost_by_the_solution(
 
 
 def tokens(chapter: Master, number: int) -> list[str]:
-    """So many tokens with figures that differ, or as many as there are."""
+    """Return tokens with different numbers, as many as asked for or as there are."""
     seen: dict[str, str] = {}
     for place in range(MOST_TRIES * number):
         own: SimpleNamespace = authoring.opened(chapter.source, f"t{place}").own

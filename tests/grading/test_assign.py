@@ -1,4 +1,4 @@
-"""What a class is given: numbers of everybody's own, and nothing of the instructor's."""
+"""The notebooks for a class: own numbers for each student, and nothing of the solutions."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_another_chapter_or_class_does_not_overwrite_the_tokens(sample: Master, 
 
 
 def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
-    """What students install is made from `netlab` alone: no solution, no model answer, no examiner."""
+    """Students install `netlab` alone: without solutions, model answers and marking schemes."""
     listed = subprocess.run(
         [sys.executable, "-c", "import setuptools; print('\\n'.join(setuptools.find_packages(include=['netlab*'])))"],
         capture_output=True, text=True, check=True, cwd=ROOT,

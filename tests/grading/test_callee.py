@@ -71,13 +71,13 @@ def test_connections_share_a_class_unless_they_are_apart(serve: Callable[..., by
 
 
 class Silent:
-    """It hears acknowledgements, and not the start."""
+    """A class that defines on_ack, but not on_start."""
 
     def on_ack(self, flow: Any, ack: Any) -> None: ...
 
 
 def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
-    """What comes with the start (the size of a segment) it may need later."""
+    """The methods may later need data of the start (the size of a segment)."""
     for own, heard in ((Counted, ["on_start"]), (Silent, ["on_start", "on_ack"])):
         with (
             at_the_gate(lambda ear, own=own: callee.serve(ear, [own])) as ear,

@@ -183,7 +183,7 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
 
 
 def test_moodle_takes_the_table(lesson: Lesson) -> None:
-    """As its import reads it: a known key in each line, and points that are a number or nothing."""
+    """Moodle's import needs a known key in each row, and points that are a number or empty."""
     entries = {name: Entry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
     graded = Graded(lesson.chapter, entries, lesson.graded.results)
     rows = list(csv.DictReader(io.StringIO(reports.moodle_csv(graded))))
@@ -192,7 +192,7 @@ def test_moodle_takes_the_table(lesson: Lesson) -> None:
 
 
 def test_canvas_takes_the_table(lesson: Lesson) -> None:
-    """As its importer reads it: Student first, ID second, the SIS columns, Section last before the points; then what is possible."""
+    """Canvas's import needs Student first, ID second, the SIS columns, Section last before the points; then what is possible."""
     rows = list(csv.reader(io.StringIO(reports.canvas_csv(lesson.graded))))
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00_sample"]
     assert "Points Possible" in rows[1][0] and float(rows[1][5]) == 11
@@ -261,7 +261,7 @@ def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(les
 
 
 def _nbval(notebooks: Path, place: Path, names: list[str]) -> str:
-    """What pytest says over these notebooks, in a kernel that finds the sample chapter, which no installation has."""
+    """Return pytest's output for these notebooks, in a kernel that finds the sample chapter, which no installation has."""
     site = place / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(

@@ -128,7 +128,7 @@ def test_points_for_words_do_not_outlive_the_words(
 ) -> None:
     assert cli.main(words) == 0
     review = tmp_path / "out" / "review.csv"
-    # As a spreadsheet in Norway or Germany saves it.
+    # Save the file like a spreadsheet in Norway or Germany.
     rows = list(csv.DictReader(review.open()))
     rows[0].update(points="1,5", comment="Größer")
     with review.open("w", encoding="cp1252") as file:

@@ -1,4 +1,4 @@
-"""What is alike is said once, quickly, and without a word against honest work."""
+"""Flags for similar answers: found quickly, reported once, and never for honest work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of an answer."""
+"""Feedback about an answer."""
 
 from __future__ import annotations
 

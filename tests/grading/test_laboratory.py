@@ -1,4 +1,4 @@
-"""What a student's code may have measured: what is described, never what could read or write beside it."""
+"""Experiments that student code may request: descriptions of networks, never access to other data."""
 
 from __future__ import annotations
 

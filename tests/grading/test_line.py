@@ -33,7 +33,7 @@ def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
 
 
 def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was sent in part would leave both waiting, and cost the student the answer."""
+    """A partial message would block both sides, and cost the student the answer."""
     monkeypatch.setattr(line, "LOOK_S", 0.01)
     ours, theirs = socket.socketpair()
     read = bytearray()

@@ -1,4 +1,4 @@
-"""What an answer gets of the provided cells: all that it needs, and no more."""
+"""The provided code that an answer gets: all that it needs, and no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a student's code may see of netlab, without a guest."""
+"""The part of netlab that student code may see, without a guest."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_an_answer_in_a_cell_below_the_stub_is_taken_and_said() -> None:
 
 
 def test_an_answer_in_a_cell_of_another_id_is_taken_and_said() -> None:
-    """Of several the last; one alone is not called several."""
+    """The last of several cells is taken; a single cell is not called several."""
     first, last = (Cell(name, "code", f"goodput_mbps = {number}") for number, name in enumerate(("a", "b")))
     one = take("x = 1", first)
     assert one.source == first.source and one.notes == (

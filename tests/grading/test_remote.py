@@ -104,7 +104,7 @@ EXERCISE = {
 
 
 def measured(answer: str) -> tuple[Any, Laboratory]:
-    """What an answer that makes runs with classes of its own hands over, and the laboratory that made them."""
+    """Return the result of an answer that makes runs with its own classes, and the laboratory that made them."""
     laboratory = Laboratory("1")
 
     def reply(asked: Any, line: Any) -> Any:

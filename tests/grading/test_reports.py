@@ -1,4 +1,4 @@
-"""What comes out of grading, made of three hand-ins without a guest."""
+"""Reports for three submissions, without a guest."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_form
 
 
 def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:
-    """Where nobody has an address, all are in it under their own names."""
+    """If nobody has an address, all students are in the table under their own names."""
     assert not reports.without_address(graded)
     nobody = {name: replace(entry, columns={}) for name, entry in graded.entries.items()}
     without = replace(graded, entries={**graded.entries, "ben": nobody["ben"]})
@@ -243,7 +243,7 @@ def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for
 def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
     graded: Graded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a file that is not there or cannot be read nobody knows what its student has to read."""
+    """A missing or unreadable file does not show what its student should read again."""
     monkeypatch.setattr(reports, "_headings", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
     anna, ben, cleo = (reports.feedback_html(graded, result) for result in graded.results)
     wrong = [mark for mark in graded.results[1]["exercises"] if mark["status"] in ("failed", "not attempted")]

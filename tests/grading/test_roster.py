@@ -1,4 +1,4 @@
-"""Whose a file is: class lists and folders as learning platforms make them."""
+"""Assignment of files to students, with class lists and folders as learning platforms make them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hand_in(place: Path, *names: str | bytes) -> Path:
 
 
 def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path) -> None:
-    """What `assign` writes must find the folders as well as what Moodle wrote."""
+    """The class list of `assign` must find the same folders as Moodle's."""
     given = tmp_path / "participants.csv"
     given.write_text("Username;First name;Last name;Email address\ns1;Eva;Eng;eva@example.org\n", encoding="utf-8-sig")
     written = tmp_path / "class.csv"
@@ -183,7 +183,7 @@ def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None
 
 
 def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: Path) -> None:
-    """Those of docs/how-to/grade.md, Hand out; Canvas's own come back in its table."""
+    """These are the columns in docs/how-to/grade.md, Hand out; Canvas's own columns appear in its table again."""
     given = tmp_path / "class.csv"
     columns = [
         "name",

@@ -1,4 +1,4 @@
-"""What is said of an answer that fails, without a guest."""
+"""Messages about an answer that fails, without a guest."""
 
 from __future__ import annotations
 

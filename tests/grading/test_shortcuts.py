@@ -102,7 +102,7 @@ def flagged(mark: Marked, source: str) -> set[str]:
 
 @pytest.mark.parametrize("topic", CHAPTERS)
 def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> None:
-    """It may change the queue that is judged: each condition is refused, unless the exercise asks for a command."""
+    """A command may change the judged queue, so each condition is refused, unless the exercise asks for a command."""
     for check in master.find(topic, ROOT).edition().checks.values():
         if isinstance(check, Measurement) and not check.commands:
             run = object.__new__(Run)

@@ -104,7 +104,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
         take_artifacts(folder)
 
 
-# Of a run ---------------------------------------------------------------------------------------------------
+# Files of a run
 
 
 def test_a_run_has_its_files_by_name(engine: Leaves, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def _text_beside(path: Path) -> str:
     return (_directory(path) / "a.txt").read_text()
 
 
-# Of a command -----------------------------------------------------------------------------------------------
+# Files of a command
 
 
 def test_a_command_says_which_files_it_saves() -> None:

@@ -161,7 +161,9 @@ def test_a_finished_transfers_goodput_is_its_bytes_over_its_completion_time(
 
 
 def test_a_late_starter_shares_the_time_of_those_that_started_with_it() -> None:
-    """It had the link for a quarter of the time, so its goodput is a quarter of the link's, not all of it; one frame more."""
+    """The late flow had the link for a quarter of the time, so its goodput is a quarter of the link's, and not all of
+    it; plus one frame.
+    """
     early = [0.5 + FRAME_S * k for k in range(1, 113)]
     late = [0.5 + FRAME_S * k for k in range(113, 151)]
     run = measured(["tcp", "tcp"], [early, late])

@@ -114,7 +114,7 @@ def test_nothing_received_is_a_loss_of_one_and_no_delay() -> None:
 
 
 def test_what_a_full_socket_dropped_is_no_loss_of_the_network() -> None:
-    """Of 500 datagrams 400 were received and 60 found the socket full, so the network lost 40."""
+    """The receiver got 400 of 500 datagrams and its socket dropped 60, so the network lost 40."""
     flow = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(500, 400, receiver_drops=60)]).flows.iloc[0]
     assert flow.loss_rate == pytest.approx(0.08)
     assert (flow.received_datagrams, flow.receiver_drops) == (400, 60)

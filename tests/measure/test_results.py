@@ -78,7 +78,7 @@ def test_the_contract_has_its_tables_and_columns() -> None:
 
 
 def test_numbers_are_numbers_even_in_an_empty_table() -> None:
-    """So that arithmetic works before anything was measured."""
+    """Arithmetic must work before anything was measured."""
     flows = frame([], TABLES["flows"])
     assert all(pd.api.types.is_numeric_dtype(flows[name]) for name in TABLES["flows"] if name not in TEXT)
     assert math.isnan(frame([{"flow": "a"}], TABLES["flows"]).goodput_mbps[0])

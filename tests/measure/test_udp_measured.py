@@ -1,4 +1,4 @@
-"""What a full socket drops is no loss of the network, in a real run."""
+"""Drops of a full socket, which are not losses of the network, in a real run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a link: described, read, checked, planned."""
+"""Changes of links: description, reading, checks, plans."""
 
 import inspect
 import json
@@ -52,7 +52,7 @@ def test_fields_hold_for_both_directions_unless_reverse_says_otherwise():
 
 
 def test_each_link_has_its_own_two_directions():
-    """As `Topology.hops` counts them, the first link's too."""
+    """Directions are numbered as in `Topology.hops`, also those of the first link."""
     network = nl.topologies.dumbbell(pairs=2)
     hops = network.hops()
     for link in network.links:

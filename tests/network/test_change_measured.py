@@ -128,7 +128,7 @@ def test_a_link_that_goes_down_loses_what_is_on_it_and_tcp_goes_on_when_it_is_up
     assert measured.flows.timeouts[0] >= 1
     assert measured.flows.retransmits[0] > 50
     lost = measured.pings[measured.pings.rtt_ms.isna()]
-    # Those of the two seconds, and those that stood in the queue when it was cut.
+    # The lost pings are those of the two seconds, and those in the queue when the link went down.
     assert 20 <= len(lost) <= 23
     assert lost.t_s.min() > 4.8
     assert lost.t_s.max() < 7
@@ -206,7 +206,7 @@ def test_a_link_may_get_a_rate_and_lose_it(engine):
         engine=engine,
     )
     assert by_second(measured)[[1, 3, 5]] == pytest.approx([30, limit(4), 30], rel=0.01)
-    # It has a queue from then on.
+    # The link has a queue from then on.
     assert measured.queues[measured.queues.interface == "r1-eth1"].t_s.min() == pytest.approx(2, abs=0.11)
 
 

@@ -36,7 +36,7 @@ def test_an_unknown_control_is_refused_with_those_that_there_are() -> None:
 
 @pytest.mark.pocket
 def test_the_table_has_what_the_kernel_has_and_each_carries_data() -> None:
-    """What the running kernel lists, row for row; and a flow with each, over a queue that marks for those that need it."""
+    """The running kernel lists each row of the table; a flow with each one crosses a queue that marks for those that need it."""
     traffic: list[nl.Tcp | nl.Command] = [
         nl.Command("h1", "sysctl -n net.ipv4.tcp_available_congestion_control"),
         *(nl.Tcp("h1", "h2", congestion=name) for name in CONGESTION_CONTROLS),

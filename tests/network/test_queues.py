@@ -187,7 +187,7 @@ def test_an_unknown_discipline_raises(name: Any) -> None:
     ],
 )
 def test_the_arguments_for_tc(aqm: str, options: dict[str, Any], arguments: str) -> None:
-    """Those of the other disciplines are in the tests of shaping."""
+    """The tests of shaping cover the other disciplines."""
     assert disciplines.qdisc(aqm, QueueSpec(10, queue_packets=100, options=options)).words == arguments
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.pocket
 ROOM_PACKETS = 50
 FRAME_BYTES = 1514
 
-# What a link says, and what the kernel then says of its queue. CoDel keeps times in units of 1.024 us.
+# The link's fields, and the queue's settings that the kernel then reports. CoDel keeps times in units of 1.024 us.
 SAID: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "fifo": ({}, {"limit": ROOM_PACKETS}),
     "red": (
@@ -80,7 +80,7 @@ print(json.dumps(found))
 
 
 def test_every_discipline_takes_what_it_is_told() -> None:
-    """One router with a link for each; what the kernel then says of its queues."""
+    """A router has a link for each discipline; the kernel reports the settings of its queues."""
     hosts = {f"h{number}": aqm for number, aqm in enumerate(SAID, start=1)}
     links = [
         nl.Link(
@@ -109,7 +109,7 @@ def test_every_discipline_takes_what_it_is_told() -> None:
 
 
 def queue_of(run: nl.Run, after_s: float = 5) -> Any:
-    """What the bottleneck's queue of one pair held, a row for each sample."""
+    """Return the contents of the bottleneck's queue of one pair, a row for each sample."""
     return run.queues[(run.queues.interface == "r1-eth1") & (run.queues.t_s > after_s)]
 
 

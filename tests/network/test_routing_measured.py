@@ -1,4 +1,4 @@
-"""What the guest's own routes do: parallel links, hosts with several addresses, networks of a hundred hosts."""
+"""Routes in the guest: parallel links, hosts with several addresses, networks of a hundred hosts."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ HOSTS = ["h1", "h2"]
 
 
 def mistakes(**link: Any) -> list[str]:
-    """What is wrong with two hosts on a link with these fields."""
+    """Return the mistakes in two hosts with a link with these fields."""
     try:
         return nl.Topology(HOSTS, links=[nl.Link("h1", "h2", **link)]).problems()
     except ScenarioError as error:

@@ -26,7 +26,7 @@ WHITE, DARK = "#ffffff", "#111111"
 
 
 def contrast(one: str, other: str) -> float:
-    """As WCAG 2.1 has it: the ratio of relative luminances."""
+    """Return the contrast by WCAG 2.1: the ratio of relative luminances."""
 
     def luminance(colour: str) -> float:
         channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -55,7 +55,7 @@ def test_a_nodes_name_has_a_contrast_of_four_and_a_half_on_its_node() -> None:
 
 
 def test_a_students_line_and_area_are_seen_on_white_and_on_the_dark_page() -> None:
-    """As exercises ask for them: `figure.add_hline(y=...)`, `figure.add_hrect(y0=..., y1=..., opacity=0.2)`."""
+    """The exercises ask for `figure.add_hline(y=...)` and `figure.add_hrect(y0=..., y1=..., opacity=0.2)`."""
     shapes = pio.templates["netlab"].layout.shapedefaults
     assert min(contrast(shapes.line.color, page) for page in (WHITE, DARK)) >= 3.0
     assert shapes.fillcolor in theme.COLOURS

@@ -1,4 +1,4 @@
-"""One small source of the replication, measured for real."""
+"""A small source of the replication, with a real measurement."""
 
 from __future__ import annotations
 

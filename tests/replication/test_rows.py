@@ -26,7 +26,7 @@ def test_every_scenario_and_check_is_valid() -> None:
 
 
 def test_every_source_has_a_reference_and_a_lab() -> None:
-    """Who reads a short name finds what it stands for."""
+    """Readers must be able to look up each short name."""
     assert {row.source for row in rows.published()} == set(rows.references()) == set(labs.LABS)
     assert all(len(reference) > 40 for reference in rows.references().values())
 

@@ -1,4 +1,4 @@
-"""What decides a number decides the key under which its run is kept; what sweeps make of the cache is tested with them."""
+"""The key of a cached run: everything that determines a number changes it. (The tests of sweeps cover the use of the cache.)"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def hashes(sources: Path) -> str:
 
 
 def changes(sources: Path, before: str, path: Path) -> bool:
-    """Whether a line more in this file makes another hash."""
+    """Return whether an additional line in this file changes the hash."""
     text = path.read_text()
     path.write_text(text + "\n# more\n")
     try:
@@ -83,7 +83,7 @@ def test_a_change_in_what_decides_a_figure_changes_the_key(sources: Path, before
 
 @pytest.mark.parametrize("file", ["netlab_course/checks.py", "netlab/runs/scenario.py", "netlab/theory/tcp.py"])
 def test_a_change_in_what_only_speaks_of_numbers_does_not(sources: Path, before: str, file: str) -> None:
-    """What a scenario becomes is in its plan, which is part of the key."""
+    """Changes of a scenario's meaning are visible in its plan, which is part of the key."""
     assert not changes(sources, before, sources / file)
 
 

@@ -1,4 +1,4 @@
-"""What `run` does with whatever engine it has."""
+"""`run` with different engines."""
 
 from __future__ import annotations
 

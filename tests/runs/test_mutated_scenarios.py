@@ -73,7 +73,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def mutate(document: Any, chance: random.Random) -> None:
-    """One mistake, wherever it falls."""
+    """Put a random mistake into a document."""
     everything = list(places(document))
     home, name = chance.choice(everything)
     other, there = chance.choice(everything)
@@ -93,7 +93,7 @@ def mutate(document: Any, chance: random.Random) -> None:
 
 
 def requests_of(plan: AgentPlan) -> Requests:
-    """What the library kernel gets of a plan."""
+    """Return the requests that the library kernel gets for a plan."""
     without = hosts_ever_without_offload(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     return make_requests(plan, ip_lines, queueing, memory_bytes=1 << 28, start_s=START_S, machine_sysctls={})
@@ -117,7 +117,7 @@ def test_a_scenario_with_any_mistakes_ends_in_sentences_or_in_a_plan() -> None:
         else:
             planned += 1
             json.dumps(plan, allow_nan=False)
-            # What the library kernel is asked for, where it can make it.
+            # Make the library kernel's requests if it supports the plan.
             with contextlib.suppress(NotHereError):
                 requests_of(agent_plan(plan, "virtual"))
     assert planned > NUMBER / 20 and refused > NUMBER / 2

@@ -37,7 +37,7 @@ TCP = nl.Tcp("h1", "h2")
 
 
 def mistakes(words: Any) -> list[str]:
-    """What `from_dict` says about a scenario's words."""
+    """Return the mistakes that `from_dict` reports."""
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_dict(words)
     return caught.value.problems

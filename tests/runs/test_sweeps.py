@@ -30,7 +30,7 @@ PATIENCE_S = 60.0
 
 
 def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
-    """One UDP flow; the fake engine delivers all of it."""
+    """Return a scenario with one UDP flow; the fake engine delivers all of it."""
     return nl.Scenario(TOPOLOGY, [nl.Udp("h1", "h2", rate_mbps=rate_mbps)], duration_s=10, **settings)
 
 
@@ -121,7 +121,7 @@ class StuckEngine(FakeEngine):
 
 @contextmanager
 def interrupted_after(*events: threading.Event) -> Iterator[None]:
-    """One Ctrl-C once all these things have happened."""
+    """Press Ctrl-C once when all these events have happened."""
     noticed = threading.Event()
 
     def handler(_signal: int, _frame: object) -> None:
@@ -244,7 +244,7 @@ def test_prune_removes_what_was_used_longest_ago(log: Path) -> None:
 
 
 def test_one_failure_leaves_the_others(log: Path) -> None:
-    """One error at the end names what failed and holds what finished, which is kept as well."""
+    """A single error at the end names the failed runs and holds the finished ones, which are also cached."""
     engine = FakeEngine(log, fails_above_mbps=2)
     with pytest.raises(SweepError, match="1 of 3 runs failed.*\n.*fast: 9 Mbit/s is too much") as caught:
         nl.sweep({"slow": udp(1), "fast": udp(9), "middle": udp(2)}, engine=engine)
@@ -347,7 +347,7 @@ def test_interruption_of_a_single_run_is_told_in_a_sentence(log: Path, monkeypat
 
 
 def test_interruption_leaves_none_of_the_sweeps_own_threads(log: Path) -> None:
-    """What had begun is cancelled, what had not never begins."""
+    """Runs that have started are cancelled, and the others never start."""
     engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
     with interrupted_after(first_done.event, engine.stuck), pytest.raises(SweepInterrupted, match="1 of 4 runs"):
         nl.sweep([udp(1), udp(2), udp(3), udp(4)], engine=engine, progress=first_done)
@@ -365,7 +365,7 @@ def test_progress_counts_runs_and_those_from_the_cache(log: Path) -> None:
 
 
 def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a worker with another kernel or netlab measured is returned, but never taken for this machine's."""
+    """The result of a worker with another kernel or netlab is returned, but not cached as this machine's."""
     engine = FakeEngine(log)
     real = sweeps._measure
     monkeypatch.setattr(sweeps, "_measure", lambda *words: ("elsewhere", real(*words)[1]))
@@ -374,7 +374,7 @@ def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeyp
 
 
 def test_a_sweep_without_a_writable_cache_still_runs(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It warns that the next one will take as long."""
+    """A warning says that the next sweep will take as long."""
     monkeypatch.setenv("NETLAB_CACHE", "/proc/no-such-place")
     with pytest.warns(UserWarning, match="will not be there the next time.*NETLAB_CACHE"):
         assert len(nl.sweep([udp(1)], engine=FakeEngine(log))) == 1

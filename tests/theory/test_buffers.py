@@ -27,7 +27,7 @@ def test_more_room_never_hurts_and_arrays_keep_their_shape():
     bounds = theory.many_flows_utilization(rooms, 1291, 100)
     assert bounds.shape == rooms.shape and bounds[0] == 0 and (np.diff(bounds) > 0).all()
     assert type(theory.many_flows_utilization(100, 1291, 100)) is float
-    # One more flow of four hundred changes the rule by sqrt(401 / 400).
+    # From four hundred flows to 401, the rule changes by sqrt(401 / 400).
     ratio = theory.many_flows_queue_packets(100, 100, 400) / theory.many_flows_queue_packets(100, 100, 401)
     assert ratio == pytest.approx(math.sqrt(401 / 400))
 

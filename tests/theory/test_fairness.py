@@ -25,7 +25,7 @@ def test_fair_rates_of_the_collapse_network_are_the_published_ones():
 
 
 def test_a_parking_lot_by_hand():
-    """One long flow over n links of rate c beside n short ones: max-min c/2, proportional c/(n+1)."""
+    """A long flow over n links of rate c with n short ones: max-min c/2, proportional c/(n+1)."""
     links = dict.fromkeys(range(3), 6.0)
     routes = {"long": [0, 1, 2], "a": [0], "b": [1], "c": [2]}
     assert theory.max_min_mbps(links, routes) == pytest.approx(dict.fromkeys(routes, 3.0))

@@ -1,4 +1,4 @@
-"""What a formula does not accept is a sentence; what it accepts keeps its shape."""
+"""Invalid parameters of a formula give a message; results have the shape of the parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def calls(formula: Callable[..., Any]) -> Iterator[dict[str, Any]]:
 
 
 def is_plain(value: object) -> bool:
-    """Whether this is several numbers, and no link that is a tuple with names."""
+    """Return whether a value is a plain list, tuple or array, and not a tuple with names such as a hop."""
     return type(value) in (list, tuple, np.ndarray)
 
 
@@ -107,7 +107,7 @@ def test_a_number_that_makes_no_sense_is_told_by_its_own_name(formula):
 
 
 def least(formula: Callable[..., Any]) -> Iterator[tuple[str, float]]:
-    """What a formula's page allows of a parameter at least: its name and the number before "or more"."""
+    """Yield the lower bounds in a formula's docstring: the parameter's name and the number before "or more"."""
     parameters = re.split(
         r"\n *(?:Returns|Examples|Raises)\n", (inspect.getdoc(formula) or "").partition("Parameters")[2]
     )[0]

@@ -42,7 +42,7 @@ def test_what_is_out_of_range_is_refused(call: object) -> None:
 @pytest.mark.pocket
 @pytest.mark.parametrize("delay_ms", [100, 300, 1000])
 def test_the_kernel_fills_a_long_path_as_the_formula_says(delay_ms: float) -> None:
-    """One way only, so the delay is the RTT: the SYN takes one, its answer none, and the first data arrive after another."""
+    """The delay is one way, so it is the RTT: the SYN takes one, its answer none, and the first data arrive after another."""
     link = nl.Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=1000, reverse={"delay_ms": 0})
     run = nl.run(nl.Topology(["h1", "h2"], links=[link]), [nl.Tcp("h1", "h2")], duration_s=8)
     active_s = 8 - 2 * delay_ms / 1000

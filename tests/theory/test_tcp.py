@@ -37,7 +37,7 @@ def test_the_constant_for_random_loss_comes_out_of_a_simulated_sawtooth():
     p, rng = 1e-4, np.random.default_rng(1)
     level, segments, rounds = 1 / p, 0.0, 0.0
     for gap in rng.exponential(1 / p, 40_000):
-        # Of V = W**2 / 2 a round takes a W-th part of a segment: the time to climb is the difference of the windows.
+        # With V = W**2 / 2, a round takes 1 / W of a segment, so the time to climb is the difference of the windows.
         rounds += math.sqrt(2 * (level + gap)) - math.sqrt(2 * level)
         segments += gap
         level = (level + gap) / 4

@@ -43,7 +43,7 @@ def test_drawing_it_many_times_gives_as_many_collisions_per_acknowledgement() ->
 
 
 def test_udp_approaches_the_rate_of_the_slowest_medium_and_half_of_the_fastest() -> None:
-    """What does not depend on the rate weighs 8 % at 6 Mbit/s and 45 % at 54."""
+    """The parts of a frame's time that do not depend on the rate are 8 % at 6 Mbit/s and 45 % at 54."""
     assert theory.wifi_udp_limit_mbps(1472, {"rate_mbps": 6}) / 6 == pytest.approx(0.877, abs=0.005)
     assert theory.wifi_udp_limit_mbps(1472) / 54 == pytest.approx(0.554, abs=0.005)
 

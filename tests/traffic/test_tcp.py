@@ -1,4 +1,4 @@
-"""What a TCP flow may be told."""
+"""The fields of a TCP flow."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_beat_that_comes_late_makes_up_for_a_little_only(panel, clock):
 
 
 class Loop:
-    """What a panel asks of a thread's loop; `pass_s` lets time pass, and calls what was to be called."""
+    """A fake event loop; `pass_s` lets time pass, and calls scheduled functions."""
 
     def __init__(self, clock):
         self._clock, self._calls = clock, []
@@ -194,7 +194,7 @@ def test_beats_that_come_in_time_or_a_little_late_let_no_picture_out_and_make_no
 def test_it_plays_on_where_beats_come_in_another_thread_s_loop(panel, clock, loop, monkeypatch):
     panel.play()
     panel.beat.value += 1
-    # Of a page that was loaded anew: the loop before calls nothing any more, or still does.
+    # After a reload of the page, the earlier loop calls nothing any more, or still does.
     other = Loop(clock)
     monkeypatch.setattr(live_panel, "_running_loop", lambda: other)
     panel.beat.value += 1

@@ -23,7 +23,7 @@ panel = nl.widgets.live(network, [nl.Tcp("h1", "h2")], first_s=1)
 
 
 class Page:
-    """What stands in a browser."""
+    """A fake of the browser's page."""
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient, in_subshell: bool) -> None:
         self.manager, self.client = manager, client
@@ -82,7 +82,7 @@ class Page:
         self.heard(wanted)
 
     def send(self, name: str, **data: Any) -> None:
-        """What a widget's view sends."""
+        """Send a message of a widget's view."""
         message = self.client.session.msg("comm_msg", {"comm_id": self.models[name], "data": data})
         if self.subshell is not None:
             message["header"]["subshell_id"] = self.subshell

@@ -1,4 +1,6 @@
-"""What every chapter imports and starts with: a page runs it while the student reads, and what it imports is compiled when it is made."""
+"""The imports and first steps of every chapter: a page runs them while the student reads, and they are compiled when
+the page is built.
+"""
 
 import netlab as nl
 

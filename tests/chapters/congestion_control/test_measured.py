@@ -1,4 +1,4 @@
-"""What the chapter says of windows and losses, measured against theory with stated tolerances."""
+"""The chapter's statements on windows and losses, measured against theory with stated tolerances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the chapter's prose says, measured again with other seeds and settings."""
+"""The statements in the chapter's prose, measured again with other seeds and settings."""
 
 from __future__ import annotations
 

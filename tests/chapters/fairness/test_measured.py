@@ -45,7 +45,7 @@ def test_a_queue_for_each_flow_is_max_min_fair_and_the_check_says_so() -> None:
 
 
 def test_three_connections_are_fair_by_connection_and_unfair_by_host() -> None:
-    """What the page quotes of five draws."""
+    """The page quotes these results of five draws."""
     by_host, by_connection = [], []
     for seed in range(1, 6):
         starts_s = np.random.default_rng(seed).uniform(0, 5, 2).round(2)

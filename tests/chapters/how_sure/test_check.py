@@ -39,7 +39,7 @@ def chapter() -> Any:
 
 
 def table(chapter: Any, queue: str, loss_rate: float, seeds: range, offset: float = 0.0) -> pd.DataFrame:
-    """What `nl.repeat` returns: each seed brings its own luck to every queue, and a little that is the queue's."""
+    """Return a table as from `nl.repeat`: each seed adds the same random part to every queue, and a small part of the queue's own."""
     luck = [SCATTER * np.sin(7 * seed) + 0.0002 * np.cos(11 * seed + offset) for seed in seeds]
     found = pd.DataFrame({"seed": list(seeds), "loss_rate": [loss_rate + each for each in luck]})
     found.attrs["scenario"] = chapter.settings.candidate(chapter.own, queue).to_dict()
@@ -95,7 +95,7 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
 
 
 def test_half_widths_put_together_are_told_where_the_third_queue_had_luck_in_its_few_runs(chapter: Any) -> None:
-    """Of five runs the third queue has the lower mean; seed by seed it loses more than the second."""
+    """The third queue has the lower mean in its five runs, but seed by seed it loses more than the second."""
     found = {**tables(chapter), "C": table(chapter, "C", SECOND + 0.0005, range(6, 8))}
     losses = {queue: each["loss_rate"] for queue, each in found.items()}
     assert losses["C"].mean() < losses["A"].mean()

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.library
 
 @pytest.mark.parametrize(("kind", "load"), [("one size", 0.5), ("one size", 0.8), ("mixed sizes", 0.5)])
 def test_the_mean_delay_is_pollaczeks_and_khinchines(kind: str, load: float) -> None:
-    """One run of 40 s: hundreds of relaxation times, so a scatter of 3 % at most."""
+    """A run of 40 s is hundreds of relaxation times, so its scatter is 3 % at most."""
     run = nl.run(experiments.KINDS[kind][0](load, 40))
     agrees("mean delay (ms)", experiments.mean_delay_ms(run), experiments.theory_ms(kind, load), relative=0.08)
     assert run.flows["loss_rate"].max() < 0.001, "only what is on its way at the end"
@@ -81,7 +81,7 @@ def simulated_ms(*, empty: bool, same_number: bool, reps: int = 1500) -> float:
     load, service_ms, length_ms = 0.95, settings.SERVICE_MS, 2000.0
 
     def work_ms(arrivals_ms: NDArray[np.float64], before_ms: float = 0.0) -> NDArray[np.float64]:
-        """What waits in the queue when each packet comes (Lindley's recursion)."""
+        """Return the work in the queue when each packet comes (Lindley's recursion)."""
         steps = np.concatenate([[0.0], np.cumsum(service_ms - np.diff(arrivals_ms))])
         return np.asarray(np.maximum(steps - np.minimum.accumulate(steps), steps + before_ms))
 

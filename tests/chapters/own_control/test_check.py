@@ -149,10 +149,10 @@ SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
     ("windows", "holds"),
     [
         (SAWTOOTH, True),
-        ([67] * 36, False),  # It never grows: delivered // window.
-        ([93, 51, 81, 63, 55, 97] * 6, False),  # It doubles for each RTT.
-        ([98, 82, 56, 402, 68, 122] * 6, False),  # It adds bytes.
-        ([34 * 1.0167**step for step in range(42)], False),  # It adds a hundredth of the window.
+        ([67] * 36, False),  # The window never grows: delivered // window.
+        ([93, 51, 81, 63, 55, 97] * 6, False),  # Doubles for each RTT.
+        ([98, 82, 56, 402, 68, 122] * 6, False),  # Adds bytes.
+        ([34 * 1.0167**step for step in range(42)], False),  # Adds a hundredth of the window.
     ],
 )
 def test_aimd_adds_one_segment_for_each_rtt(windows: list[float], holds: bool) -> None:

@@ -22,7 +22,7 @@ def test_fixed_windows_lie_where_littles_law_says() -> None:
 
 @pytest.mark.parametrize("rate_mbps", [5, 10, 20])
 def test_a_small_window_waits_for_two_frames(rate_mbps: float) -> None:
-    """What theory leaves out, at three rates."""
+    """Theory leaves this difference out; it is measured at three rates."""
     agrees("longer (ms)", experiments.longer_ms(rate_mbps), 2 * 1514 * 8 / rate_mbps / 1000, relative=0.05)
 
 

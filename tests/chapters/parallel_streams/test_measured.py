@@ -1,4 +1,4 @@
-"""What K connections buy (`lab9`, `simpleperf` case 5, `epfl` D1): measurement against theory, with stated tolerances.
+"""The gain of K connections (`lab9`, `simpleperf` case 5, `epfl` D1): measurement against theory, with stated tolerances.
 
 Which connection a loss hits is luck. Where shares of single connections are compared, several runs with different starting
 moments are averaged, and the tolerance says what luck is left.

@@ -78,7 +78,7 @@ def begun_at(network: nl.Topology, congestion: str, seed: int, seconds: float) -
 
 
 def test_the_labs_three_settings_are_alike_at_other_moments() -> None:
-    """What the page quotes of five draws: goodputs of 4.7 or 4.8 Mbit/s in all three, and these RTTs."""
+    """The page quotes these results of five draws: goodputs of 4.7 or 4.8 Mbit/s in all three settings, and these RTTs."""
     marks = {"aqm": "red", "aqm_options": {**settings.LAB_RED, "ecn": True}}
     cases: tuple[tuple[dict[str, Any], str, tuple[int, int]], ...] = (
         ({"queue_packets": settings.LONG_QUEUE_PACKETS}, "cubic", (2156, 2172)),

@@ -105,7 +105,7 @@ def test_transfers_in_the_other_direction_are_said_to_go_there() -> None:
 
 
 LATE_PAGES = [3, 5, 1, 4, 6, 2, 3, 5]
-"""Of sixty, for each of eight seeds: 6.0 ± 2.3 %, and a handshake fails in 5.9 % at a loss of 3 %."""
+"""Numbers of late pages out of sixty, for eight seeds: 6.0 ± 2.3 %; a handshake fails in 5.9 % at a loss of 3 %."""
 
 
 def finding(own: Any, shares: Any, verdict: str = "inside") -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the chapter says of its measurements holds, with stated bounds."""
+"""The chapter's statements on its measurements, with stated bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the chapter's figures show; no kernel is needed."""
+"""The contents of the chapter's figures, without a kernel."""
 
 from __future__ import annotations
 

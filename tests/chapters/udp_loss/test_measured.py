@@ -1,4 +1,4 @@
-"""What a link counts, and a sender that overloads it (`epfl` section 1, `siit`), against theory with stated tolerances."""
+"""Framing of a link, and a sender that overloads it (`epfl` section 1, `siit`), against theory with stated tolerances."""
 
 from __future__ import annotations
 

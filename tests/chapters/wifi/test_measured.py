@@ -1,4 +1,4 @@
-"""What the chapter's prose says, measured again."""
+"""The statements in the chapter's prose, measured again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def test_the_possible_settings_of_the_lab_lie_around_its_figure() -> None:
 
 
 def simulated_mbps(*, stops: bool) -> float:
-    """What two saturated senders get by 802.11's rules, or where a busy medium counts as a slot of the other's backoff."""
+    """Return the goodput of two saturated senders by 802.11's rules; with `stops` false, a busy medium counts as a slot
+    of the other's backoff.
+    """
     chance = random.Random(1)  # noqa: S311 (no secret)
     bits = 8 * LONGEST_BYTES
     exchange_us = bits / theory.wifi_udp_limit_mbps(LONGEST_BYTES) - 7.5 * 9

@@ -17,7 +17,7 @@ from netlab.commands import cli
 from netlab_course.new_chapter.command import LONGEST_NAME, create
 
 ROOT = Path(__file__).parents[3]
-# What a chapter's tests and the linters need of a clone.
+# The parts of a clone that a chapter's tests and the linters need.
 PARTS = (
     *PACKAGES, "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/agreement.py", "tests/outputs.py",
     "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
@@ -26,7 +26,7 @@ PARTS = (
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """As much of this repository as a chapter needs."""
+    """Return a clone with the parts of this repository that a chapter needs."""
     root = tmp_path / "clone"
     for part in PARTS:
         (root / part).parent.mkdir(parents=True, exist_ok=True)

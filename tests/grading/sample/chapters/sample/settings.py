@@ -1,4 +1,4 @@
-"""What the sample chapter measures on."""
+"""The network and own numbers of the sample chapter."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ MOST_PROBES = 30
 
 
 def network(rate_mbps: float, queue_packets: int) -> Topology:
-    """One sender, one receiver, one slow link."""
+    """Return one sender, one receiver and one slow link."""
     return topologies.dumbbell(pairs=1, rate_mbps=rate_mbps, delay_ms=1, queue_packets=queue_packets)

@@ -1,4 +1,4 @@
-"""How the sample chapter is marked."""
+"""The marking scheme of the sample chapter."""
 
 from netlab_course.chapters.sample.check import Probe
 from netlab_classroom.grading.examiner import Exercise, Words
