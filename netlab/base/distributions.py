@@ -56,7 +56,9 @@ PACKAGES = {
     **dict.fromkeys(("sysctl", "ps", "pgrep", "pkill", "top", "watch", "free", "vmstat"), _PROCESSES),
     **dict.fromkeys(("killall", "pstree", "fuser"), _packages("psmisc")),
     "hostname": _packages("hostname", arch="inetutils", alpine="busybox"),
-    "iptables": _packages("iptables", "iptables-nft", "iptables-nft"),
+    **dict.fromkeys(
+        ("iptables", "iptables-save", "iptables-restore"), _packages("iptables", "iptables-nft", "iptables-nft")
+    ),
     "nft": _packages("nftables"),
     "ping": _PING,
     "tracepath": _PING | {DEBIAN: "iputils-tracepath"},

@@ -1,5 +1,6 @@
-"""The small replacements of sudo, sysctl and hostname, run here as they are."""
+"""The small replacements of programs, run here as they are."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from netlab_engines.agent import stand_ins
 SETTING = "net.ipv4.ip_forward"
 
 
-def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
+def run(name: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     line = ["sh", "-c", stand_ins.text_of(name, name), name, *words]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=20)
+    return subprocess.run(line, env=os.environ | variables, capture_output=True, text=True, check=False, timeout=20)
 
 
 def value_of(setting: str) -> str:
@@ -78,3 +79,70 @@ def test_options_that_a_replacement_lacks_are_rejected(words: list[str]) -> None
     done = run(*words)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{words[0]}: netlab's replacement does not support '{words[1]}'. It supports ")
+
+
+@pytest.mark.parametrize(
+    ("name", "script"), [pair for programs in stand_ins.PLACES.values() for pair in programs.items()]
+)
+def test_a_shell_can_read_every_program(name: str, script: str) -> None:
+    text = stand_ins.text_of(name, script)
+    shell = text.partition("\n")[0].removeprefix("#!")
+    read = subprocess.run([shell, "-n"], input=text, capture_output=True, text=True, check=False, timeout=20)
+    assert (read.returncode, read.stderr) == (0, "")
+
+
+@pytest.fixture
+def path_with_ip(tmp_path: Path) -> str:
+    """Return a search path with an `ip` that prints its words."""
+    own = tmp_path / "ip"
+    own.write_text("#!/bin/sh\necho ip $*\n")
+    own.chmod(0o755)
+    return f"{tmp_path}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ifconfig d 10.0.0.1", "addr add 10.0.0.1/8 brd + dev d"),
+        ("ifconfig d 172.16.0.1", "addr add 172.16.0.1/16 brd + dev d"),
+        ("ifconfig d 192.168.0.1", "addr add 192.168.0.1/24 brd + dev d"),
+        ("ifconfig d 10.0.0.1 netmask 255.255.240.0", "addr add 10.0.0.1/20 brd + dev d"),
+        ("route add -net 9.0.0.0 gw 10.0.0.2", "route add 9.0.0.0/8 via 10.0.0.2"),
+        ("route add -net 9.0.0.0 netmask 255.240.0.0 gw 10.0.0.2", "route add 9.0.0.0/12 via 10.0.0.2"),
+        ("brctl setfd b 2.5", "link set dev b type bridge forward_delay 250"),
+        ("brctl setageing b 30", "link set dev b type bridge ageing_time 3000"),
+    ],
+)
+def test_lengths_and_times_are_those_of_ip(line: str, told: str, path_with_ip: str) -> None:
+    done = run(*line.split(), PATH=path_with_ip)
+    assert done.returncode == 0 and f"ip {told}" in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "line", ["ifconfig d 10.0.0.1 netmask 255.x.0.0", "route add -net 9.0.0.0 netmask 255.x.0.0", "brctl setfd b 1s"]
+)
+def test_a_mask_or_a_time_that_is_none_is_rejected_before_anything_changes(line: str, path_with_ip: str) -> None:
+    done = run(*line.split(), PATH=path_with_ip)
+    assert (done.returncode, done.stdout) == (2, "") and "does not support" in done.stderr
+
+
+def test_routes_are_shown_with_masks(tmp_path: Path) -> None:
+    own = tmp_path / "ip"
+    own.write_text("#!/bin/sh\necho 'default via 10.0.0.2 dev d'\necho '10.0.0.0/20 dev d proto kernel metric 7'\n")
+    own.chmod(0o755)
+    shown = run("route", "-n", PATH=f"{tmp_path}:{os.environ['PATH']}").stdout.splitlines()
+    assert [" ".join(line.split()) for line in shown[2:]] == [
+        "0.0.0.0 10.0.0.2 0.0.0.0 UG 0 0 0 d",
+        "10.0.0.0 0.0.0.0 255.255.240.0 U 7 0 0 d",
+    ]
+
+
+@pytest.mark.parametrize("name", ["iptables", "iptables-restore"])
+def test_a_missing_variant_of_iptables_is_named_with_its_package(name: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", stand_ins.text_of(name, "iptables"), name],
+        env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False, timeout=20,
+    )  # fmt: skip
+    own = name.replace("iptables", "iptables-nft")
+    packages = "iptables (Debian, Ubuntu, openSUSE, Alpine) or iptables-nft (Fedora, Arch)"
+    assert (done.returncode, done.stderr) == (1, f"{name}: this machine has no {own}; its package is {packages}.\n")

@@ -1,9 +1,9 @@
 """Replacements for programs that Mininet calls and a machine may lack: shell scripts over `ip`, `tc` and `bridge`.
 
-They come last in the search path, so the machine's own program is used where there is one. Two kinds come first: programs
-of Open vSwitch, which a guest does not have, and iptables, whose older variant needs parts that the pocket kernel lacks.
-A replacement knows a part of the real program's options. It rejects all others with one line that names what it supports and
-the package of the real program. There is no replacement for iperf: its script names the packages only.
+Most come last in the search path, so the machine's own program is used where there is one. Some come first: programs of Open
+vSwitch, which a guest does not have, and, on the pocket kernel, iptables, whose older variant needs parts that this kernel lacks,
+sudo and mn. A replacement knows a part of the real program's options. It rejects all others with one line; the line names what the
+replacement supports and the package of the real program. There is no replacement for iperf: its script names the packages only.
 """
 
 import os
@@ -46,7 +46,9 @@ reject() {{
     exit 2
 }}
 """
-"""The beginning of each replacement, after its first line. A script sets `supported` and calls `reject`."""
+"""The beginning of each program of `PACKAGES`, after its first line. A script sets `supported` and calls `reject`."""
+WITH_NETMASKS = ("ifconfig", "route")
+"""The scripts that use the functions of netmasks.sh."""
 
 
 class _Version:
@@ -105,10 +107,11 @@ def install(directory: str) -> str:
 
 
 def text_of(name: str, script: str) -> str:
-    """Return the text of a program: its script, with a header where a package has the real program."""
+    """Return the text of a program: its script, with a header where a package has the real program, and with shared functions."""
     first, _, rest = (SCRIPTS / f"{script}.sh").read_text().partition("\n")
     header = HEADER.format(name=name, packages=packages_of(name)) if name in PACKAGES else ""
-    return f"{first}\n{header}{rest}"
+    functions = (SCRIPTS / "netmasks.sh").read_text() if script in WITH_NETMASKS else ""
+    return f"{first}\n{header}{functions}{rest}"
 
 
 def is_missing(program: str) -> bool:

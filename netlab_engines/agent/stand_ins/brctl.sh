@@ -4,6 +4,7 @@ supported="addbr, delbr, addif, delif, stp, setageing, setfd, sethello, setmaxag
 hairpin, show, showmacs, showstp and --version"
 need() { [ "$1" -eq "$2" ] || reject "$line"; }
 centiseconds() { awk -v s="$1" 'BEGIN { if (s !~ /^[0-9]+([.][0-9]+)?$/) exit 1; printf "%d", s * 100 }' || reject "$line"; }
+set_time() { time=$(centiseconds "$3") || exit; ip link set dev "$1" type bridge "$2" "$time"; }
 on() { case $1 in on|yes|1) echo 1 ;; off|no|0) echo 0 ;; *) reject "$line" ;; esac; }
 field() { sed -n "s/.* $1 \([^ ]*\).*/\1/p"; }
 names() { sed 's/^[0-9]*: \([^:@]*\).*/\1/'; }
@@ -50,10 +51,10 @@ case $command in
         shift
         for port; do ip link set dev "$port" nomaster || exit 1; done ;;
     stp) need $# 2; state=$(on "$2") || exit; ip link set dev "$1" type bridge stp_state "$state" ;;
-    setageing) need $# 2; time=$(centiseconds "$2") || exit; ip link set dev "$1" type bridge ageing_time "$time" ;;
-    setfd) need $# 2; time=$(centiseconds "$2") || exit; ip link set dev "$1" type bridge forward_delay "$time" ;;
-    sethello) need $# 2; time=$(centiseconds "$2") || exit; ip link set dev "$1" type bridge hello_time "$time" ;;
-    setmaxage) need $# 2; time=$(centiseconds "$2") || exit; ip link set dev "$1" type bridge max_age "$time" ;;
+    setageing) need $# 2; set_time "$1" ageing_time "$2" ;;
+    setfd) need $# 2; set_time "$1" forward_delay "$2" ;;
+    sethello) need $# 2; set_time "$1" hello_time "$2" ;;
+    setmaxage) need $# 2; set_time "$1" max_age "$2" ;;
     setbridgeprio) need $# 2; ip link set dev "$1" type bridge priority "$2" ;;
     setpathcost) need $# 3; bridge link set dev "$2" cost "$3" ;;
     setportprio) need $# 3; bridge link set dev "$2" priority "$3" ;;

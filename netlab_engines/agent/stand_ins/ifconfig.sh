@@ -3,15 +3,7 @@
 supported="no options, -a, DEVICE, and after a device: up, down, ADDRESS, ADDRESS/LENGTH, inet, netmask, broadcast, add, del, \
 hw ether, mtu, txqueuelen, promisc, arp, multicast and allmulti, the last four also with a minus"
 show() {
-    { ip -o -4 addr show $1; echo; ip -s -o link show $1; } | awk '
-        function mask(bits,   text, i, byte) {
-            for (i = 0; i < 4; i++) {
-                byte = bits >= 8 ? 255 : bits <= 0 ? 0 : 256 - 2 ^ (8 - bits)
-                text = text (i ? "." : "") byte
-                bits -= 8
-            }
-            return text
-        }
+    { ip -o -4 addr show $1; echo; ip -s -o link show $1; } | awk "$mask_in_awk"'
         function human(bytes,   unit, i) {
             split("B KiB MiB GiB TiB", unit)
             for (i = 1; bytes >= 1024 && i < 5; i++) bytes /= 1024
@@ -54,15 +46,6 @@ show() {
             print ""
         }'
 }
-length_of() {
-    bits=0
-    for part in $(echo "$1" | tr . ' '); do
-        case $part in *[!0-9]*) reject "netmask $1" ;; esac
-        while [ "$part" -gt 0 ]; do bits=$((bits + part % 2)); part=$((part / 2)); done
-    done
-    echo $bits
-}
-by_class() { first=${1%%.*}; if [ "$first" -lt 128 ]; then echo 8; elif [ "$first" -lt 192 ]; then echo 16; else echo 24; fi; }
 case $# in
     0) show up; exit ;;
     1)

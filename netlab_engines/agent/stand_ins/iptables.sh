@@ -1,8 +1,6 @@
 #!/bin/sh
 # iptables, iptables-save or iptables-restore in the variant for nf_tables
-program=${0##*/}
-own=iptables-nft${program#iptables}
+own=iptables-nft${name#iptables}
 command -v $own >/dev/null && exec $own "$@"
-echo "$program: this machine has no $own. Install the package iptables (Debian, Ubuntu), iptables-nft (Fedora, Arch) or your \
-distribution's." >&2
+echo "$name: this machine has no $own; its package is $packages." >&2
 exit 1

@@ -4,15 +4,7 @@ supported="no options, -n, and add or del with -net, -host, default, a destinati
 show() {
     echo "Kernel IP routing table"
     echo "Destination     Gateway         Genmask         Flags Metric Ref    Use Iface"
-    ip -4 route show | awk -v everything="$1" '
-        function mask(bits,   text, i, byte) {
-            for (i = 0; i < 4; i++) {
-                byte = bits >= 8 ? 255 : bits <= 0 ? 0 : 256 - 2 ^ (8 - bits)
-                text = text (i ? "." : "") byte
-                bits -= 8
-            }
-            return text
-        }
+    ip -4 route show | awk -v everything="$1" "$mask_in_awk"'
         {
             to = $1; start = 2; flags = "U"; bits = 32
             if (to ~ /^(unreachable|blackhole|prohibit)$/) { to = $2; start = 3; flags = "!" }
@@ -28,15 +20,6 @@ show() {
             printf "%-15s %-15s %-15s %-5s %-6d 0        0 %s\n", to, gateway, mask(bits), flags, metric, device
         }'
 }
-length_of() {
-    bits=0
-    for part in $(echo "$1" | tr . ' '); do
-        case $part in *[!0-9]*) reject "netmask $1" ;; esac
-        while [ "$part" -gt 0 ]; do bits=$((bits + part % 2)); part=$((part / 2)); done
-    done
-    echo $bits
-}
-by_class() { first=${1%%.*}; if [ "$first" -lt 128 ]; then echo 8; elif [ "$first" -lt 192 ]; then echo 16; else echo 24; fi; }
 [ $# -eq 0 ] && { show default; exit; }
 [ $# -eq 1 ] && [ "$1" = -n ] && { show 0.0.0.0; exit; }
 verb=$1

@@ -1,19 +1,20 @@
 #!/bin/sh
 # sysctl over /proc/sys
 supported="-w, -n, -b, -N, -q, -e, -a, -p FILE, NAME and NAME=VALUE"
-status=0 write= names= quiet= ignore= key_only= files=
+status=0 write= values_only= quiet= ignore= names_only=
 fail() { echo "sysctl: $1" >&2; status=1; }
 path_of() { case $1 in */*) echo "/proc/sys/$1" ;; *) echo "/proc/sys/$(echo "$1" | tr . /)" ;; esac; }
 name_of() { echo "$1" | tr / .; }
+missing() { [ -n "$ignore" ] || fail "cannot stat $1: No such file or directory"; }
 show() {
     path=$(path_of "$1")
     if [ -d "$path" ]; then
         find "$path" -type f 2>/dev/null | while read -r each; do show "${each#/proc/sys/}"; done
     elif [ ! -e "$path" ]; then
-        [ -n "$ignore" ] || fail "cannot stat $path: No such file or directory"
-    elif [ -n "$key_only" ]; then
+        missing "$path"
+    elif [ -n "$names_only" ]; then
         name_of "$1"
-    elif [ -n "$names" ]; then
+    elif [ -n "$values_only" ]; then
         cat "$path" || status=1
     else
         text=$(cat "$path" 2>/dev/null) && echo "$text" | while read -r line; do echo "$(name_of "$1") = $line"; done
@@ -22,12 +23,12 @@ show() {
 set_to() {
     path=$(path_of "$1")
     if [ ! -e "$path" ]; then
-        [ -n "$ignore" ] || fail "cannot stat $path: No such file or directory"
+        missing "$path"
     elif ! { echo "$2" >"$path"; } 2>/dev/null; then
         fail "setting key \"$(name_of "$1")\": Invalid argument"
     elif [ -n "$quiet" ]; then
         :
-    elif [ -n "$names" ]; then
+    elif [ -n "$values_only" ]; then
         echo "$2"
     else
         echo "$(name_of "$1") = $2"
@@ -45,9 +46,8 @@ set_from() {
 while [ $# -gt 0 ]; do
     case $1 in
         -w|--write) write=1 ;;
-        -n|--values) names=1 ;;
-        -b|--binary) names=1 ;;
-        -N|--names) key_only=1 ;;
+        -n|--values|-b|--binary) values_only=1 ;;
+        -N|--names) names_only=1 ;;
         -q|--quiet) quiet=1 ;;
         -e|--ignore) ignore=1 ;;
         -qw|-wq) write=1 quiet=1 ;;
