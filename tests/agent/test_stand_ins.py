@@ -126,6 +126,11 @@ def test_a_mask_or_a_time_that_is_none_is_rejected_before_anything_changes(line:
     assert (done.returncode, done.stdout) == (2, "") and "does not support" in done.stderr
 
 
+def test_ifconfig_ignores_a_variable_with_the_name_of_one_of_its_own(path_with_ip: str) -> None:
+    told = run("ifconfig", "d", "10.0.0.1", PATH=path_with_ip, state="down").stdout.splitlines()
+    assert told[-1] == "ip link set dev d up"
+
+
 def test_routes_are_shown_with_masks(tmp_path: Path) -> None:
     own = tmp_path / "ip"
     own.write_text("#!/bin/sh\necho 'default via 10.0.0.2 dev d'\necho '10.0.0.0/20 dev d proto kernel metric 7'\n")

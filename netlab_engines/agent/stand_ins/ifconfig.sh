@@ -58,7 +58,7 @@ esac
 case $1 in -*|*:*) reject "$*" ;; esac
 device=$1
 shift
-address= length= broadcast=
+address= length= broadcast= state=
 while [ $# -gt 0 ]; do
     case $1 in
         up|down) state=$1 ;;
