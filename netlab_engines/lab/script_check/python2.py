@@ -87,7 +87,7 @@ class Rewriting:
         return "".join(parts) + self._source[done:]
 
     def _statement(self, pieces: list[Token]) -> None:
-        words = [token for token in pieces if token.kind not in ("space", "comment", "newline")]
+        words = _words(pieces)
         if not words:
             return
         for token in words:
@@ -110,7 +110,7 @@ class Rewriting:
             self._parameters(words)
         for number, token in enumerate(words[:-1]):
             if token.text == "lambda" and words[number + 1].text == "(":
-                self._lambda(words[number + 1 :])
+                self._remove_parentheses(words[number + 1 :])
 
     def _token(self, token: Token) -> None:
         if token.text == "<>":
@@ -139,9 +139,10 @@ class Rewriting:
         for number, token in enumerate(words):
             depth += (token.text == "(") - (token.text == ")")
             if token.text == "(" and depth == 2 and words[number - 1].text in ("(", ","):
-                self._lambda(words[number:])
+                self._remove_parentheses(words[number:])
 
-    def _lambda(self, words: list[Token]) -> None:
+    def _remove_parentheses(self, words: list[Token]) -> None:
+        """Remove the parentheses that begin at the first of these tokens."""
         close = next((token for token in words if token.text == ")"), None)
         if close is not None:
             self._note(TUPLE, words[0], words[0].start, words[0].end, " ")
@@ -161,9 +162,7 @@ def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
     for token in pieces:
         if token.kind == "operator":
             depth = max(0, depth + (token.text in "([{") - (token.text in ")]}"))
-        words = [each for each in current if each.kind not in ("space", "comment", "newline")]
-        head = token.text == ":" and bool(words) and words[0].text in COMPOUND and not _in_lambda(words)
-        if depth == 0 and (token.kind == "newline" or token.text == ";" or head):
+        if depth == 0 and (token.kind == "newline" or token.text == ";" or (token.text == ":" and _is_head(current))):
             yield current
             current = []
         else:
@@ -171,9 +170,15 @@ def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
     yield current
 
 
-def _in_lambda(words: list[Token]) -> bool:
-    names = [token.text for token in words]
-    return names.count("lambda") > sum(name == ":" for name in names)
+def _words(pieces: list[Token]) -> list[Token]:
+    return [token for token in pieces if token.kind not in ("space", "comment", "newline")]
+
+
+def _is_head(pieces: list[Token]) -> bool:
+    """Return whether the tokens before a colon are the head of a compound statement."""
+    names = [token.text for token in _words(pieces)]
+    in_lambda = names.count("lambda") > names.count(":")
+    return bool(names) and names[0] in COMPOUND and not in_lambda
 
 
 def without_tabs(text: str) -> str:
