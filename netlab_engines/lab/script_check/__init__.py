@@ -4,7 +4,7 @@ from pathlib import Path
 
 from netlab_engines.lab.script_check import idioms, imports, programs
 from netlab_engines.lab.script_check.problem import Problem, merged
-from netlab_engines.lab.script_check.reading import Source, conversion, is_conversion, read
+from netlab_engines.lab.script_check.reading import Source, conversion, read
 
 __all__ = ["Problem", "check"]
 
@@ -37,12 +37,14 @@ def check(script: Path, directory: Path) -> list[Problem]:
 
 
 def _problems(source: Source, found_in: imports.Places) -> list[Problem]:
-    old = idioms.problems(source)
-    lacking = imports.problems(source, found_in)
-    found = [*source.problems, *old, *lacking, *programs.problems(source)]
-    old = [problem for problem in old if idioms.is_of_python2_only(problem)]
-    old += [problem for problem in lacking if imports.is_python2(problem)]
-    if old and not any(is_conversion(problem) for problem in source.problems):
+    found = [
+        *source.problems,
+        *idioms.problems(source),
+        *imports.problems(source, found_in),
+        *programs.problems(source),
+    ]
+    old = [problem for problem in found if problem.is_python2]
+    if old and not any(problem.is_python2 for problem in source.problems):
         stops = any(problem.stops for problem in old)
         found.append(Problem(source.path, conversion(source.path, False, True), stops=stops))
     return found

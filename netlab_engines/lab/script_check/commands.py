@@ -101,9 +101,10 @@ def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
         return []
     if isinstance(function, ast.Attribute):
         owner = function.value.id if isinstance(function.value, ast.Name) else ""
-        if not (function.attr in METHODS or (function.attr in FUNCTIONS and owner in MODULES)):
-            return []
-        if owner in MODULES and function.attr not in FUNCTIONS and not (owner == "os" and function.attr == "popen"):
+        allowed = METHODS
+        if owner in MODULES:
+            allowed = FUNCTIONS | {"popen"} if owner == "os" else FUNCTIONS
+        if function.attr not in allowed:
             return []
         name = function.attr
     elif isinstance(function, ast.Name) and function.id in FUNCTIONS - {"run", "call", "system"}:

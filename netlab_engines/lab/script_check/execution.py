@@ -107,7 +107,7 @@ def _may_leave(node: ast.stmt) -> bool:
     for part in _own_parts(node):
         if isinstance(part, (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
             return True
-        if isinstance(part, ast.Call) and _last_name(part.func) in LEAVING:
+        if isinstance(part, ast.Call) and last_name(part.func) in LEAVING:
             return True
     return False
 
@@ -120,7 +120,8 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own_parts(child)
 
 
-def _last_name(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
+    """Return the name of an expression that is one, of `a.b` the last; "" for any other."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
@@ -139,12 +140,12 @@ def prepared(tree: ast.AST) -> set[ast.AST]:
 
 
 def _asks_for_version(test: ast.expr) -> bool:
-    names = {_last_name(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
+    names = {last_name(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
     return not names.isdisjoint(VERSIONS)
 
 
 def _catches(handler: ast.ExceptHandler, statements: int) -> bool:
     if handler.type is None:
         return statements <= MAX_PREPARED_STATEMENTS
-    names = {_last_name(part) for part in ast.walk(handler.type) if isinstance(part, (ast.Name, ast.Attribute))}
+    names = {last_name(part) for part in ast.walk(handler.type) if isinstance(part, (ast.Name, ast.Attribute))}
     return bool(names & CATCHING) or (bool(names & CATCHING_ALL) and statements <= MAX_PREPARED_STATEMENTS)

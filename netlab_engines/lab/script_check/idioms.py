@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from netlab_engines.lab.script_check import python2
-from netlab_engines.lab.script_check.execution import certain, prepared
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
 
@@ -58,21 +57,19 @@ ATTRIBUTES = {
 
 def problems(source: Source) -> list[Problem]:
     """Return the idioms of Python 2 in a script; those that certainly run stop it."""
-    tree = source.tree
-    if tree is None:
-        return []
-    runs, expected = certain(tree), prepared(tree)
-    bound, everything = _bound(tree)
+    bound, everything = _bound(source.tree)
     return [
-        Problem(source.path, text, [node.lineno], stops=is_sure and node in runs)
-        for node, text, is_sure in _found(tree, bound, everything)
-        if node not in expected
+        # A class of Python 3 may have a method with the name of one that dictionaries had.
+        Problem(
+            source.path,
+            text,
+            [node.lineno],
+            stops=is_sure and node in source.certain,
+            is_python2=not isinstance(node, ast.Call),
+        )
+        for node, text, is_sure in _found(source.tree, bound, everything)
+        if node not in source.prepared
     ]
-
-
-def is_of_python2_only(problem: Problem) -> bool:
-    """Return whether an idiom is one that no class of Python 3's packages has."""
-    return not problem.text.startswith(".")
 
 
 def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:

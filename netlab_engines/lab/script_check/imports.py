@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
-from netlab_engines.lab.script_check.execution import certain, prepared
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
 from netlab_engines.paths import python_path
@@ -93,11 +92,16 @@ class Places:
     def module(self, name: str) -> Path | None:
         """Return the file of a module of the script's own, None where there is none."""
         for place in (self.script, *self.more):
-            base = place / name.replace(".", os.sep)
-            for path in (base.with_suffix(".py"), base / "__init__.py"):
-                if path.is_file():
-                    return path
+            path = _module_file(place / name.replace(".", os.sep))
+            if path is not None:
+                return path
         return None
+
+
+def _module_file(base: Path) -> Path | None:
+    """Return the file of the package or module at a path without its ending, None where there is none."""
+    found = (path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file())
+    return next(found, None)
 
 
 def places(source: Source, directory: Path) -> Places:
@@ -110,39 +114,27 @@ def places(source: Source, directory: Path) -> Places:
 
 def problems(source: Source, found_in: Places) -> list[Problem]:
     """Return the modules that a script, or a module of its own, lacks; those that it certainly imports stop it."""
-    tree = source.tree
-    if tree is None:
-        return []
-    runs, expected = certain(tree), prepared(tree)
-    wanted = [entry for entry in _wanted(tree) if entry[1] not in expected]
+    wanted = [(name, node) for name, node in _wanted(source.tree) if node not in source.prepared]
     lacking = _lacking({name.partition(".")[0] for name, _ in wanted}, found_in)
     found = []
     for name, node in wanted:
         top = name.partition(".")[0]
         if top in lacking:
             # A script that says itself where its modules are may also write them.
-            stops = node in runs and not found_in.open_ended
-            found.append(Problem(source.path, _missing(top), [node.lineno], stops=stops))
-    for part in ast.walk(tree):
-        if isinstance(part, ast.ImportFrom) and part not in expected and not part.level:
-            found += _missing_names(source.path, part, part in runs)
+            stops = node in source.certain and not found_in.open_ended
+            found.append(Problem(source.path, _missing(top), [node.lineno], stops=stops, is_python2=top in PYTHON_2))
+    for part in ast.walk(source.tree):
+        if isinstance(part, ast.ImportFrom) and part not in source.prepared and not part.level:
+            found += _missing_names(source.path, part, part in source.certain)
     return found
-
-
-def is_python2(problem: Problem) -> bool:
-    """Return whether a problem is that a module is one of Python 2's."""
-    return problem.text.startswith("module ") and " is Python 2;" in problem.text
 
 
 def local_modules(source: Source, found_in: Places) -> Iterator[tuple[Path, bool]]:
     """Yield the modules of a script's own that it imports, and whether it certainly does."""
-    if source.tree is None:
-        return
-    runs, expected = certain(source.tree), prepared(source.tree)
     for name, node in _wanted(source.tree):
         path = found_in.module(name)
-        if path is not None and node not in expected:
-            yield path, node in runs
+        if path is not None and node not in source.prepared:
+            yield path, node in source.certain
 
 
 def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
@@ -204,10 +196,10 @@ def _is_certainly_there(name: str) -> bool:
     )
 
 
-def _texts_of_path(tree: ast.Module | None) -> list[str]:
+def _texts_of_path(tree: ast.Module) -> list[str]:
     """Return the texts in the statements by which a script extends sys.path, and an empty one if there are such."""
     found: list[str] = []
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in ast.walk(tree):
         if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and "sys.path" in ast.unparse(node):
             parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
             found += ["", *(part for part in parts if isinstance(part, str) and "\0" not in part)]
@@ -220,15 +212,8 @@ def _names_of(module: str) -> frozenset[str] | None:
     found = importlib.util.find_spec("mininet")
     if found is None or found.origin is None:
         return None
-    base = Path(found.origin).parent
-    parts = module.split(".")[1:]
-    for path in (
-        base.joinpath(*parts).with_suffix(".py") if parts else base / "__init__.py",
-        base.joinpath(*parts, "__init__.py"),
-    ):
-        if path.is_file():
-            break
-    else:
+    path = _module_file(Path(found.origin).parent.joinpath(*module.split(".")[1:]))
+    if path is None:
         return frozenset()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {entry.stem for entry in path.parent.iterdir()} if path.name == "__init__.py" else set()

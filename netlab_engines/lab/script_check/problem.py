@@ -17,6 +17,8 @@ class Problem:
     lines: list[int] = field(default_factory=list)
     stops: bool = False
     """Certainly ends the script."""
+    is_python2: bool = False
+    """Shows that the script was written for Python 2."""
 
     def sentence(self) -> str:
         """Return the problem with its place."""

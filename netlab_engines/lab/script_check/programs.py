@@ -10,6 +10,7 @@ from pathlib import Path
 from netlab.base.distributions import PACKAGES, not_installed
 from netlab_engines.agent import stand_ins
 from netlab_engines.lab.script_check.commands import HOLE, Started, started
+from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
 from netlab_engines.paths import system_path
@@ -71,29 +72,24 @@ BUILT_IN = frozenset(
 """Commands of the shell."""
 NOT_NEEDED = frozenset(["modprobe", "rmmod", "insmod", "lsmod", "depmod", "mn", "service", "systemctl", "mnexec"])
 """Programs that load kernel modules, start services or clear up after Mininet: a guest needs none of them."""
-OPENFLOW_PROGRAMS = frozenset(
-    ["ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl", "ofctl", "ofdatapath", "ofprotocol"]
-)
+OPENFLOW_PROGRAMS = frozenset([*stand_ins.PLACES["first"], "ofctl", "ofdatapath", "ofprotocol"])
 OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
 CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
 BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
+LEARNING = "They learn where hosts are, as Mininet's own controller lets switches learn; what another controller decides is missing."
 MISSING = "not_installed"
 PYTHONS = frozenset(["python", "python3"])
 
 
 def problems(source: Source) -> list[Problem]:
     """Return a warning for each program and each feature of Open vSwitch."""
-    if source.tree is None:
-        return []
-    found = []
-    for text, line in (*_programs(source.tree), *_openflow(source.tree)):
-        found.append(Problem(source.path, text, [line]))
-    return found
+    found = (*_programs(source.tree), *_openflow(source.tree))
+    return [Problem(source.path, text, [line]) for text, line in found]
 
 
 def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
     """Yield each Python file in the directories that a script starts by `python` or `python3`."""
-    for command in started(source.tree) if source.tree is not None else ():
+    for command in started(source.tree):
         if command.program in PYTHONS:
             name = next((word for word in command.words if not word.startswith("-")), "")
             paths = (directory / name for directory in directories if name.endswith(".py") and HOLE not in name)
@@ -107,7 +103,7 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
     replaced = {
         name for programs in stand_ins.PLACES.values() for name, script in programs.items() if script != MISSING
     }
-    defined = BUILT_IN | NOT_NEEDED | OPENFLOW_PROGRAMS | replaced
+    defined = BUILT_IN | NOT_NEEDED | replaced
     for command in started(tree):
         if command.program in OPENFLOW_PROGRAMS:
             yield _openflow_program(command), command.line
@@ -127,20 +123,14 @@ def _openflow(tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = last_name(node.func)
         if name in OPENFLOW_METHODS and isinstance(node.func, ast.Attribute):
             yield f".{name}() has no effect: {BRIDGES}.", node.lineno
         given = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
         for part in given:
-            used = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
+            used = last_name(part)
             if used in CONTROLLERS:
-                yield (
-                    (
-                        f"{used} has no effect: {BRIDGES}. They learn where hosts are, as Mininet's own controller lets switches "
-                        "learn; what another controller decides is missing."
-                    ),
-                    node.lineno,
-                )
+                yield f"{used} has no effect: {BRIDGES}. {LEARNING}", node.lineno
         for keyword in node.keywords:
             if keyword.arg == "protocols" and "openflow" in ast.unparse(keyword.value).lower():
                 yield f"protocols={ast.unparse(keyword.value)} has no effect: {BRIDGES}.", node.lineno

@@ -11,31 +11,42 @@ import sys
 import tokenize
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from netlab_engines.lab.script_check import python2
+from netlab_engines.lab.script_check import execution, python2
 from netlab_engines.lab.script_check.problem import Problem
 
 MAX_BYTES = 4 << 20
-FOR_PYTHON_2 = "this is written for Python 2"
+NOTHING = ast.Module(body=[], type_ignores=[])
 CONVERTER = "fissix"
 """A package of PyPI that converts Python 2 to Python 3 on every Python from 3.8 on; Python's own 2to3 ended with 3.12."""
 
 
 @dataclass
 class Source:
-    """A script's text and tree; the tree is None where Python 3 cannot parse it even when Python 2's syntax is rewritten."""
+    """A script's tree; it is empty where Python 3 cannot parse the script even when Python 2's syntax is rewritten."""
 
     path: Path
-    tree: ast.Module | None
+    tree: ast.Module
     problems: list[Problem]
+
+    @cached_property
+    def certain(self) -> set[ast.AST]:
+        """The expressions and statements that certainly run; see `execution.certain`."""
+        return execution.certain(self.tree)
+
+    @cached_property
+    def prepared(self) -> set[ast.AST]:
+        """The nodes for which the script is prepared; see `execution.prepared`."""
+        return execution.prepared(self.tree)
 
 
 def read(path: Path) -> Source:
     """Read and parse a script."""
     failure = _unreadable(path)
     if failure is not None:
-        return Source(path, None, [Problem(path, failure, stops=True)])
+        return Source(path, NOTHING, [Problem(path, failure, stops=True)])
     data = path.read_bytes()
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -106,17 +117,17 @@ def _parsed(path: Path, text: str, problems: list[Problem]) -> Source:
     tabs = spaces != text and isinstance(error, TabError)
     rewriting = python2.Rewriting(spaces)
     left = _mistake(rewriting.text, path)
-    found = [Problem(path, what, [line], stops=True) for what, line in rewriting.found]
+    found = [Problem(path, what, [line], stops=True, is_python2=True) for what, line in rewriting.found]
     if tabs:
         found.append(Problem(path, python2.TABS, [error.lineno or 1], stops=True))
     if left is not None and (not found or not _is_python2(rewriting)):
         # Nothing speaks for Python 2.
-        return Source(path, None, [*problems, _told(path, error)])
+        return Source(path, NOTHING, [*problems, _mistake_problem(path, error)])
     problems += found
     if left is not None:
-        problems.append(_told(path, left))
+        problems.append(_mistake_problem(path, left))
     problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found)), stops=True))
-    return Source(path, None if left is not None else ast.parse(rewriting.text), problems)
+    return Source(path, NOTHING if left is not None else ast.parse(rewriting.text), problems)
 
 
 def _is_python2(rewriting: python2.Rewriting) -> bool:
@@ -135,17 +146,12 @@ def _mistake(text: str, path: Path) -> SyntaxError | None:
     return None
 
 
-def _told(path: Path, error: SyntaxError) -> Problem:
+def _mistake_problem(path: Path, error: SyntaxError) -> Problem:
     shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]
     return Problem(
         path, f"Python {sys.version_info[0]}.{sys.version_info[1]} says: {error.msg}{shown}.", lines, stops=True
     )
-
-
-def is_conversion(problem: Problem) -> bool:
-    """Return whether a problem is the sentence with the command that converts a script."""
-    return problem.text.startswith(FOR_PYTHON_2)
 
 
 def conversion(path: Path, tabs: bool, python_2: bool) -> str:
@@ -165,5 +171,9 @@ def conversion(path: Path, tabs: bool, python_2: bool) -> str:
         elif importlib.util.find_spec("pip") is None:
             steps.append(f"{own} -m ensurepip")
         steps += [f"{own} -m pip install -q {CONVERTER}", f"{own} -m {CONVERTER} -w {keep}{name}"]
-    what = f"{FOR_PYTHON_2}; this command converts it" if python_2 else "this command puts spaces for the tabs"
+    what = (
+        "this is written for Python 2; this command converts it"
+        if python_2
+        else "this command puts spaces for the tabs"
+    )
     return f"{what} and keeps the old one as {path.name}.bak: {' && '.join(steps)}"
