@@ -106,8 +106,8 @@ def run_script(
             copies = _copy_out(guest.folder / ARTIFACTS, kept["files"], beside or script, place)
             for path, reason in kept["lost"].items():
                 tell(f"cannot copy {path} from the guest: {reason}.")
-            if told := stopping.story():
-                tell(told)
+            if report := stopping.report():
+                tell(report)
         if stopping.failed_output is not None:
             raise BrokenPipeError
         if stopping.reason == "limit":

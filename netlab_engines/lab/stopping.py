@@ -107,11 +107,11 @@ class Stopping:
             self._file().write_text(reason.name if isinstance(reason, signal.Signals) else signal.SIGINT.name)
             self._guest.interrupt()
         elif reason == signal.SIGINT and now_s - self._asked_s > SAME_PRESS_S:
-            self._twice = not self.killed
+            self._twice |= not self.killed
             self._kill()
 
     def _kill(self) -> None:
-        self.killed = not self._finishing
+        self.killed |= not self._finishing
         self._kills += 1
         self._next_s = time.monotonic() + KILL_EVERY_S
         self._guest.interrupt(kill=True)
@@ -167,7 +167,7 @@ class Stopping:
             return 128 + number
         return code if code >= 0 else 128 - code
 
-    def story(self) -> str | None:
+    def report(self) -> str | None:
         """Return a message about how the script was killed, or None if it was not."""
         if self.reason is None or not self.killed:
             return None
