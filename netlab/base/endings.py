@@ -1,8 +1,8 @@
-"""Clean exit of a command on SIGTERM and SIGHUP."""
+"""Handlers of the signals that end a command."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -10,18 +10,27 @@ from types import FrameType
 @contextmanager
 def ending_signals_raise() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit so that `finally` clauses run; in other threads than the main one, do nothing."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    # Windows has no SIGHUP.
-    ending = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]
-    before = {number: signal.signal(number, leave) for number in ending}
+    with signals_handled(("SIGTERM", "SIGHUP"), leave):
+        yield
+
+
+@contextmanager
+def signals_handled(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let `handler` handle the signals of these names; in other threads than the main one, do nothing.
+
+    Signals that the system lacks are left out.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

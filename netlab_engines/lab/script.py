@@ -17,7 +17,7 @@ from netlab_engines.files import ARTIFACTS
 from netlab_engines.lab import player
 from netlab_engines.lab.player import NO_LIMIT_S
 from netlab_engines.lab.session import Session
-from netlab_engines.lab.shared_directories import shared_directories
+from netlab_engines.lab.shared_directories import home_directory, shared_directories
 from netlab_engines.lab.stopping import Stopping, tell
 from netlab_engines.pocket import PocketEngine
 
@@ -79,17 +79,18 @@ def run_script(
             "Mininet scripts need the pocket kernel; unset $NETLAB_ENGINE, or run the script as root without netlab."
         )
     place = Path(os.path.abspath(directory or Path()))  # noqa: PTH100 (a link in it stays)
-    home = os.path.expanduser("~")  # noqa: PTH111 (Path raises where there is no home)
+    home = home_directory()
     script = place / words[0]
     guest = engine.open(None, shared_directories(place, script.parent))
     try:
-        with Stopping(guest, wall_limit_s) as stopping:
+        stopping = Stopping(guest, wall_limit_s)
+        with stopping.handle_signals():
             session = Session(guest, NO_LIMIT_S, stopping=stopping)
             given: dict[str, Any] = {
                 "words": words,
                 "directory": str(place),
                 "seed": seed,
-                "home": home if Path(home).is_dir() else stand_ins.HOME,
+                "home": str(home) if home.is_dir() else stand_ins.HOME,
             }
             if write is None and sys.stdin.isatty() and sys.stdout.isatty():
                 rows, columns = player.size()
@@ -141,7 +142,7 @@ def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict
 
 def _directory_for_copies(script: Path, place: Path) -> Path:
     name = f"{script.name.removesuffix('.py')}.files"
-    for parent in (script.parent, place, Path(os.path.expanduser("~"))):  # noqa: PTH111 (Path raises where there is no home)
+    for parent in (script.parent, place, home_directory()):
         with suppress(OSError):
             (parent / name).mkdir(exist_ok=True)
             if os.access(parent / name, os.W_OK):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
+from netlab.base.endings import signals_handled
 from netlab.base.errors import Interrupted, RunError
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
@@ -18,6 +19,7 @@ from netlab.protocol.session import OnWait, asking
 from netlab_engines.lab.stopping import Stopping, write_error
 
 GRACE_S = 3.0
+"""The wall-clock time in s that an interrupted program has to end before it is killed."""
 MOST_INTERRUPTS = 5
 
 OnText = Callable[[str], None]
@@ -41,10 +43,8 @@ class Session:
         The guest.
     wall_limit_s : float
         The longest wall-clock time of a request in s.
-    grace_s : float
-        The wall-clock time in s that an interrupted program has to end before it is killed.
     stopping : Stopping, optional
-        Handles interrupts of a script in place of this session.
+        Decides when a request is interrupted, in place of the limit.
 
     Attributes
     ----------
@@ -52,17 +52,10 @@ class Session:
         The network time in s since the network was built, as of the last answer.
     """
 
-    def __init__(
-        self,
-        guest: protocol.Session,
-        wall_limit_s: float,
-        grace_s: float = GRACE_S,
-        stopping: Stopping | None = None,
-    ) -> None:
+    def __init__(self, guest: protocol.Session, wall_limit_s: float, stopping: Stopping | None = None) -> None:
         self.guest = guest
         self.stopping = stopping
         self.wall_limit_s = wall_limit_s
-        self._grace_s = grace_s
         self.now_s = 0.0
         self._lock = threading.RLock()
 
@@ -97,7 +90,8 @@ class Session:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
             if self.stopping is not None:
                 return self._ask_stoppable(self.stopping, on_text, on_wait, do, words)
-            with _Interrupts(self.guest, self.wall_limit_s, self._grace_s) as interrupts:
+            interrupts = _Interrupts(self.guest, self.wall_limit_s)
+            with interrupts.handle_ctrl_c():
                 answer = getattr(self.guest.request(heard, look), do)(**words)
             self.now_s = answer["now_s"]
             if interrupts.by_limit:
@@ -136,24 +130,17 @@ class Session:
 class _Interrupts:
     """Stops a request of a guest after Ctrl-C or the wall-clock limit: first with an interrupt, then with kills."""
 
-    def __init__(self, guest: protocol.Session, limit_s: float, grace_s: float) -> None:
+    def __init__(self, guest: protocol.Session, limit_s: float) -> None:
         self._guest = guest
-        self._grace_s = grace_s
         self._next_s = time.monotonic() + limit_s
         self._sent = 0
         self.by_limit = False
         self.by_hand = False
 
-    def __enter__(self) -> _Interrupts:
-        self._main = threading.current_thread() is threading.main_thread()
-        if self._main:
-            # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
-            self._before = signal.signal(signal.SIGINT, self._ctrl_c)
-        return self
-
-    def __exit__(self, *_rest: object) -> None:
-        if self._main:
-            signal.signal(signal.SIGINT, self._before)
+    def handle_ctrl_c(self) -> AbstractContextManager[None]:
+        """Return a context in which Ctrl-C stops the guest, in the main thread only."""
+        # A KeyboardInterrupt in the middle of a message would leave half of it in the channel to the guest.
+        return signals_handled(("SIGINT",), self._ctrl_c)
 
     def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
         self.by_hand = True
@@ -162,7 +149,7 @@ class _Interrupts:
     def _send(self) -> None:
         self._guest.interrupt(kill=self._sent > 0)
         self._sent += 1
-        self._next_s = time.monotonic() + self._grace_s
+        self._next_s = time.monotonic() + GRACE_S
 
     def nothing_came(self) -> bool:
         """Send the next interrupt or kill if it is due; return False if the guest does not react to any of them."""

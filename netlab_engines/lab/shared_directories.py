@@ -51,7 +51,7 @@ def shared_directories(working: str | Path, script: str | Path) -> list[str]:
     write to. The system's directories are not among them; a directory deep inside them is, if it is the working or the home
     directory.
     """
-    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 (Path raises where there is no home)
+    home = os.path.realpath(home_directory())
     place = os.path.realpath(working)
     found = set()
     if _can_be_shared(place) and (not _is_below(place, SYSTEM) or place.count("/") >= MIN_DEPTH_IN_SYSTEM):
@@ -65,6 +65,11 @@ def shared_directories(working: str | Path, script: str | Path) -> list[str]:
     found |= {_highest(place) for place in found}
     found |= set(_search("/", _remote_mounts(), 1))
     return _without_nested(place for place in found if ":" not in place)
+
+
+def home_directory() -> Path:
+    """Return the user's home directory, which may not exist; "~" itself where the system knows none."""
+    return Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises where there is none)
 
 
 def _can_be_shared(place: str) -> bool:

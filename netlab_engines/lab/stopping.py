@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import FrameType
 from typing import Any, Literal
 
+from netlab.base.endings import signals_handled
 from netlab.base.errors import RunError
 from netlab.protocol import session as protocol
 from netlab_engines.files import ENDING
@@ -24,7 +24,7 @@ TELL_AFTER_S = 1.0
 MAX_KILLS = 5
 SAME_PRESS_S = 0.5
 """Two interrupts within this time in s count as one: a program that starts others may forward an interrupt that they get anyway."""
-ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 Reason = signal.Signals | Literal["limit", "output"]
 
@@ -77,20 +77,10 @@ class Stopping:
         self._next_s = time.monotonic() + self._limit_s
         self._file().unlink(missing_ok=True)
 
-    def __enter__(self) -> Stopping:
-        self._main = threading.current_thread() is threading.main_thread()
-        if self._main:
-            # An exception in the middle of a message would leave half of it in the channel to the guest.
-            self._before = {number: signal.signal(number, self._signalled) for number in ENDING_SIGNALS}
-        return self
-
-    def __exit__(self, *_rest: object) -> None:
-        if self._main:
-            for number, handler in self._before.items():
-                signal.signal(number, handler)
-
-    def _signalled(self, number: int, _frame: FrameType | None) -> None:
-        self.ask(signal.Signals(number))
+    def handle_signals(self) -> AbstractContextManager[None]:
+        """Return a context in which this process's ending signals ask the script to end, in the main thread only."""
+        # An exception in the middle of a message would leave half of it in the channel to the guest.
+        return signals_handled(ENDING_SIGNALS, lambda number, _frame: self.ask(signal.Signals(number)))
 
     def _file(self) -> Path:
         return self._guest.folder / ENDING

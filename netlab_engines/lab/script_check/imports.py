@@ -16,6 +16,7 @@ from pathlib import Path
 from netlab.base.errors import NetlabError
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
+from netlab_engines.lab.shared_directories import home_directory
 from netlab_engines.paths import python_path
 
 PYTHON_2 = {
@@ -179,7 +180,7 @@ def _lacking(names: set[str], found_in: Places) -> set[str]:
             capture_output=True,
             text=True,
             cwd="/",
-            env={"HOME": os.path.expanduser("~"), "PATH": os.defpath, "LC_ALL": "C.UTF-8"},  # noqa: PTH111 (Path raises where there is no home)
+            env={"HOME": str(home_directory()), "PATH": os.defpath, "LC_ALL": "C.UTF-8"},
             timeout=PATIENCE_S,
             check=True,
         )
