@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlab.base.errors import NetlabError
 from netlab.protocol.messages import LENGTH, Message, Request, encode
+from netlab_engines.sockets.moments import forbid_timer_slack
 
 if TYPE_CHECKING:
     from netlab_engines.agent.early_exits import EarlyExits
@@ -82,8 +83,18 @@ class Gate:
         return self._device
 
     def foreground(self, group: int) -> None:
-        """Set the process group that receives interrupts from the host; 0 is none."""
+        """Set the process group that receives interrupts from the host; 0 is none.
+
+        While there is one, the calling thread has real-time priority. A program that computes lets no network time pass, so the
+        scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
+        """
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
+        if group:
+            os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+        else:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            # Linux gives a thread that leaves real time the default slack again.
+            forbid_timer_slack()
 
     def report_early_exits(self, networks: Callable[[], Mapping[int, str]] = dict) -> "EarlyExits":
         """Report background programs that fail from now on; see `EarlyExits`."""

@@ -104,6 +104,14 @@ def test_text_comes_as_it_is_printed(shared: Lab) -> None:
     assert parts == ["1\n", "2\n", "3\n"]
 
 
+@pytest.mark.parametrize("shell", ["bash", "python3"])
+def test_text_comes_before_its_program_stops_computing(shell: str, shared: Lab) -> None:
+    lines = {"bash": "echo begins; while :; do :; done", "python3": "print('begins', flush=True)\nwhile True: pass"}
+    shared["h1"].write("lines", lines[shell])
+    with pytest.raises(KeyboardInterrupt):
+        shared["h1"].run(f"{shell} lines", on_text=lambda _text: os.kill(os.getpid(), signal.SIGINT))
+
+
 def test_a_server_in_the_background_answers(shared: Lab) -> None:
     shared["h2"].write("index.html", "hello from h2\n")
     server = shared["h2"].start("python3 -m http.server 80")
