@@ -10,20 +10,25 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import struct
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from netlab.base.distributions import PACKAGES, packages_of
-from netlab_engines.agent.stand_ins import HOME
+from netlab_engines.agent.stand_ins import BINARIES, HOME
 
 DEVICE = "/dev/netlab_exits"
 STARTS = f"{HOME}/starts"
-RECORD = struct.Struct("=Qiii5I512s2048s")
+RECORD = struct.Struct("=IiiiQ6I512s2048s512s")
+READ_BYTES = 1 << 16
 IN_BACKGROUND, NO_PROGRAM = 1, 2
+INIT = 1
+"""The parent of a daemon, which has forked and whose first process has exited."""
 MAX_REPORTS = 10
 MORE = f"More background programs failed; only the first {MAX_REPORTS} are reported."
 MAX_COMMAND, MAX_REASON = 120, 240
@@ -51,16 +56,19 @@ class EarlyExit:
     flags: int
     words: list[str]
     error: str
+    printed: str
 
     @classmethod
     def unpack(cls, data: bytes, read_ns: int) -> EarlyExit:
         """Return the process of one record."""
-        started_ns, pid, parent, status, network, flags, command_bytes, error_bytes, _, command, error = RECORD.unpack(
-            data
-        )
-        words = command[:command_bytes].decode(errors="replace").rstrip("\0").split("\0")
-        text = error[:error_bytes].decode(errors="replace")
-        return cls(read_ns, started_ns, pid, parent, status, network, flags, words, text)
+        _, pid, parent, status, started_ns, network, flags, *sizes, _, command, error, output = RECORD.unpack(data)
+        texts = zip((command, error, output), sizes, strict=True)
+        words, *written = (text[:size].decode(errors="replace") for text, size in texts)
+        return cls(read_ns, started_ns, pid, parent, status, network, flags, words.rstrip("\0").split("\0"), *written)
+
+    def is_daemon(self) -> bool:
+        """Return whether a program started the process as its daemon, by a fork."""
+        return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
     def ended_by_others(self) -> bool:
         """Return whether somebody ended the process, or what it waited for."""
@@ -181,15 +189,21 @@ class EarlyExits:
         self._undecided = waiting
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
-        while self._device >= 0 and (data := os.read(self._device, RECORD.size)):
-            self._recent.append(EarlyExit.unpack(data, now_ns))
-            yield self._recent[-1]
+        while self._device >= 0 and (data := os.read(self._device, READ_BYTES)):
+            if len(data) % RECORD.size or int.from_bytes(data[:4], sys.byteorder) != RECORD.size:
+                # Another version of netlab built this kernel.
+                os.close(self._device)
+                self._device = -1
+                return
+            for at in range(0, len(data), RECORD.size):
+                self._recent.append(EarlyExit.unpack(data[at : at + RECORD.size], now_ns))
+                yield self._recent[-1]
 
     def _known(self, process: EarlyExit) -> tuple[str, str] | None:
         """Return node and command of a process that is in the background whatever Mininet has noted."""
         if process.pid in self._own:
             return self._own[process.pid]
-        if not process.flags & IN_BACKGROUND:
+        if not (process.flags & IN_BACKGROUND or process.is_daemon()):
             return None
         node = self._starts.shells.get(process.parent) or self._starts.networks.get(process.network)
         return node or self._networks().get(process.network, ""), self._command(process)
@@ -202,11 +216,12 @@ class EarlyExits:
             self._send(MORE)
 
     def _line(self, process: EarlyExit, node: str, command: str) -> str:
-        child = self._child(process)
-        error, words = process.error, process.words
-        if child is not None and not error.strip():
-            error, words = child.error, child.words
-        reason = reason_in(error, os.path.basename(without_mnexec(words)[0]))
+        written = [each for each in (process, self._child(process)) if each is not None]
+        # A shell's `echo >&2` writes to descriptor 1. The shell of a live host also writes its variables there.
+        printed = [each for each in written if each.pid not in self._own]
+        texts = [*((each.error, each) for each in written), *((each.printed, each) for each in printed)]
+        text, source = next(((text, each) for text, each in texts if text.strip()), ("", process))
+        reason = reason_in(text, os.path.basename(without_mnexec(source.words)[0]))
         named = f"{node}: " if node else ""
         return f"{named}{shortened(command, MAX_COMMAND)} {process.ending()}{reason and f': {reason}'}"
 
@@ -216,7 +231,7 @@ class EarlyExits:
         return next((each for each in recent if each.parent == process.pid and each.status == process.status), None)
 
     def _command(self, process: EarlyExit) -> str:
-        if not process.flags & NO_PROGRAM:
+        if not process.flags & NO_PROGRAM or process.is_daemon():
             return command_line(process.words)
         if (child := self._child(process)) is not None:
             return command_line(child.words)
@@ -243,13 +258,18 @@ def command_line(words: list[str]) -> str:
     'iperf -s -w 16m'
     """
     words = without_mnexec(words)
+    if len(words) > 1 and words[1].startswith(BINARIES):
+        # A replacement that is a script.
+        words = [os.path.basename(words[1]), *words[2:]]
     if len(words) == 3 and os.path.basename(words[0]) in ("sh", "bash", "dash") and words[1] == "-c":
         return words[2]
-    return " ".join(words)
+    return shlex.join(words)
 
 
 def reason_in(error: str, program: str) -> str:
-    """Return the line of a program's error output that says why it failed: its last one, or the last one that begins with its name.
+    """Return the line of a program's error output that says why it failed.
+
+    That is the last line with the program's name before it, of several one with the word error; without such a line, the last one.
 
     >>> reason_in("iperf3: unrecognized option '--bogus'\\nUsage: iperf3 [-s|-c host] [options]\\n", "iperf3")
     "unrecognized option '--bogus'"
@@ -261,7 +281,8 @@ def reason_in(error: str, program: str) -> str:
         name = missing["program"]
         return f"command not found; its package is {packages_of(name)}" if name in PACKAGES else "command not found"
     own = [line for line in error.splitlines() if line.startswith(f"{program}: ")]
-    return shortened(own[-1].removeprefix(f"{program}: ") if own else last, MAX_REASON)
+    best = [line for line in own if "error" in line.lower()] or own
+    return shortened(best[-1].removeprefix(f"{program}: ") if best else last, MAX_REASON)
 
 
 def last_line(text: str) -> str:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/netlab_exits: processes that failed within a second of their start, with what they wrote to descriptor 2.
+ * /dev/netlab_exits: processes that failed within a second of their start, with what they wrote to descriptors 2 and 1.
  *
- * A read gives one of them, a struct early_exit, or 0 bytes if there is no other. poll() waits for the next one. A process that a
+ * A read gives as many of them as fit, each a struct early_exit, or 0 bytes if there is no other. poll() waits for the next one. A process that a
  * signal asked to end, and that handled it, is not recorded. Nothing changes for the processes: their output goes where it went.
  */
 #include <linux/fs.h>
@@ -25,10 +25,12 @@
 #include <sysdep/ptrace_user.h>
 
 #define EARLY_NS	NSEC_PER_SEC
+#define STDOUT		1
 #define STDERR		2
 #define COMMAND_BYTES	512
 #define FIRST_BYTES	512
 #define ERROR_BYTES	2048
+#define OUTPUT_BYTES	512
 #define RECORDS		32
 
 #define IN_BACKGROUND	1	/* a command that a shell without job control started with & */
@@ -36,16 +38,19 @@
 #define ASKED_TO_END	4	/* it handled a signal that asks a program to end */
 
 struct early_exit {
-	__u64 started_ns;		/* of CLOCK_MONOTONIC */
+	__u32 bytes;			/* of this structure, by which a reader knows it */
 	__s32 pid, parent;
 	__s32 status;			/* as wait() has it */
+	__u64 started_ns;		/* of CLOCK_MONOTONIC */
 	__u32 network;			/* inode of its network namespace */
 	__u32 flags;
 	__u32 command_bytes;
 	__u32 error_bytes;
+	__u32 output_bytes;
 	__u32 unused;
 	char command[COMMAND_BYTES];	/* its arguments, each with a NUL after it */
 	char error[ERROR_BYTES];	/* what it wrote to descriptor 2: the beginning and, if it is longer, the end */
+	char output[OUTPUT_BYTES];	/* the end of what it wrote to descriptor 1, such as by a shell's echo >&2 */
 };
 
 /* Young processes of which something is to be kept until their end, by process id. */
@@ -74,37 +79,44 @@ static struct early_exit *own_entry(void)
 	return entry;
 }
 
-static void keep(struct iov_iter *from)
+/* Append to a text of at most `size` bytes, whose first ones stay; returns how long it is now. */
+static u32 append(char *text, u32 used, u32 first, u32 size, struct iov_iter *from)
+{
+	size_t more, kept;
+
+	if (used < first)
+		used += copy_from_iter(text + used, first - used, from);
+	if (!iov_iter_count(from))
+		return used;
+	more = min_t(size_t, iov_iter_count(from), size - first);
+	kept = min_t(size_t, used - first, size - first - more);
+	memmove(text + first, text + used - kept, kept);
+	iov_iter_advance(from, iov_iter_count(from) - more);
+	return first + kept + copy_from_iter(text + first + kept, more, from);
+}
+
+static void keep(bool errors, struct iov_iter *from)
 {
 	struct early_exit *entry = own_entry();
-	char *end;
-	size_t more, kept;
 
 	if (!entry)
 		return;
-	if (entry->error_bytes < FIRST_BYTES)
-		entry->error_bytes += copy_from_iter(entry->error + entry->error_bytes,
-						     FIRST_BYTES - entry->error_bytes, from);
-	if (!iov_iter_count(from))
-		return;
-	end = entry->error + FIRST_BYTES;
-	more = min_t(size_t, iov_iter_count(from), ERROR_BYTES - FIRST_BYTES);
-	kept = min_t(size_t, entry->error_bytes - FIRST_BYTES, ERROR_BYTES - FIRST_BYTES - more);
-	memmove(end, entry->error + entry->error_bytes - kept, kept);
-	iov_iter_advance(from, iov_iter_count(from) - more);
-	entry->error_bytes = FIRST_BYTES + kept + copy_from_iter(end + kept, more, from);
+	if (errors)
+		entry->error_bytes = append(entry->error, entry->error_bytes, FIRST_BYTES, ERROR_BYTES, from);
+	else
+		entry->output_bytes = append(entry->output, entry->output_bytes, 0, OUTPUT_BYTES, from);
 }
 
-static void keep_errors(long call, void __user *data, size_t size)
+static void keep_text(long call, bool errors, void __user *data, size_t size)
 {
 	struct iovec few[UIO_FASTIOV], *parts = few;
 	struct iov_iter from;
 
 	if (call == __NR_write) {
 		if (!import_ubuf(ITER_SOURCE, data, size, &from))
-			keep(&from);
+			keep(errors, &from);
 	} else if (import_iovec(ITER_SOURCE, data, size, ARRAY_SIZE(few), &parts, &from) >= 0) {
-		keep(&from);
+		keep(errors, &from);
 		kfree(parts);
 	}
 }
@@ -137,8 +149,8 @@ void netlab_look_at_call(struct uml_pt_regs *regs)
 	unsigned long first = UPT_SYSCALL_ARG1(regs);
 	void __user *second = (void __user *)UPT_SYSCALL_ARG2(regs);
 
-	if ((call == __NR_write || call == __NR_writev) && first == STDERR)
-		keep_errors(call, second, UPT_SYSCALL_ARG3(regs));
+	if ((call == __NR_write || call == __NR_writev) && (first == STDERR || first == STDOUT))
+		keep_text(call, first == STDERR, second, UPT_SYSCALL_ARG3(regs));
 	else if (call == __NR_rt_sigaction && first == SIGQUIT)
 		note_background(second);
 }
@@ -162,6 +174,7 @@ static void describe(struct early_exit *entry, struct task_struct *task)
 	read_unlock(&tasklist_lock);
 	if (task->flags & PF_FORKNOEXEC)
 		entry->flags |= NO_PROGRAM;
+	entry->bytes = sizeof(*entry);
 	entry->started_ns = task->group_leader->start_time;
 	entry->pid = task_tgid_nr(task);
 	entry->status = task->signal->group_exit_code ?: task->exit_code;

@@ -19,6 +19,8 @@ from netlab_engines.agent.early_exits import (
     command_line,
     reason_in,
 )
+from netlab_engines.agent.stand_ins import BINARIES
+from netlab_kernel.edits import RECIPE
 
 SCRIPT, SHELL = 20, 30
 NETWORK = 4026532001
@@ -44,13 +46,22 @@ class Kernel:
             file.write(text + "\n")
 
     def exits(
-        self, pid: int, words: str, status: int = 1 << 8, *, parent: int = SHELL, flags: int = 0, error: str = ""
+        self,
+        pid: int,
+        words: str,
+        status: int = 1 << 8,
+        *,
+        parent: int = SHELL,
+        flags: int = 0,
+        error: str = "",
+        printed: str = "",
     ) -> None:
         """Record a process that was started a moment ago and fails now."""
         command, text = ("\0".join(words.split()) + "\0").encode(), error.encode()
-        numbers = (self.now_ns - MS, pid, parent, status, NETWORK, flags, len(command), len(text), 0)
+        sizes = (len(command), len(text), len(printed), 0)
+        numbers = (RECORD.size, pid, parent, status, self.now_ns - MS, NETWORK, flags, *sizes)
         with self._device.open("ab") as file:
-            file.write(RECORD.pack(*numbers, command, text))
+            file.write(RECORD.pack(*numbers, command, text, printed.encode()))
 
     def pass_time(self, ms: float) -> None:
         """Let network time pass, and report then."""
@@ -204,6 +215,22 @@ def test_programs_of_a_live_host_are_reported_with_the_commands_as_given(kernel:
     ]
 
 
+def test_without_error_output_the_last_line_of_the_other_output_is_shown(script: Kernel) -> None:
+    script.exits(31, "sh server.sh", flags=IN_BACKGROUND, printed="starting\nno such port\n")
+    script.exits(32, "sh server.sh", flags=IN_BACKGROUND, printed="starting\n", error="sh: 1: Bad substitution\n")
+    script.reports.report()
+    assert script.lines == [
+        "h1: sh server.sh exited with status 1: no such port",
+        "h1: sh server.sh exited with status 1: 1: Bad substitution",
+    ]
+
+
+def test_a_daemon_that_fails_is_reported(script: Kernel) -> None:
+    script.exits(41, "iperf3 -s -D", parent=1, flags=NO_PROGRAM, error="iperf3: error - in use\niperf3: exiting\n")
+    script.reports.report()
+    assert script.lines == ["h1: iperf3 -s -D exited with status 1: error - in use"]
+
+
 def test_a_kernel_without_the_device_reports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early_exits, "DEVICE", str(tmp_path / "nothing"))
     reports = EarlyExits(pytest.fail)
@@ -212,8 +239,17 @@ def test_a_kernel_without_the_device_reports_nothing(tmp_path: Path, monkeypatch
     assert reports.descriptors() == []
 
 
+def test_a_kernel_of_another_version_reports_nothing(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.exits(31, "false", flags=IN_BACKGROUND)
+    data = (tmp_path / "device").read_bytes()
+    (tmp_path / "device").write_bytes((RECORD.size + 512).to_bytes(4, "little") + data[4:] + bytes(512))
+    kernel.reports.report()
+    assert kernel.lines == []
+    assert kernel.reports.descriptors() == []
+
+
 def test_a_record_has_the_layout_of_the_kernels_structure() -> None:
-    source = (Path(early_exits.__file__).parents[1] / "kernel/recipe/early_exits.c").read_text()
+    source = (RECIPE / "early_exits.c").read_text()
     fields = re.search(r"struct early_exit \{\n(.*?)\n\};", source, re.DOTALL)[1]  # type: ignore[index]
     kinds = {"__u64": "Q", "__s32": "i", "__u32": "I"}
     layout = ""
@@ -225,9 +261,13 @@ def test_a_record_has_the_layout_of_the_kernels_structure() -> None:
             named = re.search(r"\[(\w+)\]", line)[1]  # type: ignore[index]
             layout += re.search(rf"#define {named}\s+(\d+)", source)[1] + "s"  # type: ignore[index]
     assert struct.calcsize("@" + layout) == RECORD.size
-    assert RECORD.format == "=" + re.sub("I+", lambda found: f"{len(found[0])}I", layout)
-    data = RECORD.pack(2 * 10**9, 5, 4, 256, 77, IN_BACKGROUND, 7, 3, 0, b"a\0b c\0\0", b"no\n")
-    assert EarlyExit.unpack(data, 8) == EarlyExit(8, 2 * 10**9, 5, 4, 256, 77, IN_BACKGROUND, ["a", "b c"], "no\n")
+    assert struct.Struct("=" + layout).size == RECORD.size
+    assert re.sub(r"(\d)I", lambda found: int(found[1]) * "I", RECORD.format) == "=" + layout
+    sizes = (7, 3, 4, 0)
+    data = RECORD.pack(RECORD.size, 5, 4, 256, 2 * 10**9, 77, IN_BACKGROUND, *sizes, b"a\0b c\0\0", b"no\n", b"yes\n")
+    assert EarlyExit.unpack(data, 8) == EarlyExit(
+        8, 2 * 10**9, 5, 4, 256, 77, IN_BACKGROUND, ["a", "b c"], "no\n", "yes\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,3 +294,4 @@ def test_commands_are_shown_without_what_mininet_puts_before_them() -> None:
     assert command_line(["mnexec", "-d", "-a", "12", "ping", "-c", "1"]) == "ping -c 1"
     assert command_line(["mnexec", "-g", "h1", "-da", "12", "/bin/bash", "-c", "ping x > y"]) == "ping x > y"
     assert command_line(["mnexec", "-v"]) == "mnexec -v"
+    assert command_line(["/bin/sh", f"{BINARIES}/filter/sudo", "-n", "x"]) == "sudo -n x"

@@ -64,6 +64,7 @@ def test_programs_of_popen_that_fail_are_reported_with_the_reason(
         h1.popen("python3 fails.py > log 2>&1", shell=True)
         h1.popen("python3 segfaults.py")
         h1.popen("sleep 0.9; ./nothing", shell=True)
+        h2.popen("sh -c 'echo on port 1; echo no such port >&2; exit 3'", shell=True)
         kept = h1.popen("false")
         time.sleep(2)
         """,
@@ -77,6 +78,7 @@ def test_programs_of_popen_that_fail_are_reported_with_the_reason(
         "h1: python3 fails.py exited with status 1: OSError: the port is taken",
         "h1: python3 segfaults.py was ended by SIGSEGV",
         "h1: sleep 0.9; ./nothing exited with status 127: /bin/bash: line 1: ./nothing: No such file or directory",
+        "h2: echo on port 1; echo no such port >&2; exit 3 exited with status 3: no such port",
         "h2: iperf3 -s --bogus exited with status 1: unrecognized option '--bogus'",
         "h2: nosuch -s exited with status 1: command not found",
         "h2: python3 fails.py exited with status 1: OSError: the port is taken",
@@ -96,6 +98,9 @@ def test_commands_with_an_ampersand_that_fail_are_reported_with_the_reason(
         h1.cmd("cat < /nothing &")
         h1.cmd("bash start.sh")
         h2.cmd("sh -c './nothing & sleep 0.1' &")
+        h2.cmd("iperf3 -s -D")
+        time.sleep(0.5)
+        h2.cmd("iperf3 -s -D")
         h1.sendCmd("ping -Z")
         time.sleep(2)
         """,
@@ -108,6 +113,7 @@ def test_commands_with_an_ampersand_that_fail_are_reported_with_the_reason(
         "h1: ping -Z exited with status 2: invalid option -- 'Z'",
         f"h1: python3 {place}/fails.py exited with status 1: OSError: the port is taken",
         "h2: ./nothing exited with status 127: command not found",
+        "h2: iperf3 -s -D exited with status 1: error - unable to start listener for connections: Address already in use",
         "h2: nosuch exited with status 127: command not found",
         "h2: ping -Z exited with status 2: invalid option -- 'Z'",
         "h2: python3 fails.py exited with status 1: OSError: the port is taken",
