@@ -1,4 +1,4 @@
-"""The interface of all engines, and the way to one of them. The package `netlab_engines` implements them."""
+"""The interface of all engines, and the choice of one. The package `netlab_engines` implements them."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from netlab.protocol.session import Session
 
 OnProgress = Callable[[float], None]
-"""A function that takes the network time done, in s."""
+"""Called with the network time that has passed, in s."""
 MACHINES = ("x86_64", "aarch64")
 """The processors for which the library kernel is built; on all others it runs as WebAssembly."""
 NAMES = ("pocket", "native", "library")
@@ -39,27 +39,27 @@ class Engine(Protocol):
     clock: Clock
 
     def requirements(self) -> list[Requirement]:
-        """Return all that the engine needs on this machine."""
+        """Return the requirements of the engine on this machine."""
 
     def differences(self) -> list[str]:
         """Return a sentence for each difference between this engine and the pocket kernel in virtual time.
 
-        Raises EngineError when this machine's own kernel could not be asked what it lacks.
+        Raises EngineError if the features of this machine's own kernel cannot be determined.
         """
 
     def fingerprint(self) -> str:
-        """Return a text that differs whenever the same plan may give other numbers: code, kernel and programs of the engine."""
+        """Return a text that changes with everything that may change a plan's results: the engine's code, kernel and programs."""
 
     def open(self, plan: Plan | None) -> "Session":
-        """Open a lab for a person's requests, in which this plan can be built; None is for a script that builds by itself.
+        """Open a lab for interactive requests that can build this plan; None is for a script that builds its own network.
 
-        Raises EngineError when something is missing, or the engine has no such labs.
+        Raises EngineError if something is missing or the engine does not support such labs.
         """
 
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan; return the counters, and a description of the engine under `engine`."""
+        """Run a plan and return its counters; the key `engine` describes how it ran."""
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
@@ -69,34 +69,34 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
-    """Return the engine of that name; None takes $NETLAB_ENGINE, or else the one that suits this machine and the plans.
+    """Return the engine of a name; None means $NETLAB_ENGINE, or else the one for this machine and the plans.
 
     Raises
     ------
     EngineError
-        When there is no such engine.
+        If there is no such engine.
     MissingPackageError
-        When the package `netlab_engines` is not installed.
+        If the package `netlab_engines` is not installed.
     KernelError
-        When the engine has no kernel.
+        If the engine has no kernel.
     NotHereError
-        When no engine was named, and the only one that works here cannot do all of the plans.
+        If no engine was named, and the only one that works here does not support all plans.
     """
     engine: Engine = packages.load(SELECTION).choose(wanted, plans)
     return engine
 
 
 def preflight(wanted: str | Engine | None = None) -> str:
-    """Say in a sentence on which engine experiments will run here, and what differs on this machine.
+    """Return lines about the engine that will run experiments on this machine, and its differences.
 
-    Raises EngineError or KernelError when they cannot run; the text names each thing that is missing and its remedy.
+    Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
     text: str = packages.load(SELECTION).preflight(wanted)
     return text
 
 
 def clock() -> Clock:
-    """Return "virtual" or "real": the clock of runs that name no engine."""
+    """Return "virtual" or "real": the clock of runs for which no engine is chosen."""
     return "real" if os.environ.get("NETLAB_ENGINE") == "native" else "virtual"
 
 
@@ -118,7 +118,7 @@ def lasting(duration_s: float, real_s: float) -> float:
 
 
 def require(requirements: list[Requirement]) -> None:
-    """Raise EngineError with the remedy of everything that is required and missing."""
+    """Raise EngineError with the remedies if required things are missing."""
     missing = [requirement for requirement in requirements if requirement.required and not requirement.ok]
     if missing:
         raise EngineError(
@@ -127,5 +127,5 @@ def require(requirements: list[Requirement]) -> None:
 
 
 def cancelled() -> RunCancelled:
-    """Return the error of a run that somebody stopped."""
-    return RunCancelled("The run was stopped before its end; nothing of it is kept.")
+    """Return the error for a run that was stopped."""
+    return RunCancelled("The run was stopped before its end; its results were discarded.")

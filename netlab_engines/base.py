@@ -1,4 +1,4 @@
-"""Parts of all engines: drive a run through a session, keep the files that it leaves, and refuse what an engine cannot do."""
+"""Functions of all engines: run a plan in a session, keep the files that it saves, and reject unsupported plans."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from netlab_engines.stall import BEAT_S, Watchdog
 
 PROGRESS_STEPS = 50
 MOST_CAPTURED_BYTES = 512 << 20
-"""Some two million packets; their table takes about as much memory."""
+"""The largest total size of a run's captures: some two million packets, whose table takes about as much memory."""
 
 
 def run_in(
@@ -30,12 +30,27 @@ def run_in(
     cancel: threading.Event | None,
     watchdog: Watchdog | None = None,
 ) -> Outcome:
-    """Run a plan in a session that was just opened: a run is a lab that a script drives.
+    """Run a plan in a session that was just opened, and return the counters.
 
-    `on_progress` gets the network time done, in s, about fifty times or less.
+    Parameters
+    ----------
+    session : Session
+        The session.
+    plan : Plan
+        The plan.
+    on_progress : callable, optional
+        Called about fifty times with the network time that has passed, in s.
+    cancel : threading.Event, optional
+        Stops the run when it is set.
+    watchdog : Watchdog, optional
+        Stops the run if network time stands still.
 
-    Raises RunError when the lab ended without a result, or `watchdog` says that its clock stands still. Raises RunCancelled
-    when `cancel` was set.
+    Raises
+    ------
+    RunError
+        If the lab ends without a result, or the watchdog stops the run.
+    RunCancelled
+        If `cancel` was set.
     """
     step_s = plan["duration_s"] / PROGRESS_STEPS
     told_s = 0.0
@@ -60,7 +75,7 @@ def run_in(
 
     lab = session.request(heard, None if cancel is None and watchdog is None else look)
     lab.build(plan=agent_plan(plan, session.clock), programs=False)
-    # To the end of the last interval, which a duration that is no multiple of it leaves open.
+    # Run to the end of the last interval, even if the duration is not a multiple of the interval.
     intervals = max(1, round(plan["duration_s"] / plan["interval_s"]))
     until_s = round(intervals * plan["interval_s"], 9)
     if watchdog is not None:
@@ -81,12 +96,15 @@ def run_in(
 
 
 def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:
-    """The plan as the agent gets it."""
+    """Return the plan for the agent, with the clock and the settings of the whole guest."""
     return {**plan, "clock": clock, "machine_sysctls": MACHINE_SYSCTLS if clock == "virtual" else {}}
 
 
 def run_folder(directory: Path) -> Path:
-    """A folder for the agent's files in a run's directory; the agent may be another user, so all is made beforehand."""
+    """Create a folder with subfolders for the agent's files in a run's directory, and return it.
+
+    The subfolders are created here because the agent may run as another user.
+    """
     folder = directory / "out"
     folder.mkdir()
     for name in (files.ARTIFACTS, files.CAPTURES):
@@ -95,10 +113,9 @@ def run_folder(directory: Path) -> Path:
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """The files that the run left, and what its captures are made of, moved to a directory that outlives the run's
-    own; None without any.
+    """Move the saved files and captures of a run to a directory that outlives the run's, and return it, or None if there are none.
 
-    Raises RunError when they are more than the agent keeps, or than a capture's table has room for.
+    Raises RunError if they are larger than the limits for files and captures.
     """
     found = _files(folder / files.ARTIFACTS, MOST_BYTES, "files", "Save less.")
     found += _files(
@@ -116,46 +133,46 @@ def take_artifacts(folder: Path) -> str | None:
 
 
 def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
-    # Whatever the guest made of its folder: only ordinary files count, never what a link names.
+    # Take only regular files: the guest may have put symbolic links into its folder.
     found = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
     size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
     if size_bytes > most_bytes:
-        raise RunError(f"The run left {what} of {size_bytes} bytes; {most_bytes} is the most. {remedy}")
+        raise RunError(f"The run's {what} have {size_bytes} bytes, more than the limit of {most_bytes}. {remedy}")
     return found
 
 
 def refuse_media(plan: Plan, clock: str, engine: str) -> None:
-    """Raise NotHereError where a link has a medium, for an engine that cannot have one."""
+    """Raise NotHereError if a link has a medium; for engines that do not support media."""
     for hop in plan["directions"]:
         if hop["shape"]["medium"] is not None:
             raise NotHereError(
-                f"The link {hop['src']}-{hop['dst']} has a medium ({hop['shape']['medium']}), whose frames take microseconds "
-                f"that the {engine} engine in {clock} time does not keep. Use engine='pocket', in virtual time, with netlab's "
-                "own kernel (`netlab kernel build`)."
+                f"The link {hop['src']}-{hop['dst']} has a medium ({hop['shape']['medium']}), whose timing in microseconds the "
+                f"{engine} engine in {clock} time does not support. Use engine='pocket', in virtual time, with netlab's own "
+                "kernel (`netlab kernel build`)."
             )
 
 
 def refuse_own(items: Iterable[Item], engine: str) -> None:
-    """Raise NotHereError where one of these calls the user's own Python, for an engine other than the library kernel."""
+    """Raise NotHereError if an item calls the user's own Python; for all engines except the library kernel."""
     labels = [item["label"] for item in items if "own" in item]
     if labels:
         raise NotHereError(
-            f"{', '.join(labels)}: a class of yours can be asked in the library kernel alone, not by the {engine} engine. Use "
+            f"{', '.join(labels)}: custom classes work only with engine='library', not with the {engine} engine. Use "
             "engine='library', or leave the engine out."
         )
 
 
 def wanted_parts(plan: Plan) -> set[str]:
-    """Names of the queue disciplines, congestion controls and other parts of a kernel that a plan needs."""
+    """Return the names of the queue disciplines, congestion controls and other kernel parts that a plan needs."""
     aqms = {hop["shape"]["aqm"] for hop in plan["directions"]}
     return aqms.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
 
 
 def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
-    """Raise NotHereError when the plan needs a part that the kernel `which` describes does not have."""
+    """Raise NotHereError if the plan needs a part that a kernel lacks; `has` are its parts, `which` describes it."""
     lacking = sorted(wanted_parts(plan).difference(has))
     if lacking:
         raise NotHereError(
-            f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build one that does with "
-            "`netlab kernel build`, or choose another."
+            f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build a kernel that has it "
+            "with `netlab kernel build`, or choose another kernel."
         )

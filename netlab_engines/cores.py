@@ -1,7 +1,7 @@
-"""A guest's CPU: one of its own while there is one, and another where something else computes on it.
+"""Pin each guest to a CPU of its own, and move it if another program computes on that CPU.
 
-A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third. But the system's scheduler
-cannot help a guest that may run on one CPU only, so the process that waits for the guest looks now and then.
+A guest's kernel and its programs switch to each other all the time, which takes a third of the time if both are on one CPU. But
+the system's scheduler cannot move a guest that may run on one CPU only, so the process that waits for the guest checks its CPU.
 """
 
 import fcntl
@@ -14,11 +14,11 @@ from netlab.base import scratch
 
 LOOK_EVERY_S, LOOK_AT_LEAST_S = 0.5, 8.0
 CROWDED = 0.3
-"""A guest that was ready to run and had to wait for this part of the time shares its CPU."""
+"""The fraction of time that a ready guest waits for its CPU, above which the CPU counts as shared."""
 
 
 class Pin:
-    """Holds a CPU for a guest: `cpu` is the one that the guest is kept on, -1 while it may run on all."""
+    """The CPU of a guest; `cpu` is its number, or -1 while the guest may run on all CPUs."""
 
     def __init__(self) -> None:
         self.cpu = -1
@@ -30,13 +30,13 @@ class Pin:
         self._waited_ns: dict[int, int] = {}
 
     def take(self, wanted: int | None = None) -> int | None:
-        """Take a CPU that no other guest on this machine has (the wanted one, if one is named); return the lock's descriptor."""
+        """Reserve a CPU that no other guest on this machine has, or the `wanted` one, and return the descriptor of its lock."""
         self.release()
         self.cpu, self._lock = self._held.enter_context(scratch.cpu_slot(wanted))
         return self._lock
 
     def release(self) -> None:
-        """Give the CPU back, also where the guest still has the lock's descriptor."""
+        """Release the CPU, even if the guest still has the lock's descriptor."""
         if self._lock is not None:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock = None
@@ -44,10 +44,10 @@ class Pin:
         self.cpu = -1
 
     def look(self, pid: int) -> None:
-        """Let a guest, of which this is the first process, leave a CPU on which something else computes.
+        """Move a guest, whose first process is `pid`, away from a CPU on which another program computes.
 
-        For half a second it may run anywhere, and the system's scheduler puts it where there is room; there it is kept. Called
-        often, this looks every half second, less often where there is no room anywhere.
+        The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then pinned there.
+        The CPU is checked every half second however often this is called, and less often if no CPU is free.
         """
         now_s = time.monotonic()
         passed_s = now_s - self._then_s
@@ -65,11 +65,11 @@ class Pin:
             found_on = _runs_on(pid)
             if found_on is not None:
                 self.take(found_on)
-                # Without the lock too: it may be that of a guest that waits for its student.
+                # Pin it even without the lock, which an idle guest may have.
                 self.cpu = found_on
                 keep_on(guests, {found_on})
         elif passed_s > 2 * self._every_s or waited < CROWDED * passed_s * 1e9:
-            # After a pause, such as a student's, the numbers are of no moment.
+            # Ignore the statistics after a long pause.
             self._every_s = LOOK_EVERY_S
         else:
             self.release()
@@ -79,7 +79,7 @@ class Pin:
 
 
 def keep_on(pids: list[int], cpus: set[int]) -> None:
-    """Let processes run on these CPUs; those that have ended are passed over."""
+    """Let processes run on these CPUs only; ignore processes that have ended."""
     for pid in pids:
         try:
             os.sched_setaffinity(pid, cpus)
@@ -88,7 +88,7 @@ def keep_on(pids: list[int], cpus: set[int]) -> None:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
+    """Return the pids of a process and all its descendants."""
     found, ahead = [], [pid]
     while ahead:
         one = ahead.pop()
@@ -115,7 +115,7 @@ def _waited_ns(pid: int) -> int | None:
 
 
 def _runs_on(pid: int) -> int | None:
-    """The CPU on which a process ran last; None where it has ended."""
+    """Return the CPU on which a process ran last, or None if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
     except (OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""The report of `netlab doctor` on the engines: what is there, what is missing, what to do."""
+"""The part of `netlab doctor`'s report about engines: their requirements, with remedies."""
 
 import platform
 import shutil
@@ -22,7 +22,7 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 def sections() -> dict[str, list[Requirement]]:
     """Return the requirements of each engine, by the title of its section."""
     return {
-        "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
+        "Pocket engine (experiments in netlab's own kernel, without root)": pocket(),
         "Library engine (the network stack as one program, for runs without commands)": library(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }
@@ -33,7 +33,7 @@ def pocket() -> list[Requirement]:
     if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
         seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
-            Requirement("pocket kernel", False, seen, "The library engine serves; it has no commands.", required=False)
+            Requirement("pocket kernel", False, seen, "Use the library engine; it has no commands.", required=False)
         ]
     from netlab_engines.pocket import machine_requirements
 
@@ -45,7 +45,9 @@ def pocket() -> list[Requirement]:
             return [*found, Requirement("kernel build", True, selection.being_built(moment))]
         if why := behind.failure():
             found.append(
-                Requirement("kernel build", False, why, "`make lab` tries again, `netlab kernel build` now.", False)
+                Requirement(
+                    "kernel build", False, why, "`netlab kernel build` or the next `make lab` tries again.", False
+                )
             )
             return found
         missing = [program for program in prerequisites.NEEDED_PROGRAMS if not shutil.which(program)]
@@ -54,7 +56,7 @@ def pocket() -> list[Requirement]:
                 "kernel build",
                 not missing,
                 f"{', '.join(missing)} not found" if missing else "all programs are there",
-                "Needed only to build the kernel here; `make lab` installs them, or take a kernel from another machine "
+                "Needed only to build the kernel here; `make lab` installs them, or install a kernel from another machine "
                 "with `netlab kernel unpack FILE`.",
                 required=False,
             )
@@ -63,7 +65,7 @@ def pocket() -> list[Requirement]:
     if installed.by_another_version(here):
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
-    hint = "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all."
+    hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
     return [*found, _features(set(PARTS) - here.capabilities, hint)]
 
 
@@ -78,7 +80,7 @@ def library() -> list[Requirement]:
         lacking = set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY
     except KernelError:
         return found
-    return [*found, _features(lacking, "`netlab kernel build` makes a kernel that has all.")]
+    return [*found, _features(lacking, "`netlab kernel build` builds a kernel with all features.")]
 
 
 def _features(lacking: Collection[str], hint: str) -> Requirement:

@@ -1,8 +1,8 @@
-"""A pocket kernel behind its gate: booted ahead, it waits without using a processor until the host asks something.
+"""Start agents and exchange messages with them: in a pocket kernel, or on this machine's own kernel.
 
-The host's end of the gate is a socket on which both sides send JSON, each message with its length before it. While the
-guest reads, its kernel is blocked and its clock stands still. A second socket carries single bytes that interrupt the
-guest whatever it does (see `kernel/recipe/gate.c`).
+The channel to the agent is a socket on which both sides send JSON, each message after its length. While a guest waits for a
+message, its kernel is blocked, uses no processor, and its clock stands still. A second socket carries single bytes that interrupt
+the guest at any time (see `kernel/recipe/gate.c`).
 """
 
 import concurrent.futures
@@ -38,18 +38,19 @@ START_NS = 1_700_000_000_000_000_000
 BOOT_PATIENCE_S = 60.0
 LOG_LINES = 15
 
-OUTGROWN = "ptrace set fp regs failed"
+AMX_PANIC_TEXT = "ptrace set fp regs failed"
 WAIT_S = 0.05
 PROGRAM = "netlab_engines.agent.lab"
 
 
 class NoAnswerError(RunError):
-    """The guest has not answered within the time given to it."""
+    """The guest did not answer in time."""
 
 
 class Waiting:
-    """An agent that answers requests, one at a time: of a pocket kernel, or of this machine's own. See
-    `protocol.session.Session`.
+    """An agent's process, which answers requests one at a time; a `protocol.session.Session`.
+
+    `free_bytes` is the free space that the run's directory needs.
     """
 
     clock: Clock = "virtual"
@@ -57,7 +58,7 @@ class Waiting:
     what = "The pocket kernel"
     settings: dict[str, Any]
     gate: socket.socket
-    """The host's end; grading talks over it in a way of its own."""
+    """The host's end of the channel; grading uses it for its own messages."""
     _urgent: socket.socket
     process: subprocess.Popen[bytes]
 
@@ -76,9 +77,9 @@ class Waiting:
             raise
 
     def wait_until_ready(self) -> None:
-        """Wait until it has booted and takes requests.
+        """Wait until the agent answers requests.
 
-        Raises RunError when it does not come up.
+        Raises RunError if it does not start.
         """
         if self._ready:
             return
@@ -90,8 +91,8 @@ class Waiting:
         self._ready = True
 
     def send(self, message: Message | Request) -> None:
-        """Send a message; the guest runs from now on until it reads the next one."""
-        # The last `receive` left its patience, and what was sent in part would leave both waiting.
+        """Send a message; the guest runs from now on until it waits for the next one."""
+        # Clear the timeout of the last receive: after a partial send both sides would wait for ever.
         self.gate.settimeout(None)
         try:
             self.gate.sendall(encode(message))
@@ -99,10 +100,10 @@ class Waiting:
             raise self._ended() from None
 
     def receive(self, patience_s: float | None = None) -> Message:
-        """The guest's next message.
+        """Return the guest's next message.
 
-        Raises NoAnswerError when it has not come after `patience_s` of wall time. Raises RunError when the guest has
-        ended, with its last words.
+        Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the guest's log,
+        if the guest has ended.
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
@@ -121,7 +122,7 @@ class Waiting:
                 self._pin.look(self.process.pid)
                 if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
                     continue
-                raise NoAnswerError("The guest has not answered in time.") from None
+                raise NoAnswerError("The guest did not answer in time.") from None
             except OSError:
                 got = 0
             if not got:
@@ -150,14 +151,14 @@ class Waiting:
                 on_message(said)
 
     def interrupt(self, kill: bool = False) -> None:
-        """Interrupt the command in the foreground; or kill it, and whatever program computes just now."""
+        """Interrupt the command in the foreground, or with `kill` kill it and the program that is computing now."""
         try:
             self._urgent.sendall(b"k" if kill else b"i")
         except OSError:
             return
 
     def close(self) -> None:
-        """End it and remove what it had on disk; a second time does nothing."""
+        """End the agent and remove its files; a second call does nothing."""
         if self.closed:
             return
         self.closed = True
@@ -183,25 +184,41 @@ def last_words(folder: Path, log: Path) -> str:
     if crash.exists():
         return crash.read_text()
     text = log.read_text(errors="replace") if log.exists() else ""
-    if OUTGROWN in text:
+    if AMX_PANIC_TEXT in text:
         return (
-            "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
+            "This kernel is too old for this machine's processor, whose registers do not fit into its buffer; build a 7.x with "
             "`netlab kernel build`."
         )
-    # Addresses of a kernel's call trace say nothing to a reader.
+    # Leave out the addresses of the kernel's call trace.
     lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
-    return "The end of its log:\n" + "\n".join(lines or ["(nothing)"])
+    return "The end of its log:\n" + "\n".join(lines or ["(empty)"])
 
 
 class Guest(Waiting):
-    """A guest that boots and then answers requests.
+    """A guest in a pocket kernel, which boots and then answers requests.
 
-    `calls` are the system calls in one instant that take no time; each further one takes 10 us. 0 lets all take none,
-    which a program that polls does not survive. Starting a program takes `start_ns` of network time. With `pin` it has a
-    CPU of its own from the start, while one is free; else it gets one with `pin()`. It does the `work` of the module
-    `program`, and finds netlab in `packages` (None is where this Python does). It may read `readable` of the host besides
-    programs and libraries, as the launcher takes it; None does not limit it. It may write to the `shared` directories of
-    the host, absolute paths without a colon, of which none is below another.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    calls : int
+        The number of system calls at one time that take no network time; each further call takes 10 µs. With 0 no call takes
+        time, and a program that polls never ends.
+    start_ns : int
+        The network time that the start of a program takes, in ns.
+    pin : bool
+        Reserve a CPU from the start, if one is free; else `pin()` does.
+    program : str
+        The module whose `work` the guest runs.
+    packages : sequence of str, optional
+        The directories of netlab and Mininet; by default those of this Python.
+    memory_mb : int
+        The memory of the guest in MiB.
+    readable : sequence of str, optional
+        Directories of the host that the guest may read in addition to programs and libraries, as for the launcher; None does not
+        limit it.
+    shared : sequence of str
+        Directories of the host that the guest may write to: absolute paths without a colon, none inside another.
     """
 
     def __init__(
@@ -229,7 +246,7 @@ class Guest(Waiting):
             }
             (self.folder / files.BOOT).write_text(json.dumps(boot))
             # Keep a prebooted guest on one CPU too (changing CPUs costs a third), but do not reserve the CPU.
-            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
+            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (spreads the guests over the CPUs)
             slot = self._pin.take() if pin else None
             cpu = self._pin.cpu if pin else some_cpu
             may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
@@ -240,7 +257,7 @@ class Guest(Waiting):
             raise
 
     def _boot(self, launched: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
-        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
+        # Links whose paths have no spaces, because the kernel splits its command line at spaces.
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
         shutil.copy(guest.__file__, init)
@@ -265,7 +282,7 @@ class Guest(Waiting):
             self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
 
     def pin(self) -> None:
-        """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
+        """Pin the guest to a CPU to which no other guest is pinned; if there is none, let it run on all CPUs."""
         self._pin.take()
         cpu = self._pin.cpu
         cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
@@ -288,8 +305,8 @@ _keeper: concurrent.futures.ThreadPoolExecutor
 
 
 def _new_keeper() -> None:
-    # A guest is killed with the thread that started it, so one thread that lives as long as this process starts them all.
-    global _keeper  # noqa: PLW0603 (a forked process has no threads of its parent's)
+    # The kernel kills a guest when the thread that started it ends, so a thread that lives as long as this process starts them all.
+    global _keeper  # noqa: PLW0603 (a forked process does not have its parent's threads)
     _keeper = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")
 
 

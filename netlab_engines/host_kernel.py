@@ -28,26 +28,24 @@ NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
 """Features that every link needs; a scenario needs few of the others."""
 CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
 BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
-LOADED = "The kernel loads modules when root asks for them, and found none of these: {modules}. "
+LOADED = "The kernel could not load the modules {modules}. "
 # Microsoft's kernel has loadable modules since 6.6.36.3 (the notes of that release of WSL2-Linux-Kernel).
 WSL2 = (
-    "WSL2's kernel comes with Windows, and no package of this distribution adds to it: `wsl --update` in Windows gets the "
-    "newest, which has more of them. "
+    "WSL2's kernel comes with Windows, so packages of this distribution cannot add modules: `wsl --update` in Windows installs "
+    "the newest kernel, which has more of them. "
 )
-CONTAINER = (
-    "This looks like a container, which has its host's kernel: no package in it adds a module, one on the host does. "
-)
+CONTAINER = "This looks like a container, which uses its host's kernel: install the modules on the host. "
 DISTRIBUTIONS = {
-    "ubuntu": "Ubuntu keeps some in a package of their own: `sudo apt install linux-modules-extra-{release}`. ",
-    "fedora": "Fedora keeps some in a package of their own: `sudo dnf install kernel-modules-extra-{release}`. ",
-    "debian": "Debian's own kernels have them: start this machine again if an update has replaced its kernel, or start one of "
-    "these instead of another. ",
+    "ubuntu": "Ubuntu has more modules in a separate package: `sudo apt install linux-modules-extra-{release}`. ",
+    "fedora": "Fedora has more modules in a separate package: `sudo dnf install kernel-modules-extra-{release}`. ",
+    "debian": "Debian's own kernels have these modules: restart this machine if an update has replaced its kernel, or boot "
+    "Debian's kernel instead of another. ",
 }
-ELSEWHERE = "See whether your distribution has them in a package of their own. "
+OTHER_DISTRIBUTION = "Check whether your distribution has the modules in a separate package. "
 
 
 def privilege() -> list[str] | None:
-    """Words before a command that give it root: none for root, `sudo -n` where that works, None where nothing does."""
+    """Return the words before a command that give it root: none for root, `sudo -n` if that works, or None if nothing does."""
     if os.geteuid() == 0:
         return []
     sudo = shutil.which("sudo")
@@ -58,9 +56,9 @@ def privilege() -> list[str] | None:
 
 @functools.cache
 def refusals() -> dict[str, str | None]:
-    """Return the answer of the kernel to each question of `netlab_engines.agent.parts`.
+    """Return the kernel's error for each part that `netlab_engines.agent.parts` tests.
 
-    Raises EngineError when it could not be asked, or not for everything: then nothing is known, not even what it has.
+    Raises EngineError if the tests could not run, or not all of them.
     """
     command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(IMPORT_ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -70,18 +68,18 @@ def refusals() -> dict[str, str | None]:
     except (ValueError, AttributeError):
         asked_all = False
     if done.returncode != 0 or not asked_all:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        said = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise EngineError(
-            f"Could not determine what this machine's kernel has ({said}). Nothing is known of it; use the pocket or the "
-            "library engine, which bring their own kernel."
+            f"Cannot determine the features of this machine's kernel ({said}). Use the pocket or the library engine, which "
+            "bring their own kernel."
         )
     return found
 
 
 def lacking() -> tuple[str, ...]:
-    """Which queue disciplines and congestion controls this machine's kernel lacks.
+    """Return the queue disciplines and congestion controls that this machine's kernel lacks.
 
-    Raises EngineError when it could not be asked.
+    Raises EngineError if that cannot be determined.
     """
     found = refusals()
     return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
@@ -89,7 +87,7 @@ def lacking() -> tuple[str, ...]:
 
 def links() -> Requirement:
     """Return the requirement that the kernel has the features of every link."""
-    return _having("kernel", NEEDED, f"{platform.release()} has what links are made of")
+    return _having("kernel", NEEDED, f"{platform.release()} has all that links need")
 
 
 def features() -> Requirement:
@@ -107,7 +105,7 @@ def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool =
 
 
 def remedy(missing: Collection[str]) -> str:
-    """Return the remedy for features that this machine's kernel lacks; empty if none is missing."""
+    """Return the remedy for features that this machine's kernel lacks, or "" if none is missing."""
     if not missing:
         return ""
     release = platform.release()
@@ -121,7 +119,7 @@ def remedy(missing: Collection[str]) -> str:
         said += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
     own = sorted(OWN & set(missing))
     if own:
-        said += f"In netlab's own kernels only: {', '.join(own)}. "
+        said += f"Only netlab's own kernels have {', '.join(own)}. "
     return said + BRING_THEIR_OWN
 
 
@@ -134,9 +132,9 @@ def place() -> str:
     try:
         system = platform.freedesktop_os_release()
     except OSError:
-        return ELSEWHERE
+        return OTHER_DISTRIBUTION
     names = [system["ID"], *system.get("ID_LIKE", "").split()]
-    return next((DISTRIBUTIONS[name] for name in names if name in DISTRIBUTIONS), ELSEWHERE)
+    return next((DISTRIBUTIONS[name] for name in names if name in DISTRIBUTIONS), OTHER_DISTRIBUTION)
 
 
 def in_container() -> bool:

@@ -1,11 +1,12 @@
-"""Become a program that writes, and if asked reads, in the named directories only, runs on one CPU and dies with its parent.
+"""Confine this process to some directories and a CPU, then execute a program, which ends with its parent.
 
-A process of its own, because what it does to itself (Landlock, resource limits, the death signal) must not happen to the
-notebook, and because Python forbids it between fork and exec of a program with threads.
+This is a separate program, because Landlock, resource limits and the death signal must not apply to the notebook, and because a
+Python process with threads must not set them between fork and exec.
 
-Usage: launcher.py PARENT_PID CPU WRITABLE READABLE PROGRAM [ARGUMENT...]; CPU -1 leaves all CPUs. WRITABLE and READABLE are
-paths with colons between them. An empty READABLE does not limit reading; else every file outside is out of reach, and so is
-the host's network. A path behind `=` may be listed, its files not read.
+Usage: launcher.py PARENT_PID CPU WRITABLE READABLE PROGRAM [ARGUMENT...]
+
+CPU -1 allows all CPUs. WRITABLE and READABLE are paths separated by colons. An empty READABLE does not limit reading; else the
+program can read no other files and cannot use the host's network. A directory after `=` can be listed, but its files not read.
 """
 
 import ctypes
@@ -20,7 +21,7 @@ LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 4
 VERSION_QUERY = 1
 RULE_PATH_BENEATH = 1
 
-# From linux/landlock.h: what the guest must not do to the host's files outside its own directories.
+# From linux/landlock.h: rights that the guest has only in its own directories.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
 REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 REFER, TRUNCATE = 1 << 13, 1 << 14
@@ -28,23 +29,24 @@ SCOPE_ABSTRACT_UNIX_SOCKET, SCOPE_SIGNAL = 1 << 0, 1 << 1
 BIND_AND_CONNECT_TCP = (1 << 0) | (1 << 1)
 NETWORK_SINCE = 4
 ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc", "/sys", "/dev")
-"""Programs, libraries and what a kernel shows of itself: what any program needs, and nobody's secret."""
+"""Programs, libraries and the kernel's own files, which every program needs and which have no secrets."""
 LISTED = "="
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def landlock_version() -> int:
-    """Landlock's interface version on this host; 0 where it is missing or switched off."""
+    """Return the version of Landlock's interface on this host, or 0 if it is missing or switched off."""
     return max(0, int(_libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, VERSION_QUERY)))
 
 
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
-    """Allow this process and its children to write below `writable`, directories, and to device files only.
+    """Allow this process and its children to write only to the directories `writable` and to device files.
 
-    They may read `writable` and `readable`, of which one behind `=` may only be listed; None does not limit reading.
-    Returns False where the host has no Landlock; nothing is confined then. Raises OSError when Landlock is there and
-    refuses.
+    They may read `writable` and `readable`; a path in `readable` that begins with `=` may only be listed. If `readable` is None,
+    reading is not limited.
+
+    Returns False, and confines nothing, if the host has no Landlock. Raises OSError if Landlock refuses.
     """
     version = landlock_version()
     if version < 1:
@@ -69,7 +71,7 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
         rules += [(path[1:], READ_DIR) if path.startswith(LISTED) else (path, read) for path in readable]
     for path, allowed in rules:
         handle = os.open(path, os.O_PATH)
-        # A file has no entries: Landlock refuses rights over them.
+        # Landlock refuses rights for directory entries on a file.
         fitting = allowed if os.path.isdir(path) else allowed & (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE)
         rule = struct.pack("=Qi", fitting, handle)
         if _libc.syscall(LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, rule, 0) != 0:
@@ -82,11 +84,11 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process, then become the program."""
+    """Confine this process, then execute the program."""
     parent, cpu, writable, readable = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
-        # The parent died before the signal was ordered.
+        # The parent died before the signal was set.
         sys.exit(1)
     if cpu >= 0:
         os.sched_setaffinity(0, {cpu})
@@ -94,7 +96,7 @@ def main(arguments: list[str]) -> None:
     # hostfs holds a descriptor for every file that the guest has open or cached.
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     confine(writable.split(":"), readable.split(":") if readable else None)
-    os.execv(arguments[4], arguments[4:])  # noqa: S606 (to become another program is what a launcher does)
+    os.execv(arguments[4], arguments[4:])  # noqa: S606 (executing a program is the purpose of a launcher)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class NativeEngine:
                 "root",
                 prefix is not None,
                 "yes" if prefix is not None else "neither root nor sudo without a password",
-                "Run as root, or allow this user sudo without a password; the pocket and the library engine need neither.",
+                "Run as root, or allow this user to use sudo without a password; the pocket and the library engine need neither.",
             )
         ]
         found += [tool(name, f"Install the package {package}.") for name, package in PACKAGES.items()]
@@ -52,13 +52,13 @@ class NativeEngine:
     def differences(self) -> list[str]:
         missing = ["Wi-Fi links", *host_kernel.lacking()]
         return [
-            "a run takes as long as its network time, so long ones are shorter, and their results vary more.",
-            "numbers differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
-            f"there are no {', '.join(missing)}.",
+            "a run takes as long as its network time, so long runs are shortened, and their results vary more.",
+            "results differ from run to run, even with the same seed, and depend on other work of this computer.",
+            f"not available: {', '.join(missing)}.",
         ]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError when the plan asks for what this machine's kernel or its clock cannot do."""
+        """Raise NotHereError if the plan needs features that this machine's kernel or its clock does not have."""
         refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
         missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
@@ -87,8 +87,8 @@ def _namespaces() -> Requirement:
     command = [*(host_kernel.privilege() or []), *NAMESPACES, "true"]
     environment = {**os.environ, "PATH": ":".join(system_path())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    remedy = "The pocket and the library engine need none."
+    remedy = "The pocket and the library engine need no namespaces."
     if host_kernel.in_container():
-        remedy = f"Root of a container may make none, unless it is started so (`docker run --privileged`). {remedy}"
+        remedy = f"A container's root can create namespaces only with `docker run --privileged`. {remedy}"
     made = done.returncode == 0
     return Requirement("namespaces", made, "can be made" if made else done.stderr.strip() or "cannot be made", remedy)

@@ -1,4 +1,4 @@
-"""The agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
+"""Start the agent as root on this machine's own kernel, in real time; it answers the same requests as in a guest."""
 
 import json
 import os
@@ -23,8 +23,7 @@ os.environ.setdefault("SHELL", "/bin/sh")
 from netlab_engines.agent.local import main
 main(sys.argv[1], boot["packages"])
 """
-# Nothing of it shows in the machine's network. And the agent is the first process of its namespace: when it goes, whatever its
-# hosts started goes too.
+# The machine's network stays unchanged. The agent is the first process of its namespace, so all programs of its hosts end with it.
 NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 RESULT_BYTES = 64 << 20
 PATIENCE_S = 5.0
@@ -32,9 +31,9 @@ LOOK_S = 0.05
 
 
 class NativeGuest(Waiting):
-    """The agent as root of this machine.
+    """The agent as root on this machine.
 
-    Raises EngineError when it does not start.
+    Raises EngineError if it does not start.
     """
 
     clock: Clock = "real"
@@ -70,7 +69,7 @@ class NativeGuest(Waiting):
         except OSError as error:
             made.close()
             raise EngineError(
-                f"No socket can be made in {self.folder} ({error}); set TMPDIR to a directory with a shorter path."
+                f"Cannot create a socket in {self.folder} ({error}); set TMPDIR to a directory with a shorter path."
             ) from None
         made.listen(1)
         return made
@@ -88,7 +87,7 @@ class NativeGuest(Waiting):
         raise self._ended()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """The agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
+        """End the agent by closing its sockets, because it may run as another user, to whom no signal can be sent."""
         for end in (getattr(self, "gate", None), getattr(self, "_urgent", None)):
             if end is not None:
                 end.close()

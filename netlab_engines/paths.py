@@ -14,23 +14,23 @@ SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/s
 
 
 def python_path() -> list[str]:
-    """Directories in which the agent's Python finds netlab and Mininet.
+    """Return the directories of netlab and Mininet for the agent's Python.
 
-    Raises EngineError when Mininet is not installed beside netlab.
+    Raises EngineError if Mininet is not installed for this Python.
     """
-    # Asked for, not imported: Mininet is for the agent, and on Python 3.12 it cannot be imported without help.
+    # Find the module without importing it: on Python 3.12 Mininet cannot be imported without a replacement of distutils.
     mininet = importlib.util.find_spec("mininet")
     if mininet is None or mininet.origin is None:
         raise EngineError(
-            "Mininet is not installed for this Python. Install netlab with `make lab`, or mininet with pip."
+            "Mininet is not installed for this Python. Install netlab with `make lab`, or the package mininet with pip."
         )
     return list(dict.fromkeys([str(IMPORT_ROOT), str(Path(mininet.origin).resolve().parent.parent)]))
 
 
 def system_path() -> list[str]:
-    """Directories of the agent's programs: netlab's own `mnexec` first, then the system's."""
+    """Return the directories of the agent's programs: that of netlab's own `mnexec`, then the system's."""
     own = None
-    # The library kernel's, where the processor has no pocket kernel.
+    # On a processor without a pocket kernel, the library kernel's build has mnexec.
     for find in (kernel.find, library.find):
         try:
             own = own or find().mnexec_path
@@ -40,6 +40,6 @@ def system_path() -> list[str]:
 
 
 def tool(name: str, remedy: str) -> Requirement:
-    """Return a requirement: one of the agent's programs is installed."""
+    """Return the requirement that one of the agent's programs is installed."""
     place = shutil.which(name, path=":".join(system_path()))
     return Requirement(name, place is not None, place or "not found", remedy)

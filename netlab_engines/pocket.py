@@ -1,4 +1,4 @@
-"""The pocket engine: boot a User-Mode Linux kernel of our own, as an ordinary process without privileges."""
+"""The pocket engine: it boots netlab's own User-Mode Linux kernel as an ordinary process without privileges."""
 
 import threading
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ CALLS_PER_INSTANT = 3000
 
 
 PROGRAM_START_NS = 1_000_000
-"""Network time that starting a program takes, as it does on a real machine: a server that opens its socket anew has done so
-before the next client calls."""
+"""The network time that the start of a program takes, in ns, as on a real machine: a server that opens its socket again has done
+so before the next client connects."""
 
 
 class PocketEngine:
@@ -44,13 +44,13 @@ class PocketEngine:
         if not installed.by_another_version(self.kernel):
             return []
         sentence = (
-            "the pocket kernel was built by another version of netlab; numbers may be a little different, and what is new may be "
+            "the pocket kernel was built by another version of netlab; numbers may differ slightly, and new features may be "
             f"missing. {installed.BUILD_ANEW}"
         )
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError when the plan asks for what the kernel does not have."""
+        """Raise NotHereError if the plan needs features that the kernel does not have."""
         refuse_own(plan["traffic"], self.name)
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
@@ -94,8 +94,8 @@ def machine_requirements() -> list[Requirement]:
             "Landlock",
             version > 0,
             f"version {version}" if version else "this host has none",
-            "Guests still run behind an overlay, which keeps accidents from your files; Landlock (Linux 5.13 or later, "
-            "switched on) also stops a deliberate escape, and `netlab grade` refuses to run without it.",
+            "An overlay still protects your files from accidents of guests; Landlock (Linux 5.13 or later, switched on) also "
+            "stops deliberate attempts, and `netlab grade` does not run without it.",
             required=False,
         )
     )

@@ -20,9 +20,9 @@ from netlab_kernel import behind, installed
 from netlab_kernel.installed import POCKET_MACHINE
 from netlab_kernel.progress import BuildProgress
 
-ELSEWHERE = "engine='library' runs here; docs/how-to/install.md has the systems that run commands in hosts."
+USE_LIBRARY_HINT = "Use engine='library' here; docs/how-to/install.md lists the systems that run commands in hosts."
 POLL_S = 0.5
-GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
+SKIP_NOTICE = "A cell that needs a missing feature shows 'Not on this machine', and the chapter continues."
 WIDTH = 88
 """Characters of a printed line, as in `course.answers`."""
 
@@ -50,10 +50,16 @@ def _named(wanted: str | Engine | None) -> str | Engine | None:
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
-    """The engine of that name; None takes $NETLAB_ENGINE, else what suits this machine and the plans (see `decide`).
+    """Return the engine of a name; None means $NETLAB_ENGINE, or else the one for this machine and the plans (see `decide`).
 
-    Raises EngineError when there is no such engine. Raises KernelError when it has no kernel. Raises NotHereError when no
-    engine was named, and the only one that works here cannot do all of the plans.
+    Raises
+    ------
+    EngineError
+        If there is no such engine.
+    KernelError
+        If the engine has no kernel.
+    NotHereError
+        If no engine was named, and the only one that works here does not support all plans.
     """
     name = decide(wanted, plans)
     if not isinstance(name, str):
@@ -63,7 +69,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
     if name == "library":
         return LibraryEngine()
     if name in NAMES and sys.platform != "linux":
-        raise EngineError(f"engine={name!r} is for Linux, and this is {platform.system()}. {ELSEWHERE}")
+        raise EngineError(f"engine={name!r} needs Linux, and this is {platform.system()}. {USE_LIBRARY_HINT}")
     if name == "native":
         from netlab_engines.native import NativeEngine
 
@@ -71,7 +77,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
     if name == "pocket":
         _wait_for_the_pocket_kernel()
         if not _named(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
-            raise NotHereError(f"{_library_refusal(plans)} Here the pocket engine does not work: {missing}")
+            raise NotHereError(f"{_library_refusal(plans)} The pocket engine does not work on this machine: {missing}")
         from netlab_engines.pocket import PocketEngine
 
         return PocketEngine()
@@ -79,7 +85,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
 
 def _pocket_refusal() -> str:
-    """Why the pocket kernel cannot run here; empty when it can."""
+    """Return why the pocket kernel cannot run here, or "" if it can."""
     from netlab_engines.pocket import PocketEngine
 
     try:
@@ -100,7 +106,7 @@ def _wait_for_the_pocket_kernel() -> None:
 
 
 def _library_refusal(plans: Sequence[Plan]) -> str:
-    """Why the library kernel cannot do all the plans here; empty when it can."""
+    """Return why the library kernel cannot run all plans here, or "" if it can."""
     try:
         engine = LibraryEngine()
         for plan in plans:
@@ -111,14 +117,14 @@ def _library_refusal(plans: Sequence[Plan]) -> str:
 
 
 class Readiness(str):
-    """Lines about the engine and the differences of this machine; a notebook shows the differences behind "more"."""
+    """Lines about the engine and about differences on this machine; a notebook hides the differences under "more"."""
 
     __slots__ = ("_ready",)
     _ready: str
 
     @classmethod
     def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
-        """Join the line that says "Ready" and the lines about what is different here."""
+        """Join the line that begins with "Ready" and the lines about differences on this machine."""
         made = cls("\n".join([ready, *different]))
         made._ready = ready
         return made
@@ -133,9 +139,9 @@ class Readiness(str):
 
 
 def preflight(wanted: str | Engine | None = None) -> Readiness:
-    """Say in a sentence what experiments will run on here.
+    """Return lines about the engine that will run experiments on this machine, and its differences.
 
-    Raises EngineError, KernelError when they cannot; the text names each thing that is missing and its remedy.
+    Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
     engine = choose(wanted)
     require(engine.requirements())
@@ -146,12 +152,12 @@ def preflight(wanted: str | Engine | None = None) -> Readiness:
     if moment := behind.underway():
         ready += f" {being_built(moment)}"
     told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
-    return Readiness.of(ready, [*told, *([GOES_ON] if other else [])])
+    return Readiness.of(ready, [*told, *([SKIP_NOTICE] if other else [])])
 
 
 def being_built(moment: BuildProgress) -> str:
-    """Say how far the build of the pocket kernel is."""
+    """Return a sentence about the progress of the pocket kernel's build."""
     return (
-        f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); what needs "
-        "commands in hosts waits for it."
+        f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); experiments "
+        "with commands in hosts wait for it."
     )

@@ -1,4 +1,4 @@
-"""A watchdog that ends a run whose network time stands still, as that of a guest whose program computes without end."""
+"""A watchdog that ends a run whose network time stands still, for example because a program computes without end."""
 
 import os
 import time
@@ -9,14 +9,14 @@ from netlab.base.errors import EngineError, RunError
 VARIABLE = "NETLAB_STALL_S"
 DEFAULT_LIMIT_S = 60.0
 BEAT_S = 0.1
-"""The network time in s after which a guest reports where its clock is, or sooner; of intervals as usual, at each end."""
+"""The longest network time in s between two reports of a guest's clock."""
 GRACE_S = 1.0
 
 
 def limit_s() -> float | None:
     """Return the longest wall-clock time in s without progress: `$NETLAB_STALL_S`, else a minute; None for no limit.
 
-    Raises EngineError when the variable is not a number of 0 or more; 0 means no limit.
+    Raises EngineError if the variable is not a number of at least 0; 0 means no limit.
     """
     text = os.environ.get(VARIABLE, "")
     try:
@@ -33,7 +33,7 @@ def limit_s() -> float | None:
 class Watchdog:
     """Measures how long a guest's clock has stood still.
 
-    Time in which the guest was ready to run and had to wait for a CPU does not count: another process took it.
+    Time in which the guest was ready to run and waited for a CPU does not count, because another process used the CPU.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Watchdog:
         self._waited_before_s: float | None = None
 
     def advance(self, now_s: float) -> None:
-        """Note where the guest's clock is, in s of network time."""
+        """Note the time of the guest's clock, in s of network time."""
         self._now_s = now_s
         self._progress()
 
     def check(self) -> None:
-        """Raise RunError when the clock has stood still for too long."""
+        """Raise RunError if the clock has stood still for too long."""
         passed_s = time.monotonic() - self._since_s
         if self._waited_before_s is None:
             # Not at once: a guest that works reports several times a second.
@@ -69,6 +69,6 @@ class Watchdog:
             return
         raise RunError(
             f"Network time has stood still at about {self._now_s:.3g} s for {self._limit_s:g} s, so the run was stopped. A program "
-            "in a host computes or waits without end, as no network time passes while a program computes. Let it sleep between "
-            f"two looks, or end. If it only needs longer, set {VARIABLE} to more seconds (0: no limit)."
+            "in a host computes or polls without end, and no network time passes while a program computes. Let it sleep between "
+            f"two polls, or end it. If it only needs more time, set {VARIABLE} to more seconds (0: no limit)."
         )

@@ -1,9 +1,8 @@
-"""A guest that is booted ahead: a run takes it and does not wait for the boot.
+"""Boot a guest in advance, so that the next run need not wait for the boot.
 
-A guest that waits in its gate uses no processor and some 70 MB. There is at most one in a process, made ready when a run has
-ended in a notebook, and elsewhere from the second run on, but never while other runs go on; it goes when it has not been needed
-for a while, and with its process. `NETLAB_WARM=0` turns this off; numbers are the same either way, for a guest
-that is booted for a run does just what one that waited does.
+A waiting guest uses some 70 MB of memory and no processor. A process has at most one. It is booted after each run in a notebook,
+and elsewhere from the second run on, but never while other runs go on. It is ended after some time without a run, and with its
+process. `NETLAB_WARM=0` turns this off; results are the same either way.
 """
 
 import atexit
@@ -22,7 +21,7 @@ IDLE_S = 600.0
 
 
 class Spare:
-    """The one guest that waits."""
+    """The guest that was booted in advance, if there is one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,7 +33,7 @@ class Spare:
 
     @contextlib.contextmanager
     def guest(self, kernel: Kernel) -> Iterator[Guest]:
-        """A booted guest for one run, which ends with it; then the next is made ready."""
+        """Yield a booted guest for a run, end it after the run, and boot the next one."""
         with self._lock:
             self._under_way += 1
         try:
@@ -68,7 +67,7 @@ class Spare:
         return guest
 
     def prepare(self, kernel: Kernel) -> None:
-        """Boot the next guest in the background, unless one waits already or it is not wanted."""
+        """Boot the next guest in the background, unless one waits already or $NETLAB_WARM is 0."""
         if os.environ.get("NETLAB_WARM") == "0":
             return
         with self._lock:
@@ -90,7 +89,7 @@ class Spare:
         return None if made is None else made.result()
 
     def drop(self) -> None:
-        """End the guest that waits."""
+        """End the waiting guest, if there is one."""
         guest = self._pop()
         if guest is not None:
             guest.close()
@@ -100,7 +99,7 @@ def _boot(kernel: Kernel) -> Guest | None:
     try:
         return Guest(kernel)
     except (NetlabError, OSError, RuntimeError):
-        # The next run boots its own and says what is wrong.
+        # The next run boots a guest itself and reports the error.
         return None
 
 
@@ -108,12 +107,12 @@ _spare = Spare()
 
 
 def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
-    """A booted guest for one run."""
+    """Return a context manager that yields a booted guest for a run."""
     return _spare.guest(kernel)
 
 
 def _forget() -> None:
-    # The guest belongs to the process that forked; its threads and locks are not in this one.
+    # The guest belongs to the parent process, whose threads and locks do not exist in this one.
     global _spare  # noqa: PLW0603
     _spare = Spare()
 

@@ -1,6 +1,6 @@
-"""The one protocol of a lab, for every driver and every engine.
+"""The protocol of a lab, which is the same for all callers and all engines.
 
-A run is a lab that a script drives (`script`), a live network one that a person drives, and an engine opens sessions: it is
-a transport. `requests` has what can be asked and what is answered, `session` what an engine opens, `messages` how requests
-cross where the lab is in another process.
+A run is a lab that a program controls, and a live network is a lab that a user controls. An engine opens sessions, so it is a
+transport. `requests` has the requests and answers, `session` the interface of a session, and `messages` the encoding of
+requests for a lab in another process.
 """

@@ -9,31 +9,37 @@ import struct
 from typing import Any, TypedDict
 
 LENGTH = struct.Struct("<I")
-"""The size of a message in bytes, before it."""
+"""The prefix of a message: its length in bytes."""
 
 
 class Message(TypedDict, total=False):
-    """One of these: `ready`; `text`, a piece of what a program prints; `report`, a line about a background program that failed;
-    `progress_s`, network time; `answer`; `error`, a sentence.
-    """
+    """A message from the lab, which has exactly one of these keys."""
 
     ready: int
+    """The guest's clock in ns, in the first message."""
     text: str
+    """A piece of a program's output."""
     report: str
+    """A line about a background program that failed."""
     progress_s: float
+    """The network time that has passed, in s."""
     answer: dict[str, Any]
+    """The answer to the request."""
     error: str
+    """A sentence about a request that failed."""
 
 
 class Request(TypedDict):
-    """`do` is the name of a request, `words` its arguments."""
+    """A message from the host."""
 
     do: str
+    """The name of the request."""
     words: dict[str, Any]
+    """The arguments of the request."""
 
 
 def encode(message: Message | Request) -> bytes:
-    """A message as it crosses.
+    """Return the bytes of a message.
 
     >>> encode({"progress_s": 1.5})
     b'\\x13\\x00\\x00\\x00{"progress_s": 1.5}'

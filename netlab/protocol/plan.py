@@ -1,7 +1,7 @@
 """The JSON data that host and guest exchange: the plan for the agent and the counters from the agent.
 
-Both sides take their types from here, so that mypy sees when one of them changes alone. Times are in s after the run's
-start, unless a name says otherwise.
+Both sides use these types, so that mypy notices if only one of them changes. Times are in s after the run's start, unless a
+name says otherwise.
 """
 
 from typing import Any, Literal, TypedDict
@@ -33,7 +33,7 @@ class Shape(TypedDict):
 
 
 class Hop(TypedDict):
-    """A direction of a link, from `interface` of `src` to `dst_interface` of `dst`; the two directions of a link are neighbours."""
+    """A direction of a link, from `interface` of `src` to `dst_interface` of `dst`; a plan lists both directions in succession."""
 
     src: str
     dst: str
@@ -43,27 +43,28 @@ class Hop(TypedDict):
 
 
 class TraceSteps(TypedDict):
-    """A rate over time, repeated: moments in s with the rate in Mbit/s from then on, and when they begin again."""
+    """A rate over time, which is repeated."""
 
     steps: list[tuple[float, float]]
+    """Times in s, each with the rate in Mbit/s from then on."""
     duration_s: float
+    """The time after which the steps are repeated."""
 
 
 class Change(TypedDict):
-    """A change of a direction of a link at a given time; the direction is given by its position in the plan.
-
-    `shape` has the fields of its shape that get other values, where `rate_mbps` may be `TraceSteps`; `up` is None where a link stays
-    as it is.
-    """
+    """A change of a direction of a link at a given time."""
 
     at_s: float
     direction: int
+    """The position of the direction in the plan."""
     shape: dict[str, Any]
+    """The fields of the shape that change; `rate_mbps` may be `TraceSteps`."""
     up: bool | None
+    """True to switch the direction on, False to switch it off, None for no change."""
 
 
 class Address(TypedDict):
-    """An interface's IPv4 address, with the length of its prefix."""
+    """The IPv4 address of an interface, with the length of its prefix, such as 10.0.0.1/24."""
 
     node: str
     interface: str
@@ -75,7 +76,7 @@ class _Metrics(TypedDict, total=False):
 
 
 class Route(_Metrics):
-    """A node's way to the prefix `to`, through the neighbour whose address is `via`."""
+    """A route of a node to the prefix `to`, through the neighbour whose address is `via`."""
 
     node: str
     to: str
@@ -83,7 +84,7 @@ class Route(_Metrics):
 
 
 class Neighbour(TypedDict):
-    """A node's entry for another one on its own subnet."""
+    """A node's ARP entry for another node on its subnet."""
 
     node: str
     address: str
@@ -92,7 +93,7 @@ class Neighbour(TypedDict):
 
 
 class Addressing(TypedDict):
-    """Addresses and routes; `macs` is by interface."""
+    """Addresses and routes; `macs` has the hardware address of each interface."""
 
     addresses: list[Address]
     macs: dict[str, str]
@@ -105,9 +106,9 @@ class _Own(TypedDict, total=False):
 
 
 class Item(_Own):
-    """The fields of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one.
+    """The common fields of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one.
 
-    `own` has classes or objects of the user's, where the item calls some; these cross to no other process.
+    `own`, if present, has the user's classes or objects that the item calls; they are not sent to other processes.
     """
 
     kind: str
@@ -116,7 +117,7 @@ class Item(_Own):
 
 
 class FlowItem(Item):
-    """Traffic between two nodes; `address` is that of `dst` which is nearest to `src`."""
+    """Traffic between two nodes; `address` is the address of `dst` on the interface that is nearest to `src`."""
 
     src: str
     dst: str
@@ -124,15 +125,17 @@ class FlowItem(Item):
 
 
 class CaptureItem(TypedDict):
-    """Packets to be written down: `directions` are the positions of a link's two hops in the plan's."""
+    """A capture of a link's packets."""
 
     name: str
     directions: list[int]
+    """The positions of the link's two directions in the plan."""
     snap_bytes: int
+    """The number of bytes of each packet to keep."""
 
 
 class Plan(Addressing):
-    """The plan of a run. `drain_s` is the longest time that a packet sent at the very end may still be in flight."""
+    """The plan of a run; `drain_s` is the longest time in s that a packet sent at the very end may stay in flight."""
 
     hosts: list[str]
     routers: list[str]
@@ -149,24 +152,26 @@ class Plan(Addressing):
 
 
 class AgentPlan(Plan):
-    """The plan as the engine hands it to the agent: `clock` is virtual or real, `machine_sysctls` are the guest's own."""
+    """The plan that the engine passes to the agent."""
 
     clock: str
+    """"virtual" or "real"."""
     machine_sysctls: dict[str, str]
+    """Settings of the whole guest."""
 
 
 # The counters -----------------------------------------------------------------------------------------------
 
 
 class Totals(TypedDict):
-    """The totals of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one."""
+    """The common totals of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one."""
 
     flow: str
     error: str | None
 
 
 class StreamState(TypedDict, total=False):
-    """Counters and state of one TCP connection, from TCP_INFO of both ends; None where the kernel does not tell."""
+    """Counters and state of a TCP connection, from TCP_INFO of both ends; None for values that the kernel does not report."""
 
     received_bytes: int | None
     cwnd_segments: int | None
@@ -201,7 +206,7 @@ class DatagramInterval(TypedDict):
 
 
 class QueueSample(TypedDict):
-    """A queue at the end of an interval; all but the backlog count from the start."""
+    """The state of a queue at the end of an interval; all values except the backlog count from the run's start."""
 
     t_s: float
     interface: str
@@ -229,10 +234,9 @@ class _Stations(TypedDict, total=False):
 
 
 class Counters(_Stations):
-    """The counters of the agent; `stations` only if a link has a medium.
+    """The counters of the agent; `stations` exists only if a link has a medium.
 
-    `tc` has the lines given to `tc` by node, `unsaved` by name why a file
-    that should have been among the artifacts is not.
+    `tc` has the lines of `tc` for each node. `unsaved` has the reason for each requested file that was not saved.
     """
 
     flows: list[Totals]
@@ -249,10 +253,9 @@ class Counters(_Stations):
 
 
 class Outcome(Counters):
-    """The counters, and under `engine` what is to be known of how they came about.
-
-    `artifacts` is a directory with the files that the run left, which the caller removes; None without any.
-    """
+    """The counters of a run and how it ran."""
 
     engine: dict[str, Any]
+    """The engine, its clock and its settings."""
     artifacts: str | None
+    """A directory with the files that the run saved, which the caller removes; None if there are none."""

@@ -1,8 +1,8 @@
-"""The requests to a lab and their answers: these classes have a method for each request, for host and guest.
+"""The requests to a lab and their answers; these classes have a method for each request.
 
-The agent has the methods, a session gives its user the same ones, and mypy holds both against these classes. What crosses
-is plain JSON. Times are network time in s since the lab's start, unless a name says otherwise; nodes, links' directions and
-labels are those of the plan.
+The agent has these methods, a session has the same ones for its user, and mypy compares both with these classes. All data is
+plain JSON. Times are network time in s since the lab's start, unless a name says otherwise; nodes, directions of links and labels
+are those of the plan.
 """
 
 import functools
@@ -12,49 +12,49 @@ from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
 
 
 class Moment(TypedDict):
-    """Every answer says when it was given."""
+    """The time of an answer, which every answer has."""
 
     now_s: float
 
 
 class Built(Moment):
-    """The network stands; `origin_ns` is the real-time clock at the lab's start, which may still be ahead."""
+    """The answer after the network was built; `origin_ns` is the real-time clock at the lab's start, which may be in the future."""
 
     origin_ns: int
 
 
 class Began(Moment):
-    """Traffic was set up and begins at `start_s`."""
+    """The answer after traffic was set up, which begins at `start_s`."""
 
     start_s: float
 
 
 class Tables(Counters, Moment):
-    """All that was counted so far; `items` is the traffic that was ever started, with the times at which it began."""
+    """All counters so far; `items` is all traffic that was started, with its start times."""
 
     items: list[Item]
 
 
 class Captured(Moment):
-    """A capture has ended; `lost` packets came faster than its ring holds."""
+    """The answer after a capture has ended; `lost` is the number of packets that its ring could not hold."""
 
     lost: int
 
 
 class Ended(Moment):
-    """A program has ended with this exit code."""
+    """The exit code of a program that has ended."""
 
     code: int
 
 
 class Process(Moment):
-    """A program was started."""
+    """The pid of a program that was started."""
 
     pid: int
 
 
 class Printed(Moment):
-    """The output of a background program from some byte up to byte `offset`; `code` is None while it runs."""
+    """The output of a background program up to byte `offset`; `code` is its exit code, or None while it runs."""
 
     text: str
     offset: int
@@ -70,17 +70,17 @@ class Shown(TypedDict):
 
 
 class Turn(Shown, Moment):
-    """The same at its moment."""
+    """The output of a terminal with the time."""
 
 
 class Content(Moment):
-    """The bytes of a file, as hexadecimal digits."""
+    """The bytes of a file in hexadecimal digits."""
 
     hex: str
 
 
 class Kept(Moment):
-    """Paths of the files that a script wrote in the guest's own directories, and why others could not be copied."""
+    """The paths of files that were copied from the guest's own directories, and the reasons for others that were not."""
 
     files: list[str]
     lost: dict[str, str]
@@ -90,35 +90,35 @@ class Requests(Protocol):
     """The requests that every lab supports."""
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
-        """Build the network; the plan's traffic and captures begin at the lab's start, which may still be ahead.
+        """Build the network; the plan's traffic and captures begin at the lab's start, which may be in the future.
 
-        With `programs` the nodes get what a person's commands need: home directories, names of hosts, shells.
+        With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
         """
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
-        """Let network time pass until a moment, with a `Progress` message each `progress_s`; a moment that is past is no wait."""
+        """Let network time pass until `until_s`, with a progress message every `progress_s`; return at once if it has passed."""
 
     def finish(self, until_s: float) -> Moment:
-        """End all traffic and captures; what is in flight may arrive, at most until a moment."""
+        """End all traffic and captures; packets in flight may arrive until `until_s`."""
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """All counters so far; of the samples, those after the first `streams` and `queues` rows."""
+        """Return all counters so far, without the first `streams` and `queues` rows of the samples."""
 
     def start(self, item: Item) -> Began:
-        """Start traffic; its `start_s` counts from now."""
+        """Start traffic whose `start_s` counts from now."""
 
     def stop(self, label: str) -> Moment:
         """End an item of traffic now."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
-        """Give directions of links these fields of a shape, or cut (`up` false) or mend them; None leaves as it is.
+        """Change fields of the shape of directions, or switch them off or on (`up`); None means no change.
 
-        `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that go on keep what they hold. A link that goes down loses
-        what is on it; routes stay as they are.
+        `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
+        loses its packets; routes stay as they are.
         """
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
-        """Write down every packet of these directions from now on."""
+        """Record every packet of these directions from now on."""
 
     def stop_capture(self, name: str) -> Captured:
         """End a capture."""
@@ -128,16 +128,16 @@ class Programs(Protocol):
     """The requests of a lab whose nodes have programs, if it was built with `programs=True`."""
 
     def run(self, node: str, command: str) -> Ended:
-        """Run a command in a node's shell until it ends, with a `Text` message for each piece that it prints."""
+        """Run a command in a node's shell until it ends, with a text message for each piece of its output."""
 
     def background(self, node: str, command: str) -> Process:
-        """Start a command that goes on whenever network time passes."""
+        """Start a command that runs whenever network time passes."""
 
     def process(self, pid: int, offset: int, wait_s: float) -> Printed:
-        """Return the output of such a command from byte `offset` on, after at most `wait_s`."""
+        """Wait until a background command ends, at most `wait_s`, and return its output from byte `offset` on."""
 
     def signal(self, pid: int, number: int) -> Moment:
-        """Send a signal to such a command and all that it started."""
+        """Send a signal to a background command and all processes that it started."""
 
     def terminal(self, node: str, rows: int, columns: int) -> Process:
         """Open a node's shell on a terminal."""
@@ -146,13 +146,13 @@ class Programs(Protocol):
         """Open Mininet's prompt on a terminal."""
 
     def prompt_lines(self, lines: str) -> Ended:
-        """Run lines of Mininet's prompt, with a `Text` message for each piece that it prints."""
+        """Run lines of Mininet's prompt, with a text message for each piece of output."""
 
     def read(self, node: str, path: str) -> Content:
-        """The content of a file, as the node's shell would name it."""
+        """Return the content of a file; a relative path starts in the node's home directory."""
 
     def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
-        """Write a file."""
+        """Write a file; a relative path starts in the node's home directory."""
 
 
 class Terminals(Protocol):
@@ -167,9 +167,9 @@ class Terminals(Protocol):
         close: bool = False,
         until_text: bool = False,
     ) -> Turn:
-        """Give a terminal keys and let `turn_s` pass, or less where `until_text` and it shows something before.
+        """Send keys to a terminal and let `turn_s` pass, or with `until_text` less if there is output before.
 
-        `size` is that of its window from now on, rows and columns; `close` hangs it up.
+        `size` is the new number of rows and columns; `close` closes the terminal.
         """
 
 
@@ -177,25 +177,25 @@ class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> Ended:
-        """Run a script to its end with these lines as its input, with a `Text` message for each piece that it prints."""
+        """Run a script to its end, with `keys` as its input and a text message for each piece of its output."""
 
     def open_script(self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int) -> Process:
         """Run a script on a terminal."""
 
     def end_programs(self) -> Moment:
-        """End all programs that outlive the script, after they had a chance to write what they hold back."""
+        """End all programs that outlive the script, after they had time to write their last output."""
 
     def keep_files(self) -> Kept:
-        """Copy what the script wrote in the guest's own directories to where the host finds it."""
+        """Copy files that the script wrote to the guest's own directories to the host's folder."""
 
 
 class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
-    """Every request."""
+    """All requests."""
 
 
 @functools.cache
 def names(requests: type) -> frozenset[str]:
-    """The names of the requests of such a class.
+    """Return the names of the requests in one of these classes.
 
     >>> sorted(names(Scripts))
     ['end_programs', 'keep_files', 'open_script', 'script']

@@ -15,18 +15,22 @@ OnWait = Callable[[], None]
 
 
 class Session(Protocol):
-    """An open lab; `close` ends it, and all that runs in it.
+    """An open lab.
 
     Attributes
     ----------
+    name : str
+        The name of the engine.
     clock : {"virtual", "real"}
-        Whether network time stands still between requests.
+        "virtual" if network time stands still between requests.
     directory : Path
-        The lab's own on this machine; it goes with the session.
+        The lab's directory on this machine, which is removed with the session.
     folder : Path
-        The part of it in which the lab leaves files.
+        The subdirectory in which the lab leaves files.
     settings : dict
-        What is to be known of how it runs: whether a seed repeats it (`seeded`), whether it is `confined`, ...
+        Properties of the lab, such as `seeded` (a seed makes it repeatable) and `confined`.
+    closed : bool
+        True if the lab has ended.
     """
 
     @property
@@ -43,20 +47,20 @@ class Session(Protocol):
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object that makes one request: `session.request().advance(until_s=5, progress_s=None)`.
+        """Return an object that makes one request, as in `session.request().advance(until_s=5, progress_s=None)`.
 
-        `on_message` gets each message that comes before the answer. `on_wait` is called some times a second until that
-        comes; it may raise, and the session is to be closed then. The request raises EngineError where the engine has
-        no such one, RunError where it cannot be done or the lab has ended.
+        `on_message` gets each message before the answer. `on_wait` is called several times a second until the answer; if it
+        raises, the session must be closed. The request raises EngineError if the engine does not support it, and RunError if it
+        fails or the lab has ended.
         """
 
     def interrupt(self, kill: bool = False) -> None:
-        """Interrupt what a request waits for, as Ctrl-C does; or kill it, and whatever program computes just now."""
+        """Interrupt the current request, as Ctrl-C does, or with `kill` kill the program that is computing now."""
 
     def close(self) -> None:
-        """End the lab; a second time does nothing."""
+        """End the lab and all its programs; a second call does nothing."""
 
 
 def asking(ask: Callable[..., Any]) -> AllRequests:
-    """The requests as calls of `ask` with a request's name and its arguments by name."""
+    """Return an object whose methods call `ask` with the name of a request and its arguments by name."""
     return cast("AllRequests", SimpleNamespace(**{name: functools.partial(ask, name) for name in names(AllRequests)}))

@@ -1,4 +1,4 @@
-"""The interface of a user's program to the network, and the log of what its sender read and its receiver delivered."""
+"""The interface of a user's program to the network, and the record of the data that programs read and deliver."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from netlab.traffic.program import ProgramTotals
 
 NO_TIMER = 2**64 - 1
 LATEST_S = 1e8
-"""Three years; what is later is the computer's clock."""
+"""Three years; a later time is probably one of the computer's clock."""
 LARGEST_DATAGRAM_BYTES = 1472
 MOST_BYTES_A_CALL = 1_000_000
-"""The largest reply that the kernel accepts (MOST_TOLD_BYTES), with a margin."""
+"""The largest reply, below the kernel's limit (MOST_TOLD_BYTES)."""
 MOST_QUOTED = 20
 LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
 
 
 class Program:
-    """The interface of a user's program to the network; `on_start` gets it.
+    """The interface of a user's program to the network, the argument of `on_start`.
 
     Attributes
     ----------
     now_s : float
-        Network time in s since the run's start.
+        The network time in s since the run's start.
     """
 
     __slots__ = ("_account", "_receives", "_timer_ns", "now_s", "outgoing", "outgoing_bytes")
@@ -44,49 +44,49 @@ class Program:
         self.outgoing_bytes = 0
 
     def send(self, data: Any) -> None:
-        """Send a datagram to the other end, of 1 to 1472 bytes; it leaves when the method that calls this has returned."""
+        """Send a datagram of 1 to 1472 bytes to the other end; it leaves when the program's method returns."""
         sent = _bytes("send", data)
         if not 1 <= len(sent) <= LARGEST_DATAGRAM_BYTES:
             raise NetlabError(
-                f"send() takes 1 to {LARGEST_DATAGRAM_BYTES} bytes, what an Ethernet frame carries; got {len(sent)}"
+                f"send() takes 1 to {LARGEST_DATAGRAM_BYTES} bytes, the payload of an Ethernet frame; got {len(sent)}"
             )
         self.outgoing_bytes += len(sent) + LENGTH.size
         if self.outgoing_bytes > MOST_BYTES_A_CALL:
             raise NetlabError(
-                f"send() was given more than {MOST_BYTES_A_CALL} bytes in one call of a method; send the rest at a timer"
+                f"send() got more than {MOST_BYTES_A_CALL} bytes within one call of a method; send the rest in on_timer"
             )
         self.outgoing.append(sent)
         if not self._receives:
             self._account.note_sent(self.now_s, sent)
 
     def set_timer(self, at_s: float | None) -> None:
-        """Have `on_timer` called at a moment of network time; None is off. There is one timer: the last call counts."""
+        """Set the time of the next call of `on_timer`, or None for no call. There is one timer: the last call counts."""
         if at_s is None:
             self._timer_ns = NO_TIMER
         elif is_number(at_s) and self.now_s < at_s < LATEST_S:
             self._timer_ns = round(at_s * NS_PER_S)
         else:
             raise NetlabError(
-                f"set_timer() takes a later moment of network time, such as program.now_s + 0.2, or None; got {shown(at_s)} at "
+                f"set_timer() takes a later network time, such as program.now_s + 0.2, or None; got {shown(at_s)} at "
                 f"{self.now_s:.6g} s"
             )
 
     def read(self, num_bytes: int) -> bytes:
-        """The next bytes that the sender's application has to send: fewer at their end, then none."""
+        """Return the next bytes of the sender's application: at most `num_bytes`, fewer at the end, then none."""
         if self._receives:
-            raise NetlabError("read() is for the sender: the receiver's application has nothing to send")
+            raise NetlabError("read() is for the sender; the receiver's application has no data to send")
         if not (is_integer(num_bytes) and num_bytes >= 1):
             raise NetlabError(f"read() takes a whole number of bytes of at least 1, got {shown(num_bytes)}")
         return self._account.read(self.now_s, num_bytes)
 
     def deliver(self, data: Any) -> None:
-        """Hand data to the receiver's application."""
+        """Pass data to the receiver's application."""
         if not self._receives:
-            raise NetlabError("deliver() is for the receiver: the sender's application waits for nothing")
+            raise NetlabError("deliver() is for the receiver; the sender's application expects no data")
         self._account.deliver(self.now_s, _bytes("deliver", data))
 
     def wake(self, now_ns: int, is_timer: bool) -> None:
-        """A method is about to be called."""
+        """Set the time before a call of one of the program's methods."""
         self.now_s = now_ns / NS_PER_S
         if is_timer:
             self._timer_ns = NO_TIMER
@@ -98,10 +98,17 @@ class Program:
 
 
 class Account:
-    """The data that the sender read, and the data that the receiver delivered.
+    """The record of the data that the sender read and the receiver delivered.
 
-    The bytes that `read` hands out are random, so a piece that is delivered is found among them: it is the next one, or one that
-    was delivered before, or one too far ahead, or none. Of a sender that reads nothing, a piece is looked for in what was sent.
+    The bytes that `read` returns are random, so each delivered piece can be located among them: it is the next one, one that was
+    delivered before, one after a gap, or none of them. If the sender reads nothing, pieces are located in the datagrams sent.
+
+    Parameters
+    ----------
+    num_bytes : int or None
+        The number of bytes that the sender can read, or None for no limit.
+    label : str
+        The label of the flow.
     """
 
     def __init__(self, num_bytes: int | None, label: str = "") -> None:
@@ -118,7 +125,7 @@ class Account:
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
-        """See `Program.read`."""
+        """Return the next bytes for the sender; see `Program.read`."""
         if self._left_bytes is not None:
             num_bytes = min(num_bytes, self._left_bytes)
             self._left_bytes -= num_bytes
@@ -130,7 +137,7 @@ class Account:
         return piece
 
     def note_sent(self, now_s: float, data: bytes) -> None:
-        """The sender sends a datagram."""
+        """Count a datagram of the sender."""
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
@@ -138,7 +145,7 @@ class Account:
             self._sent.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """See `Program.deliver`."""
+        """Record a piece that the receiver delivers; see `Program.deliver`."""
         if not piece:
             return
         fresh_bytes, since_s = self._placed(piece) if self._data else self._found(piece)
@@ -147,7 +154,7 @@ class Account:
         self._delivered.append((now_s, now_s - since_s, fresh_bytes))
 
     def _placed(self, piece: bytes) -> tuple[int, float]:
-        """How many bytes of a piece are new, and when the first was read."""
+        """Return the number of new bytes in a piece, and the time at which the first was read."""
         at = self._at
         if not self._data.startswith(piece, at):
             at = self._data.find(piece, at)
@@ -164,7 +171,7 @@ class Account:
         return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
 
     def _found(self, piece: bytes) -> tuple[int, float]:
-        """The same where nothing was read: a piece of what was sent, which is new the first time."""
+        """Return the same for a sender that reads nothing: a piece of a sent datagram is new the first time."""
         for number, (data, since_s) in enumerate(reversed(self._sent.items())):
             if piece in data:
                 if piece in self._seen:
@@ -201,11 +208,11 @@ class Account:
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """Return what was delivered in each interval, as UDP's receivers count it: in whole nanoseconds."""
+        """Return the delivered data of each interval, counted in whole nanoseconds as UDP receivers do."""
         found: dict[int, DatagramInterval] = {}
         interval_ns = round(interval_s * NS_PER_S)
         for at_s, _delay_s, size in self._delivered:
-            # In floating point, 0.3 / 0.1 is below 3.
+            # Use integers: in floating point 0.3 / 0.1 is below 3.
             number = round(at_s * NS_PER_S) // interval_ns
             row = found.setdefault(number, {"flow": self._label, "interval": number, "bytes": 0, "datagrams": 0})
             row["bytes"] += size

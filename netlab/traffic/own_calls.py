@@ -1,4 +1,4 @@
-"""The user's own Python in a run: an object's methods are called while the kernel waits, and no network time passes."""
+"""Call the methods of a user's own objects during a run, while the kernel waits and no network time passes."""
 
 import re
 import traceback
@@ -30,33 +30,33 @@ class Answering(Protocol):
     """An object that answers the kernel's questions about a connection."""
 
     def answer(self, data: bytes) -> bytes:
-        """The reply to a question, both as recipe/library/host/protocol.h has them.
+        """Return the reply to a question; both have the format of recipe/library/host/protocol.h.
 
-        Raises RunError when the user's Python failed; names its line.
+        Raises RunError, with the line, if the user's Python fails.
         """
 
     def close(self) -> None:
-        """Free what it holds, at the end of the lab."""
+        """Free its resources at the end of the lab."""
 
 
 class Calling(Protocol):
-    """Calls the methods of a user's object."""
+    """An object that calls the methods of a user's object."""
 
     def has(self, method: str) -> bool:
         """Return whether the object has such a method."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a moment of network time.
+        """Call a method at a network time in ns.
 
-        Raises RunError when it failed; names the user's line.
+        Raises RunError, with the user's line, if the method fails.
         """
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Free its resources."""
 
 
 class Elsewhere(ABC):
-    """A stand-in for a user's object in another process; its methods are called there."""
+    """A proxy for a user's object in another process, in which its methods are called."""
 
     @abstractmethod
     def caller(self, label: str, part: Part) -> Calling:
@@ -64,7 +64,7 @@ class Elsewhere(ABC):
 
     @abstractmethod
     def has(self, method: str) -> bool:
-        """Return whether the object has such a method; known after its first call."""
+        """Return whether the object has such a method, which is known after the first call of one of its methods."""
 
 
 def has_method(own: object, method: str) -> bool:
@@ -78,13 +78,13 @@ def caller(label: str, own: object, part: Part) -> Calling:
 
 
 class Caller:
-    """Calls the methods of a user's object; what goes wrong in them ends the run with a sentence."""
+    """Calls the methods of a user's object in this process; an error in one of them ends the run with a RunError."""
 
     def __init__(self, label: str, own: object) -> None:
         self._label, self._name = label, own_name(own)
         try:
             self.object = made(own)
-        except Exception as error:  # noqa: BLE001 (whatever it is, it is the user's to hear)
+        except Exception as error:  # noqa: BLE001 (every error of the user's class is reported)
             self._end(error, "__init__", "before it began")
 
     def has(self, method: str) -> bool:
@@ -104,7 +104,7 @@ class Caller:
         frames = [each for each in traced if not is_own_file(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
         if isinstance(error, TimeIsUpError):
-            what = f"it had not come back after {LONGEST_CALL_S:g} s of computing"
+            what = f"it did not return within {LONGEST_CALL_S:g} s of computing"
         elif isinstance(error, NetlabError):
             what = str(error).rstrip(".")
         else:
@@ -118,8 +118,8 @@ class Caller:
 def _missed(error: BaseException) -> str:
     """Return the explanation for an attribute that the user's code used and the object does not have."""
     if type(error) is AttributeError and str(error) == "can't set attribute":
-        return "what it gets of an acknowledgement or a loss can be read, not set"
-    # Until Python 3.12 an error in setting a field does not say whose it was.
+        return "the fields of an acknowledgement or a loss can be read, not set"
+    # Until Python 3.12 an error in setting a field does not have its object.
     found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
     owner = getattr(error, "obj", None)
     given = owner is None or type(owner).__module__.partition(".")[0] in PACKAGES
@@ -129,6 +129,6 @@ def _missed(error: BaseException) -> str:
 
 
 def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names that the documentation has for what a method gets."""
+    """Return the names of a method's parameters, as in the documentation."""
     kinds = [type(each).__name__ for each in given]
     return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(map(str.lower, kinds))

@@ -1,4 +1,4 @@
-"""The library engine: a plan runs in Linux's network stack as a single program, in virtual time, without any other program."""
+"""The library engine: a plan runs in Linux's network stack in a single program, in virtual time, without other programs."""
 
 from netlab_engines.library.engine import LibraryEngine
 

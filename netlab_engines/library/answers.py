@@ -1,4 +1,4 @@
-"""From the bytes that the library kernel's program writes to the counters that the agent returns."""
+"""Convert the output of the library kernel's program to the counters that the agent would return."""
 
 import math
 import os
@@ -36,21 +36,34 @@ _BLOCK = struct.Struct("=II")
 _DONE = struct.Struct("<QQQQ")
 _NOW = struct.Struct("<QQ")
 STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE, *control.STRUCTS, *ends.STRUCTS)
-OTHER_VERSION = "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
+OTHER_VERSION = "The library kernel was built by another version of netlab. Build it again: 'netlab kernel build'."
 
 
 class Answers:
-    """Collects answers, frame by frame.
+    """The answers of the program, collected frame by frame.
 
-    `queues` has the interfaces by the number that queue samples have, `own` what answers for the user's own Python, by
-    port. `failure` is the program's sentence where it could not go on, `said` what commands showed, by their labels;
-    `packets` what was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
+    Parameters
+    ----------
+    plan : Plan
+        The plan; traffic that is started later is added to it.
+    queues : list of str
+        The interfaces of the queues, by their numbers in samples.
+    own : mapping, optional
+        The handlers of the kernel's questions to the user's own Python, by port.
+
+    Attributes
+    ----------
+    failure : str or None
+        The program's error, if it failed.
+    said : dict of str to str
+        The output of commands by their labels.
+    packets : dict of int to bytearray
+        The captured packets by the number of the tap, in the format of `netlab.captures.read_ring`.
     """
 
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
         self._plan = plan
         self._own = {} if own is None else own
-        # Traffic that is started later is added to the plan, too.
         self._items = cast("list[Row]", plan["traffic"])
         self._queue_names = queues
         self._streams: list[Row] = []
@@ -69,13 +82,13 @@ class Answers:
         self.origin_ns = 0
 
     def forget_totals(self) -> None:
-        """New totals will come."""
-        for book in (self._tcp, self._udp, self._echoes, self._errors):
-            book.clear()
+        """Discard the totals; the program will send new ones."""
+        for totals in (self._tcp, self._udp, self._echoes, self._errors):
+            totals.clear()
         self._datagrams.clear()
 
     def take(self, kind: int, data: bytes) -> None:
-        """Book one frame."""
+        """Process the frame of a kind."""
         if kind == STREAMS:
             self._take_streams(data)
         elif kind == QUEUES:
@@ -109,7 +122,7 @@ class Answers:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
-        """Return the same as the agent: totals of the flows and all samples."""
+        """Return the totals of the flows and all samples, in the form of the agent's counters."""
         delivered = [row for each in self._ends() for row in each.account.rows(self._plan["interval_s"])]
         return {
             "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
@@ -146,8 +159,8 @@ class Answers:
         self._captured_bytes += len(data)
         if self._captured_bytes > MOST_BYTES:
             raise RunError(
-                f"The captures have more than {MOST_BYTES} bytes, which is the most. Capture fewer links, a shorter time, "
-                "or less of each packet (snap_bytes)."
+                f"The captures have more than {MOST_BYTES} bytes, the limit. Capture fewer links, for a shorter time, or with "
+                "fewer bytes of each packet (snap_bytes)."
             )
         block = data[_HEAD.size :]
         self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)

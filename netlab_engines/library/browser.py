@@ -1,7 +1,7 @@
-"""The library kernel's program as WebAssembly beside Pyodide, which is WebAssembly in the same browser's worker.
+"""Run the library kernel's program as WebAssembly next to Pyodide, in the same worker of the browser.
 
-There are no threads: the program runs while somebody listens, until it has read all requests. Bytes cross in a room that both
-sides see, for an object that crosses takes several times as long as the call that hands it over.
+There are no threads: the program runs within `listen`, until it has read all requests. Data is exchanged in a shared buffer, because
+passing an object between Python and JavaScript takes several times as long as a call.
 """
 
 import functools
@@ -19,7 +19,7 @@ ROOM_BYTES = 1 << 16
 START = """(host, module, room, hear) => {
   let view = room.getBuffer("u8");
   const seen = () => {
-    // Python's memory has grown, and is another buffer.
+    // The view is empty after Python's memory has grown; get a new one.
     if (!view.data.length) {
       view.release();
       view = room.getBuffer("u8");
@@ -39,7 +39,7 @@ START = """(host, module, room, hear) => {
 
 
 class BrowserProgram:
-    """A `program.Program`."""
+    """The program in the browser; see `program.Program`."""
 
     confined = True
 
@@ -47,7 +47,7 @@ class BrowserProgram:
         self._room = bytearray(ROOM_BYTES)
         self._proxies = [create_proxy(each) for each in (self._room, self._book)]
         self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
-        # Looked up once: each time makes a new object.
+        # Keep the function, because each look-up makes a new object.
         self._send = self._module.send
         self._unheard = b""
         self._on_answers: OnAnswers | None = None
@@ -85,7 +85,7 @@ class BrowserProgram:
         return self._ending or "it was stopped"
 
     def _book(self, count: int) -> bool:
-        # Pyodide shows an exception raised here (sys.excepthook) before JavaScript gets it, even if it is caught later.
+        # Do not raise here: Pyodide would print the exception (sys.excepthook) even if it is caught later.
         try:
             if self._on_wait is not None:
                 self._on_wait()

@@ -1,4 +1,4 @@
-"""The library kernel's program as a child process, which has nothing but a pipe for requests and one for answers."""
+"""Run the library kernel's program as a child process that has only a pipe for requests and a pipe for answers."""
 
 import os
 import select
@@ -16,8 +16,8 @@ POLL_S = 0.05
 READ_BYTES = 1 << 16
 """The capacity of a pipe."""
 TALK, TALK_ROUND = 100, 20_000
-"""The number of requests, sent while answers are read, that counts as a dialogue; and the number after which the system's
-scheduler may place both processes anew."""
+"""The number of requests sent within one `listen` from which both processes share a CPU, and the number after which the system's
+scheduler may move them."""
 ENDINGS = {
     signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
     signal.SIGTERM: "it was asked to end",
@@ -25,7 +25,7 @@ ENDINGS = {
 
 
 class ChildProgram:
-    """A `program.Program`."""
+    """The program as a child process; see `program.Program`."""
 
     def __init__(self, path: Path) -> None:
         self._sent = 0
@@ -72,7 +72,7 @@ class ChildProgram:
                 self._keep_on(free)
 
     def _keep_on(self, cpus: set[int]) -> None:
-        """Two that hand over to each other thousands of times do so in half the time on one CPU: none has to be woken."""
+        """Let both processes run on these CPUs: on a single CPU, thousands of switches between them take half the time."""
         with suppress(OSError):
             os.sched_setaffinity(0, cpus)
             os.sched_setaffinity(self._process.pid, cpus)

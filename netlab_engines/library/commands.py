@@ -1,4 +1,4 @@
-"""Commands where there are no programs: lines of `tc`, `ip` and `sysctl` are read here and told to the kernel."""
+"""Run commands without programs: translate lines of `tc`, `ip` and `sysctl` to messages for the kernel."""
 
 import functools
 import heapq
@@ -33,13 +33,13 @@ class Setting:
 
 Routes = list[Route]
 Work = Callable[[Routes], "list[Line | Setting | str]"]
-"""The effects of a line in a node with these routes, which it may change: lines, settings, and text to show."""
+"""Returns the effects of a line in a node: lines, settings and output. It may change the node's list of routes."""
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return the effects of the lines of a command, in order.
+    """Return the effects of a command's lines, in order.
 
-    Raises NotHereError when one of them needs a program; the text has what can be done without.
+    Raises NotHereError, with a list of supported commands, if a line needs a program.
     """
     try:
         if saves:
@@ -49,18 +49,18 @@ def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
         return [_line(part.strip()) for part in _PARTS.split(command) if part.strip()]
     except UnknownLineError as error:
         raise NotHereError(
-            f"The library engine has no programs, so it cannot run {label!r}: {error}. It reads lines of `tc qdisc`, `ip link set`, "
-            "`ip route` and `sysctl -w`. Use engine='pocket' for all others; on another processor than x86-64 engine='native', as root."
+            f"The library engine has no programs, so it cannot run {label!r}: {error}. It supports only `tc qdisc`, `ip link set`, "
+            "`ip route` and `sysctl -w`. Use engine='pocket' for other commands, or engine='native', as root, if this is not x86-64."
         ) from None
 
 
 def _line(line: str) -> Work:
     if found := re.search(r"[|<>$`&*?(){}]", line):
-        raise UnknownLineError(f"in `{line}`, {found[0]!r} is for a shell")
+        raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
     try:
         program, *rest = shlex.split(line)
     except ValueError as error:
-        raise UnknownLineError(f"of `{line}` the shell would say: {error}") from None
+        raise UnknownLineError(f"`{line}` cannot be split into words: {error}") from None
     words = Words(line, rest)
     if program == "tc":
         made = typed.tc(words)
@@ -71,7 +71,7 @@ def _line(line: str) -> Work:
         return _link(line, words)
     if program == "ip" and (words.has("route") or words.has("r")):
         return _route(line, words)
-    raise UnknownLineError(f"`{line}` is another line")
+    raise UnknownLineError(f"`{line}` is not supported")
 
 
 def _sysctl(words: Words) -> Work:
@@ -83,7 +83,7 @@ def _sysctl(words: Words) -> Work:
             key, _, value = word.partition("=")
             found.append(Setting(key.replace("/", "."), value))
         else:
-            raise words.problem(f"{word!r} is no setting with its value, such as net.ipv4.tcp_sack=0")
+            raise words.problem(f"{word!r} is not a setting with a value, such as net.ipv4.tcp_sack=0")
     shown = "" if quiet else "".join(f"{each.key} = {each.value}\n" for each in found)
     return lambda _routes: [*found, shown]
 
@@ -102,7 +102,7 @@ def _link(line: str, words: Words) -> Work:
         elif word in links.NUMBERS:
             tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
         else:
-            raise words.problem(f"{word!r} is not read here; there are up, down, {', '.join(links.NUMBERS)}")
+            raise words.problem(f"{word!r} is not supported; there are up, down, {', '.join(links.NUMBERS)}")
     return lambda _routes: made
 
 
@@ -112,7 +112,7 @@ def _route(line: str, words: Words) -> Work:
         words.end()
         return lambda routes: ["".join(f"{route.line}\n" for route in routes)]
     if verb not in _ROUTE_VERBS:
-        raise words.problem(f"{verb!r} is not read here; there are show, {', '.join(_ROUTE_VERBS)}")
+        raise words.problem(f"{verb!r} is not supported; there are show, {', '.join(_ROUTE_VERBS)}")
     way = typed.route(words, needs_device=verb != "del")
 
     def work(routes: Routes) -> list[Line | Setting | str]:
@@ -140,7 +140,7 @@ def _place(route: Route) -> tuple[int, int]:
 
 
 def ways(plan: Plan) -> dict[str, Routes]:
-    """The routes of every node, in the order in which `ip route` shows them."""
+    """Return the routes of each node, in the order in which `ip route` shows them."""
     found: dict[str, Routes] = {}
     networks: dict[str, dict[str, IPv4Interface]] = {}
     for own in plan["addresses"]:
@@ -156,12 +156,12 @@ def ways(plan: Plan) -> dict[str, Routes]:
 
 
 def of_item(item: CommandItem) -> list[Work]:
-    """Return the effects of an item of traffic; see `read`."""
+    """Return the effects of a command in the plan's traffic; see `read`."""
     return read(item["label"], item["command"], item["saves"])
 
 
 class Commands:
-    """The commands of a lab, each in its time; `said` has what those showed that have run, by their labels."""
+    """The commands in a lab's plan, in the order of their times; `said` has the output of commands that ran, by their labels."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -171,7 +171,7 @@ class Commands:
             self.add(item)
 
     def add(self, item: Item) -> None:
-        """Take an item of traffic, if it is a command."""
+        """Add an item of traffic if it is a command."""
         if item["kind"] == "command":
             command = cast("CommandItem", item)
             moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.said)
@@ -183,19 +183,19 @@ class Commands:
 
     @property
     def next_ns(self) -> int | None:
-        """When the next one runs, in ns after the start."""
+        """The time of the next command in ns after the start, or None if there is none."""
         return self._waiting[0][0] if self._waiting else None
 
     def pop(self) -> tuple[str, list[Line | Setting]]:
-        """Run the next one: its node, and what that is told."""
+        """Remove the next command, and return its node and its lines and settings for the kernel."""
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
         self.said[label], told = self._do(node, lines)
         return node, told
 
     def run(self, node: str, command: str) -> tuple[str, list[Line | Setting]]:
-        """Run lines now: what they show, and what the node is told.
+        """Return the output of a command that runs now, and its lines and settings for the kernel.
 
-        Raises NotHereError as `read`.
+        Raises NotHereError if it needs a program; see `read`.
         """
         return self._do(node, read(f"{node} command", command))
 

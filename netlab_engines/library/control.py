@@ -1,6 +1,6 @@
-"""A congestion control in Python: the kernel tells what TCP sees, an object sets window, threshold and pace.
+"""Congestion control in Python: the kernel reports events of a connection, and an object sets window, threshold and pacing.
 
-What the object does not define, netlab does as Linux's Reno does (RFC 5681; net/ipv4/tcp_cong.c).
+For events that the object does not handle, netlab does the same as Linux's Reno (RFC 5681; net/ipv4/tcp_cong.c).
 """
 
 import math
@@ -24,39 +24,42 @@ STRUCTS = (STATE, CONTROL)
 
 
 class Ack(NamedTuple):
-    """The acknowledgement that `on_ack` gets.
-
-    `rtt_ms` is None without a sample; `delivered_segments` and `marked_segments` are those newly delivered and newly marked;
-    `delivery_rate_mbps` is the latest sample, `app_limited` says that it is of a time in which there was too little to send.
-    `may_grow` says whether Linux's own controls would let the window grow: it is used fully, no recovery is under way, and data
-    came in order.
-    """
+    """An acknowledgement, the argument of `on_ack`."""
 
     now_s: float
+    """The network time."""
     rtt_ms: float | None
+    """The sample of the round-trip time, or None without one."""
     rtt_min_ms: float | None
+    """The smallest round-trip time so far."""
     delivered_segments: int
+    """The number of newly delivered segments."""
     in_flight_segments: int
     marked_segments: int
+    """The number of newly delivered segments with a congestion mark (CE)."""
     delivery_rate_mbps: float
+    """The latest sample of the delivery rate."""
     app_limited: bool
+    """True if the sender had too little data during that sample."""
     may_grow: bool
+    """True if Linux's own controls would let the window grow: it is fully used, there is no recovery, data came in order."""
 
 
 class Loss(NamedTuple):
-    """The state at a loss or a timeout: the segments that are considered lost, and those still in flight.
-
-    `is_new` is False where a timeout repeats one.
-    """
+    """A loss or a timeout, the argument of `on_loss` and `on_timeout`."""
 
     now_s: float
+    """The network time."""
     lost_segments: int
+    """The number of segments that are considered lost."""
     in_flight_segments: int
+    """The number of segments that are still in flight."""
     is_new: bool
+    """False for a repeated timeout."""
 
 
 class Flow:
-    """A connection, as a congestion control gets it: times and sizes to read, three values to set at any time."""
+    """The connection of a congestion control: it has times and sizes to read, and three values to set at any time."""
 
     __slots__ = ("_cwnd", "_pacing", "_ssthresh", "mss_bytes", "now_s")
 
@@ -69,7 +72,7 @@ class Flow:
 
     @property
     def cwnd_segments(self) -> float:
-        """The congestion window; TCP takes the whole segments of it."""
+        """The congestion window; TCP rounds it down to whole segments."""
         return self._cwnd
 
     @cwnd_segments.setter
@@ -78,7 +81,7 @@ class Flow:
 
     @property
     def ssthresh_segments(self) -> float:
-        """The window at which slow start ends; infinite at the start."""
+        """The slow-start threshold; infinite at the start."""
         return self._ssthresh
 
     @ssthresh_segments.setter
@@ -88,7 +91,7 @@ class Flow:
 
     @property
     def pacing_mbps(self) -> float | None:
-        """The rate at which segments leave, or None: as Linux paces."""
+        """The pacing rate, or None for Linux's own pacing."""
         return self._pacing
 
     @pacing_mbps.setter
@@ -96,7 +99,7 @@ class Flow:
         self._pacing = None if given is None else _checked("pacing_mbps", given, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
 
     def packed(self) -> bytes:
-        """The three values as the kernel takes them."""
+        """Return the three values in the kernel's format."""
         threshold, pacing = self._ssthresh, self._pacing
         return CONTROL.pack(
             int(self._cwnd),
@@ -116,7 +119,7 @@ def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
 
 
 class Control:
-    """Answers for a connection; see `own.Answering`."""
+    """The congestion control of a connection, which answers the kernel's questions; see `own_calls.Answering`."""
 
     def __init__(self, label: str, own: object) -> None:
         self._caller = caller(label, own, "control")
@@ -141,7 +144,7 @@ class Control:
             rtt_min_ms = rtt_min_us / US_PER_MS if rtt_min_us != UNKNOWN_U32 else None
             rate = rate_mbps(delivery_rate, 1.0)
             limited, grow = flags & APP_LIMITED != 0, flags & MAY_GROW != 0
-            # Not Ack(...): a NamedTuple's own way to make one is Python.
+            # Not Ack(...), because the constructor of a NamedTuple is slower.
             seen = (now_s, rtt_ms, rtt_min_ms, delivered, in_flight, marked, rate, limited, grow)
             self._caller.call("on_ack", now_ns, tuple.__new__(Ack, seen))
         elif event == ACK:
@@ -150,7 +153,7 @@ class Control:
         elif event in (LOSS, TIMEOUT):
             self._reduce(flow, Loss(now_s, lost, in_flight, bool(flags & IS_NEW)), event == TIMEOUT, now_ns, window)
         elif event == UNDO:
-            # Segments that were considered lost arrived late.
+            # Segments that were considered lost arrived late, so undo the reduction.
             flow.cwnd_segments = max(flow.cwnd_segments, window)
             flow.ssthresh_segments = max(
                 flow.ssthresh_segments, threshold if threshold < INFINITE_SSTHRESH else math.inf
@@ -169,7 +172,7 @@ class Control:
         self._counted = 0
         if loss.is_new:
             flow.ssthresh_segments = max(int(flow.cwnd_segments) // 2, 2)
-        # After a timeout the kernel has set one segment more than are in flight.
+        # After a timeout the kernel has set the window to one segment more than are in flight.
         flow.cwnd_segments = window if is_timeout else flow.ssthresh_segments
 
     def _grow(self, flow: Flow, delivered: int) -> None:

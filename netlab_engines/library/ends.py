@@ -14,8 +14,9 @@ STRUCTS = (HAPPENED, TOLD)
 
 
 class Ends:
-    """Answers for both programs of a flow, the user's sender and receiver; see `own.Answering`. The sender's
-    application has `num_bytes` to send.
+    """The user's sender and receiver of a flow, which answer the kernel's questions; see `own_calls.Answering`.
+
+    The sender's application has `num_bytes` to send, or no limit if that is None.
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:

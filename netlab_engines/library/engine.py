@@ -1,4 +1,4 @@
-"""The library engine: labs in the library kernel, whose program is started for each."""
+"""The library engine: it starts the library kernel's program for each lab."""
 
 import math
 import sys
@@ -22,14 +22,14 @@ from netlab_kernel import library
 FEW_NODES = 50
 FEW_STREAMS = 16
 FEW_DATAGRAM_FLOWS = 3
-"""Each may have 32 MB of datagrams unread."""
+"""Each flow may have 32 MB of unread datagrams."""
 FEW_PACKETS = 4000
-"""In flight: with what their senders and receivers keep of each, 8 kB at most."""
+"""The number of packets in flight; each takes at most 8 kB with the copies of its sender and receiver."""
 USUAL_QUEUE_PACKETS = 1000
 
 
 class LibraryEngine:
-    """Runs plans in the library kernel, without a privilege, a file or a process beside its own."""
+    """Runs plans in the library kernel, without privileges, files or other processes."""
 
     name = "library"
     clock: Clock = "virtual"
@@ -45,28 +45,28 @@ class LibraryEngine:
 
     def differences(self) -> list[str]:
         sentence = (
-            "hosts have no commands other than lines of tc, ip and sysctl, and there are no Wi-Fi links. On Linux, commands run "
-            "with engine='native' as root, and Wi-Fi links in the pocket kernel (x86-64)."
+            "hosts can run only tc, ip and sysctl commands, and there are no Wi-Fi links. On Linux, engine='native' runs commands, "
+            "as root, and the pocket kernel has Wi-Fi links (x86-64)."
         )
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise EngineError when the plan asks for what it cannot do, such as a command."""
+        """Raise EngineError if the plan needs unsupported features, such as a command."""
         refuse_programs(plan["traffic"])
         refuse_filters(plan)
         refuse_media(plan, self.clock, self.name)
-        # A program that stands alone, named by $NETLAB_LIBRARY, does not tell what it has.
+        # The capabilities of a program in $NETLAB_LIBRARY without a build.json are unknown.
         if self.kernel.capabilities:
             refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> LibrarySession:
-        """A lab for a person's requests, without programs.
+        """Open a lab for interactive requests, whose hosts have no programs.
 
-        Raises EngineError when the plan asks for what it cannot do; NotHereError for a script, which needs programs.
+        Raises EngineError if the plan needs unsupported features, and NotHereError for a script, which needs programs.
         """
         if plan is None:
             raise NotHereError(
-                "The library engine has no programs, so it runs no scripts. Use engine='pocket' for them."
+                "The library engine has no programs, so it cannot run scripts. Use engine='pocket' for them."
             )
         self.refuse(plan)
         return self._session(MEMORY_MB)
@@ -85,7 +85,7 @@ class LibraryEngine:
 def start_program(kernel: library.LibraryKernel) -> Program:
     """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
 
-    Raises KernelError when it is WebAssembly and there is nothing here that runs it.
+    Raises KernelError if it is WebAssembly and nothing on this machine can run it.
     """
     if kernel.machine != library.WASM:
         # The child module needs Linux, and this module is imported on every system.
@@ -115,7 +115,7 @@ def kernel_requirement() -> Requirement:
 def is_small(plan: Plan) -> bool:
     """Return whether a quarter of the memory is enough for the plan: a kernel with less memory starts in half the time.
 
-    By far more than such plans use, for a kernel without memory would drop packets that no counter shows.
+    The limits here are far below that memory, because a kernel without free memory would drop packets that no counter shows.
     """
     items = cast("list[dict[str, Any]]", plan["traffic"])
     if (
@@ -135,7 +135,7 @@ def is_small(plan: Plan) -> bool:
 
 
 def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
-    """All that a direction is during a run; of a trace with its highest rate."""
+    """Yield the shapes that a direction has during a run; a trace counts with its highest rate."""
     shape = plan["directions"][place]["shape"]
     yield shape
     for item in plan["changes"]:
@@ -148,21 +148,21 @@ def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
 
 
 def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
-    """The most that is on a direction's wire."""
+    """Return the largest number of packets on a direction's wire."""
     if not shape["delay_ms"]:
         return 0.0
-    # Without a rate as much as a window holds.
+    # Without a rate there is no limit but the window.
     rate_mbps = math.inf if shape["rate_mbps"] is None else shape["rate_mbps"]
     return rate_mbps * 1e3 * shape["delay_ms"] / 8 / smallest_bytes
 
 
 def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
-    """The most that is in a direction's queue."""
+    """Return the largest number of packets in a direction's queue."""
     if shape["rate_mbps"] is None:
         return 0.0
     if shape["queue_packets"] is not None:
         return shape["queue_packets"]
     if shape["queue_bytes"] is not None:
         return shape["queue_bytes"] / smallest_bytes
-    # A discipline's own limit: up to 10240 packets.
+    # The default limit of other disciplines is up to 10240 packets.
     return USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS

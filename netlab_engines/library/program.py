@@ -1,6 +1,6 @@
-"""The library kernel's program, running: a child process, or WebAssembly in this one.
+"""The interface of a running program of the library kernel: a child process, or WebAssembly in this process.
 
-Requests go in while it runs and answers come out; the listener may send more.
+The program reads requests and writes answers while it runs; the caller of `listen` may send more requests meanwhile.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Protocol
 from netlab.protocol.session import OnWait
 
 OnAnswers = Callable[[bytes], bool]
-"""Takes bytes of answers, which may end within a frame; True when no more are wanted."""
+"""Called with bytes of answers, which may end within a frame; returns True to stop listening."""
 
 
 class Program(Protocol):
@@ -20,10 +20,13 @@ class Program(Protocol):
         """True if the program has given up all files and nearly all system calls; known after its first answer."""
 
     def send(self, requests: bytes) -> None:
-        """Give it requests; from any thread, also while it runs."""
+        """Send requests to the program; any thread may do so, even while the program runs."""
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Hand on answers until no more are wanted, or it has ended; `on_wait` is called meanwhile, and what it raises ends this."""
+        """Pass on answers until `on_answers` returns True or the program has ended.
+
+        `on_wait` is called several times a second; its exceptions end the call.
+        """
 
     def close(self) -> str:
-        """End it if need be, free what it holds, and say how it ended, in part of a sentence."""
+        """End the program if it still runs, free its resources, and return how it ended, as a part of a sentence."""

@@ -1,4 +1,4 @@
-"""From a plan to the bytes that the library kernel's program reads (recipe/library/host/protocol.h)."""
+"""Convert a plan to the requests that the library kernel's program reads (recipe/library/host/protocol.h)."""
 
 import ipaddress
 import itertools
@@ -28,13 +28,13 @@ START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1
 AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL, REPLY = range(12, 22)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3, "program": 4}
 OWN_CONTROL = b"own"
-"""The name of the congestion control that asks (recipe/library/arch/kernel/congestion.c)."""
+"""The name of the congestion control that calls the user's class (recipe/library/arch/kernel/congestion.c)."""
 NONE = 2**64 - 1
 LARGEST_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
 FIRST_PORT = 5001
 MARKS_IN_TINS = 0xFFFFFFFF
-"""CAKE counts marks per tin, all others in one word of their statistics."""
+"""The value for CAKE, which counts marks per tin; other disciplines count them in one word of their statistics."""
 
 FRAME = struct.Struct("<II")
 _START = struct.Struct("<QQQ")
@@ -48,23 +48,31 @@ _AT = struct.Struct("<QII")
 _ADVANCE = struct.Struct("<QQ")
 _QUESTION = struct.Struct("<QI")
 STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
-"""In the order of protocol.h, whose sizes the program tells."""
+"""The structures in the order of protocol.h; the program reports their sizes."""
 
 
 @dataclass
 class Requests:
-    """All that the program is told, and what its answers' numbers mean.
+    """The requests to the program, and the meaning of the numbers in its answers.
 
     Attributes
     ----------
+    nodes : list of str
+        The nodes by their numbers.
+    schedule : Schedule
+        The future changes of links.
+    interfaces : dict of str to Interfaces
+        The interfaces of each node.
     queues : list of str
-        Interfaces whose queues are sampled, by the number that samples have.
+        The interfaces whose queues are sampled, by the numbers of the samples.
     taps : list of str
-        The name of each tap's file, by the number that its packets have.
-    lines : dict
-        The line behind each netlink message: by node, then in the order of sending, a list for each batch.
-    own : dict
-        What answers the kernel's questions, by the port of the connection that is asked about.
+        The name of each tap's file, by the numbers of its packets.
+    batches : dict of int to list
+        The lines behind the netlink messages by the node's number, a list for each batch in the order of sending.
+    own : dict of int to Answering
+        The objects that answer the kernel's questions, by the connection's port.
+    port : int
+        The next free port.
     """
 
     nodes: list[str]
@@ -78,27 +86,27 @@ class Requests:
     _parts: list[bytes] = field(default_factory=list)
 
     def number(self, node: str) -> bytes:
-        """A node's number, as requests have it."""
+        """Return a node's number in the format of requests."""
         return NUMBER.pack(self.nodes.index(node))
 
     def take(self) -> bytes:
-        """The requests since the last time, in their order."""
+        """Return the requests since the last call, in their order."""
         taken = b"".join(self._parts)
         self._parts.clear()
         return taken
 
     def add(self, kind: int, payload: bytes = b"") -> None:
-        """Append one request."""
+        """Append a request."""
         self._parts.append(FRAME.pack(kind, len(payload)) + payload)
 
     def reply(self, question: bytes) -> bytes:
-        """The request that answers a question of the kernel's."""
+        """Return the request that answers one of the kernel's questions."""
         _now_ns, port = _QUESTION.unpack_from(question)
         told = self.own[port].answer(question)
         return FRAME.pack(REPLY, len(told)) + told
 
     def explain(self, failure: str) -> str:
-        """The program's sentence, with the line or the setting that it is about in our words."""
+        """Return the program's error as a sentence with the line or the setting that caused it."""
         words = failure.split(" ", 3)
         if words[0] == "netlink" and len(words) == 4:
             node, place = int(words[1]), int(words[2])
@@ -111,24 +119,24 @@ class Requests:
 
 
 def refuse_programs(items: Iterable[Item]) -> None:
-    """Raise NotHereError where only a program of its own can make one of these items of traffic."""
+    """Raise NotHereError if an item of traffic needs a program or a socket of its own."""
     for item in items:
         if item["kind"] == "command":
             commands.of_item(cast("CommandItem", item))
         elif item["kind"] not in FLOW_KINDS:
             raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
-                "Use engine='pocket' for this scenario; on another processor than x86-64 engine='native', as root."
+                "Use engine='pocket' for this scenario, or engine='native', as root, if this is not x86-64."
             )
         if item.get("send_buffer_bytes") is not None:
             raise NotHereError(
-                f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
+                f"The library engine has no blocking sockets, so it does not support send_buffer_bytes of {item['label']!r}. "
                 "Use engine='pocket' for this scenario."
             )
 
 
 def refuse_filters(plan: Plan) -> None:
-    """Raise NotHereError where the plan sets what only a kernel with a packet filter has."""
+    """Raise NotHereError if the plan has settings that need a packet filter."""
     filters = [name for name in plan["sysctls"] if name.startswith("net.netfilter.")]
     if filters:
         raise NotHereError(
@@ -146,10 +154,25 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Everything that makes a network and its traffic; time has not begun. `ip_lines` and `queueing` are
-    `shape_network`'s.
+    """Return the requests that build a network and its traffic, before its time starts.
 
-    Raises NotHereError when the plan asks for what this engine cannot do.
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    ip_lines, queueing : dict
+        The results of `shape_network`.
+    memory_bytes : int
+        The kernel's memory.
+    start_s : int
+        The real-time clock at the kernel's boot, in s since 1970.
+    machine_sysctls : dict of str to str
+        Settings of the whole kernel.
+
+    Raises
+    ------
+    NotHereError
+        If the plan needs features that this engine does not have.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
@@ -157,7 +180,7 @@ def make_requests(
     number = {name: place for place, name in enumerate(nodes)}
     requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
     requests.add(SIZES)
-    # The network draws from the seed while it is built, and from its complement once it is: as in the agent.
+    # Use the seed while the network is built and its complement after that, as in the agent.
     requests.add(SEED, _SEED.pack(plan["seed"]))
     for key, value in machine_sysctls.items():
         _add_setting(requests, key, value)
@@ -191,7 +214,7 @@ def make_requests(
 
 
 def begin(interval_s: float) -> bytes:
-    """Return the request that starts the time of a network without a known end."""
+    """Return the request that starts the time of a network whose end is not known yet."""
     return _GO.pack(0, _ns(interval_s), 0, 0)
 
 
@@ -209,14 +232,14 @@ def _add_setting(requests: Requests, key: str, value: str) -> None:
 
 
 def marks_word(aqm: str) -> int:
-    """Which 32-bit word of a discipline's statistics counts marks; 0 where none does.
+    """Return the index of the 32-bit word in a discipline's statistics that counts marks, or 0 if there is none.
 
     >>> marks_word("red"), marks_word("fifo")
     (3, 0)
     """
     if aqm == "cake":
         return MARKS_IN_TINS
-    # The table reads a word: of words that are their own places, it reads its place.
+    # Statistics in which each word is its own index make the table return the index.
     return disciplines.marks(aqm, struct.pack("=64I", *range(64)))
 
 
@@ -227,7 +250,7 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
 
 
 def add_queue(requests: Requests, direction: Hop) -> None:
-    """Sample the queue of a direction."""
+    """Add a request that samples the queue of a direction."""
     index = requests.interfaces[direction["src"]](direction["interface"])
     requests.add(ENTER, requests.number(direction["src"]))
     requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
@@ -235,8 +258,8 @@ def add_queue(requests: Requests, direction: Hop) -> None:
 
 
 def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
-    """An item of traffic in a lab of `duration_s`; `place` is its number, from 0."""
-    # Each kind has fields of its own.
+    """Add an item of traffic to a lab of `duration_s`; `place` is the item's number, from 0."""
+    # The fields differ between kinds.
     item = cast("dict[str, Any]", planned)
     kind = item["kind"]
     if kind == "command":
@@ -280,7 +303,7 @@ def add_changes(requests: Requests, until_ns: int) -> None:
 
 
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
-    """Add messages to nodes at a time; None means now."""
+    """Add steps at a time in ns, or now if that is None."""
     for name, own in itertools.groupby(steps, lambda step: step.node):
         told = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
@@ -295,7 +318,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Setting]) -> None:
     """Add the effects of a command in a node, now.
 
-    Raises RunError when it names an interface that the node has not.
+    Raises RunError if it names an interface that the node does not have.
     """
     own = requests.interfaces[node]
     requests.add(ENTER, requests.number(node))
@@ -306,15 +329,12 @@ def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Se
         try:
             made = each.message(own)
         except KeyError as error:
-            raise RunError(f"In {node}, `{each.line}` names {error}, which is no interface of it.") from None
+            raise RunError(f"`{each.line}` names the interface {error}, which {node} does not have.") from None
         _add_netlink(requests, requests.nodes.index(node), [(each.line, made)])
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
-    """The ends of a captured link: departures at the sending interface, arrivals behind the wire, as in the agent.
-
-    Returns the taps' numbers.
-    """
+    """Add taps at the two capture points of each direction of a link (see `shaping.capture_ends`); return their numbers."""
     first = len(requests.taps)
     for place in item["directions"]:
         for node, device, leaves, end in capture_ends(plan["directions"][place]):
@@ -331,7 +351,7 @@ def _answering(item: Item) -> Answering:
 
 
 def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:
-    """The words from which Python's `random.Random(seed)` starts: how many, and four places for them.
+    """Return the initial key of Python's `random.Random(seed)`: the number of 32-bit words, and four words.
 
     >>> random_key(2**32 + 5)
     (2, (5, 1, 0, 0))

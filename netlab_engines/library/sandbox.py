@@ -1,4 +1,4 @@
-"""The library kernel's program as WebAssembly in wasmtime: it runs in a thread and a memory of its own."""
+"""Run the library kernel's program as WebAssembly in wasmtime, in a thread and a memory of its own."""
 
 import functools
 import hashlib
@@ -20,7 +20,7 @@ from netlab_engines.library.program import OnAnswers
 
 POLL_S = 0.05
 END_S = 5.0
-"""Longer than the module computes between two looks."""
+"""The time in s within which a module notices that it shall stop."""
 LARGEST_REASON_BYTES = 250
 
 
@@ -40,17 +40,17 @@ BOUNDARY = """
     (call $exit (local.get 0))
     unreachable))
 """
-"""The imports of the kernel's module. They end the program by a trap when a function of this process asks for that.
+"""The imports of the kernel's module, which end the program by a trap if a function of this process returns END.
 
-An exception would have to cross the module, and wasmtime keeps the last exception of all threads in one variable (LAST_EXCEPTION
-in wasmtime/_func.py), where programs that end at the same time overwrite each other's.
+An exception instead would have to pass through the module, and wasmtime keeps the last exception of all threads in one variable
+(LAST_EXCEPTION in wasmtime/_func.py), so programs that end at the same time would overwrite each other's exceptions.
 """
 GO_ON, END = 0, -1
-"""Results of the functions of this process, of which a count of bytes is GO_ON or more."""
+"""Results of the functions of this process; a number of bytes is also at least GO_ON."""
 
 
 class SandboxProgram:
-    """A `program.Program`, in a thread of its own, so that who listens can be interrupted while it computes."""
+    """The program in a thread of its own, so that `listen` can be interrupted while it computes; see `program.Program`."""
 
     confined = True
 
@@ -62,7 +62,7 @@ class SandboxProgram:
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._ending = "it was stopped"
         self._ended = False
-        """Set where a function of this process ends the program, which is no crash."""
+        """True if a function of this process ended the program, so that the trap is not a crash."""
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="netlab-library", daemon=True)
         self._thread.start()
@@ -77,7 +77,7 @@ class SandboxProgram:
             if on_wait is not None:
                 on_wait()
             try:
-                # Not without end: on Windows Ctrl-C would wait for it.
+                # With a timeout, because on Windows Ctrl-C would wait for the end of this call.
                 data = self._answers.get(timeout=POLL_S)
             except queue.Empty:
                 continue
@@ -85,7 +85,7 @@ class SandboxProgram:
                 self._answers.put(None)
                 if self._error is not None:
                     what = f"{type(self._error).__name__}: {self._error}"
-                    raise RunError(f"The library kernel could not go on in wasmtime. {what}") from self._error
+                    raise RunError(f"The library kernel failed in wasmtime. {what}") from self._error
                 return
             if on_answers(data):
                 return
@@ -117,7 +117,7 @@ class SandboxProgram:
                     del self._requests[:count]
                 memory.write(store, part, at & 0xFFFFFFFF)
                 return len(part)
-            except BaseException as error:  # noqa: BLE001 (none may cross the module)
+            except BaseException as error:  # noqa: BLE001 (no exception may pass through the module)
                 return self._end(error)
 
         def write(at: int, count: int) -> int:
@@ -156,7 +156,7 @@ class SandboxProgram:
                 exports["crashed"](store)
 
     def _end(self, error: BaseException | None = None) -> int:
-        """Have the program end, which is no crash; `error` is raised where the answers are read."""
+        """Return the value that ends the program; `listen` raises `error`."""
         self._ended, self._error = True, error or self._error
         return END
 
@@ -172,7 +172,7 @@ def _reason(trap: wasmtime.Trap) -> str:
 
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
-    """The module as this machine's code: compiled once, for some seconds, and kept in the cache."""
+    """Return the module compiled for this machine; the first compilation takes some seconds, and the cache keeps the result."""
     engine = wasmtime.Engine(wasmtime.Config())
     boundary = wasmtime.Module(engine, BOUNDARY)
     code = path.read_bytes()
@@ -182,7 +182,7 @@ def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Mod
         try:
             return engine, boundary, wasmtime.Module.deserialize_file(engine, str(kept))
         except wasmtime.WasmtimeError:
-            # Another processor, where the home directory is shared.
+            # The file may come from another processor, if the home directory is shared.
             pass
     module = wasmtime.Module(engine, code)
     try:
@@ -191,6 +191,6 @@ def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Mod
         partial.write_bytes(module.serialize())
         partial.replace(kept)
     except OSError:
-        # A cache that cannot be written costs the next process some seconds.
+        # Without a writable cache the next process has to compile again.
         pass
     return engine, boundary, module

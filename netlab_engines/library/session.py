@@ -1,4 +1,4 @@
-"""A lab in the library kernel: its program takes requests one by one, and time stands still between them."""
+"""A lab in the library kernel: the program answers one request at a time, and time stands still between requests."""
 
 import functools
 import math
@@ -41,7 +41,7 @@ FIRST_PART_NS = 10_000_000
 
 
 class LibrarySession:
-    """A lab in the library kernel, without programs."""
+    """A lab in the library kernel, whose hosts have no programs."""
 
     name = "library"
     clock: Clock = "virtual"
@@ -84,7 +84,7 @@ class LibrarySession:
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Let no more time pass for what was asked; with `kill`, end the lab, in which nothing else can be stopped alone."""
+        """Stop the current request; with `kill`, end the lab."""
         self._interrupted = True
         if kill:
             self.close()
@@ -96,7 +96,7 @@ class LibrarySession:
         if do not in (*names(Requests), "run"):
             raise NotHereError(
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
-                "engine='pocket' for these; as root on another processor than x86-64 with engine='native'."
+                "engine='pocket', or with engine='native', as root, if this is not x86-64."
             )
         self._on_message, self._on_wait, self._interrupted = on_message, on_wait, False
         return getattr(self, do)(**words)
@@ -104,7 +104,7 @@ class LibrarySession:
     # Requests --------------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
-        # A person may interrupt a wait; a run is one.
+        # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
         self._without_offload = hosts_ever_without_offload(plan)
@@ -127,7 +127,7 @@ class LibrarySession:
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
-        """Let network time pass, in parts that take about as long each, so that an interrupt need not wait for all of it."""
+        """Let network time pass, in parts of about the same wall-clock time, so that an interrupt takes effect soon."""
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:
             wall_s = time.monotonic()
@@ -229,7 +229,7 @@ class LibrarySession:
     # Communication with the program -----------------------------------------------------------------------------
 
     def _take_up(self) -> None:
-        """Let no time pass: the program takes up what was added to the requests."""
+        """Send the requests that were added, without letting time pass."""
         self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
 
     def _pass(self, until_ns: int, progress_s: float | None) -> None:
@@ -237,7 +237,7 @@ class LibrarySession:
         self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
 
     def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
-        """Let time pass to each command that runs until a moment, and run it."""
+        """Run each command up to `until_ns` at its time."""
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._pass(max(at_ns, self._answers.now_ns), progress_s)
             asked.add_command(self._requests, *self._commands.pop())
@@ -260,7 +260,7 @@ class LibrarySession:
             raise RunError(self._requests.explain(self._answers.failure))
 
     def _take(self, data: bytes) -> bool:
-        """Cut answers into frames and book them; whether the request was answered."""
+        """Split answers into frames and process them; return whether the request was answered."""
         if self._waiting:
             data = self._waiting + data
         told_s, at, end = self._answers.progress_s, 0, len(data)
@@ -285,7 +285,7 @@ class LibrarySession:
         try:
             reply = self._requests.reply(question)
         except BaseException:
-            # The kernel would wait for the answer for ever.
+            # Close the lab, because the kernel would wait for the answer for ever.
             self.close()
             raise
         self._program.send(reply)

@@ -59,7 +59,7 @@ class Words(Iterator[str]):
     def one(self, what: str) -> str:
         """Return the next word, or raise UnknownLineError with the description `what` if there is none."""
         if not self._words:
-            raise self.problem(f"{what} is missing at its end")
+            raise self.problem(f"{what} is missing at the end")
         return self._words.pop(0)
 
     def has(self, *words: str) -> bool:
@@ -84,11 +84,11 @@ class Words(Iterator[str]):
     def end(self) -> None:
         """Raise UnknownLineError if there are more words."""
         if self._words:
-            raise self.problem(f"{self._words[0]!r} is not understood there")
+            raise self.problem(f"{self._words[0]!r} is not expected")
 
     def problem(self, what: str) -> UnknownLineError:
         """Return the exception to raise."""
-        return UnknownLineError(f"of the line `{self._line}`, {what}")
+        return UnknownLineError(f"in the line `{self._line}`, {what}")
 
 
 def tc(words: Words) -> Make:
@@ -103,16 +103,16 @@ def tc(words: Words) -> Make:
     76
     """
     if not words.has("qdisc"):
-        raise words.problem("only `tc qdisc` is read here")
-    verb = words.one("what to do")
+        raise words.problem("only `tc qdisc` is supported")
+    verb = words.one("a verb such as add")
     if verb not in FLAGS:
-        raise words.problem("it may add, replace, change or del a qdisc; run.queues has what queues counted")
+        raise words.problem(f"{verb!r} is not add, replace, change or del; for the counters of queues see run.queues")
     if not words.has("dev"):
-        raise words.problem("`dev` and an interface come next")
+        raise words.problem("`dev` and an interface are expected next")
     device, parent, handle = words.one("the interface"), qdiscs.TC_H_ROOT, 0
     if not words.has("root"):
         if not words.has("parent"):
-            raise words.problem("`root` or `parent 1:` comes next")
+            raise words.problem("`root` or `parent 1:` is expected next")
         parent = _handle(words)
     if words.has("handle"):
         handle = _handle(words)
@@ -125,7 +125,7 @@ def _handle(words: Words) -> int:
     word = words.one("a handle")
     found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
     if found is None:
-        raise words.problem(f"{word!r} is no handle such as 1: or 1:1")
+        raise words.problem(f"{word!r} is not a handle such as 1: or 1:1")
     return int(found[1], 16) << 16 | int(found[2] or "0", 16)
 
 
@@ -137,10 +137,10 @@ def _qdisc(words: Words) -> Qdisc:
         return _tbf(words)
     if kind in ("pfifo", "bfifo"):
         if not words.has("limit"):
-            raise words.problem("`limit` and a number come next")
+            raise words.problem("`limit` and a number are expected next")
         return qdiscs.fifo(round(words.value(_BYTES, "the limit")), in_bytes=kind == "bfifo")
     if kind not in _NUMBERS:
-        raise words.problem(f"the kind {kind!r} is not read here; there are {', '.join(KINDS)}")
+        raise words.problem(f"the kind {kind!r} is not supported; there are {', '.join(KINDS)}")
     options: dict[str, Option] = {}
     for word in words:
         if word in ("ecn", "noecn"):
@@ -149,7 +149,7 @@ def _qdisc(words: Words) -> Qdisc:
             attribute, units = _NUMBERS[kind][word]
             options[word] = number(word, attribute, round(words.value(units, word)))
         else:
-            raise words.problem(f"{word!r} is not read here; {kind} has {', '.join(_NUMBERS[kind])}, ecn")
+            raise words.problem(f"{word!r} is not supported; {kind} has {', '.join(_NUMBERS[kind])}, ecn")
     return of_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
@@ -158,7 +158,7 @@ def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], r
     found: dict[str, float] = {}
     for word in words:
         if word not in known:
-            raise words.problem(f"{word!r} is not read here; {rule}")
+            raise words.problem(f"{word!r} is not supported; {rule}")
         if word == "loss":
             words.has("random")
         name, units = known[word]
@@ -223,8 +223,8 @@ def route(words: Words, *, needs_device: bool = True) -> Route:
     told = {"to": words.one("a network")}
     for word in words:
         if word not in ("via", "dev", "src", "proto", "scope", "quickack"):
-            raise words.problem(f"{word!r} is not read here; a way has via, dev, proto, scope, src, quickack")
-        told[word] = words.one(f"what belongs to {word!r}")
+            raise words.problem(f"{word!r} is not supported; a route has via, dev, proto, scope, src, quickack")
+        told[word] = words.one(f"the value of {word!r}")
     if needs_device and "dev" not in told:
         raise words.problem("`dev` and the interface are missing")
     try:

@@ -1,1 +1,1 @@
-"""The steps from a plan to a network: what each node is told, and when it changes. Both kernels and the agent use them."""
+"""The steps from a plan to a network: the messages for each node, and its changes. Both kernels and the agent use them."""

@@ -59,7 +59,7 @@ def test_doctor_names_what_this_machines_own_kernel_lacks_and_what_brings_it(
 def test_doctor_says_that_the_native_engine_wants_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "privilege", lambda: None)
     said = native_section()
-    assert "root no neither root nor sudo without a password Run as root, or allow this user sudo" in said
+    assert "root no neither root nor sudo without a password Run as root, or allow this user to use sudo" in said
     assert "the pocket and the library engine need neither" in said
     assert "kernel" not in said.partition("mnexec")[0]
 
@@ -69,7 +69,7 @@ def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monke
     monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, "", 0, "python: no")
     said = native_section()
-    assert "kernel no not known Could not determine what this machine's kernel has (python: no)." in said
+    assert "kernel no not known Cannot determine the features of this machine's kernel (python: no)." in said
     assert "all that netlab uses" not in said
 
 

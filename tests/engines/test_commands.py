@@ -104,19 +104,19 @@ def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: st
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("ping -c1 h2", "`ping -c1 h2` is another line"),
-        ("tc qdisc show; cat x", "run.queues has what queues counted"),
-        ("tc -s qdisc show", "only `tc qdisc` is read here"),
-        ("tc qdisc add dev h1-eth0 root netem dlay 3ms", "'dlay' is not read here; netem has limit, delay"),
+        ("ping -c1 h2", "`ping -c1 h2` is not supported"),
+        ("tc qdisc show; cat x", "for the counters of queues see run.queues"),
+        ("tc -s qdisc show", "only `tc qdisc` is supported"),
+        ("tc qdisc add dev h1-eth0 root netem dlay 3ms", "'dlay' is not supported; netem has limit, delay"),
         ("tc qdisc add dev h1-eth0 root netem delay 3m", "the delay is '3m', not a number with one of the units us"),
         ("tc qdisc add dev h1-eth0 root tbf rate 5mbit", "tbf needs a rate, a burst, and a limit or a latency"),
-        ("tc qdisc add dev h1-eth0 root wonder", "the kind 'wonder' is not read here; there are netem, tbf"),
-        ("tc qdisc add dev h1-eth0", "`root` or `parent 1:` comes next"),
-        ("ip route | sort", "'|' is for a shell"),
-        ("ip addr", "`ip addr` is another line"),
+        ("tc qdisc add dev h1-eth0 root wonder", "the kind 'wonder' is not supported; there are netem, tbf"),
+        ("tc qdisc add dev h1-eth0", "`root` or `parent 1:` is expected next"),
+        ("ip route | sort", "'|' needs a shell"),
+        ("ip addr", "`ip addr` is not supported"),
         ("ip route add 10.0.300.0/24 via 10.0.1.1 dev h1-eth0", "10.0.300.0"),
-        ("sysctl net.ipv4.tcp_sack", "is no setting with its value"),
-        ("echo 'a", "the shell would say: No closing quotation"),
+        ("sysctl net.ipv4.tcp_sack", "is not a setting with a value"),
+        ("echo 'a", "cannot be split into words: No closing quotation"),
     ],
 )
 def test_another_line_is_refused_with_what_is_read_and_the_engine_that_can(line: str, said: str) -> None:
@@ -132,7 +132,9 @@ def test_files_are_refused() -> None:
 
 @pytest.mark.library
 def test_an_interface_that_is_not_there_is_named() -> None:
-    with pytest.raises(RunError, match="In h1, `tc qdisc add dev eth0 root pfifo limit 5` names 'eth0'"):
+    with pytest.raises(
+        RunError, match="`tc qdisc add dev eth0 root pfifo limit 5` names the interface 'eth0', which h1 does not have"
+    ):
         nl.run(WIRE, [nl.Command("h1", "tc qdisc add dev eth0 root pfifo limit 5")], duration_s=1, engine="library")
 
 

@@ -493,7 +493,7 @@ def test_no_other_engine_takes_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
     from netlab_engines.native import NativeEngine
 
     plan = nl.Scenario(path(), [nl.Tcp("h1", "h2", congestion=Reno)], 1.0).plan()
-    with pytest.raises(NotHereError, match=r"h1-h2 Reno: a class of yours can be asked in the library kernel alone"):
+    with pytest.raises(NotHereError, match=r"h1-h2 Reno: custom classes work only with engine='library'"):
         NativeEngine().refuse(plan)
     monkeypatch.delenv("NETLAB_ENGINE", raising=False)
     assert engines.decide(None, [plan]) == "library"

@@ -15,7 +15,7 @@ from netlab_kernel.installed import Kernel
 
 def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert last_words(tmp_path, log) == "The end of its log:\n(nothing)"
+    assert last_words(tmp_path, log) == "The end of its log:\n(empty)"
     log.write_bytes(b"old\n" * 50 + b"[<0000>] address\n" + b"Kernel panic \xff\n")
     assert "Kernel panic" in last_words(tmp_path, log)
     assert "address" not in last_words(tmp_path, log)

@@ -40,12 +40,12 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
         for ask in (host_kernel.refusals, host_kernel.lacking, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
-                match=r"Could not determine what this machine's kernel has \(unshare: Operation not permitted",
+                match=r"Cannot determine the features of this machine's kernel \(unshare: Operation not permitted",
             ):
                 ask()
         for found in (host_kernel.links(), host_kernel.features()):
-            assert not found.ok and found.seen == "not known" and "Nothing is known of it" in found.remedy
-        with pytest.raises(EngineError, match="Could not determine"):
+            assert not found.ok and found.seen == "not known" and "Cannot determine the features" in found.remedy
+        with pytest.raises(EngineError, match="Cannot determine the features"):
             NativeEngine().refuse(nl.Scenario(nl.topologies.dumbbell(1), [nl.Ping("h1", "h2")]).plan())
 
 
@@ -94,12 +94,12 @@ UBUNTU, FEDORA = "linux-modules-extra-6.12.30-amd64`", "kernel-modules-extra-6.1
         ('ID=linuxmint\nID_LIKE="ubuntu debian"\n', RELEASE, "", f"`sudo apt install {UBUNTU}", "Debian's own kernels"),
         ("ID=fedora\n", RELEASE, "", f"`sudo dnf install {FEDORA}", "apt"),
         ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', RELEASE, "", f"`sudo dnf install {FEDORA}", "apt"),
-        ("ID=debian\n", RELEASE, "", "Debian's own kernels have them", "apt"),
-        ("ID=arch\n", RELEASE, "", "a package of their own", "apt"),
-        (None, RELEASE, "", "a package of their own", "apt"),
+        ("ID=debian\n", RELEASE, "", "Debian's own kernels have these modules", "apt"),
+        ("ID=arch\n", RELEASE, "", "a separate package", "apt"),
+        (None, RELEASE, "", "a separate package", "apt"),
         ("ID=ubuntu\n", "6.6.87.2-microsoft-standard-WSL2", "", "`wsl --update` in Windows", "apt"),
-        ("ID=ubuntu\n", RELEASE, ".dockerenv", "one on the host does", "apt"),
-        ("ID=ubuntu\n", RELEASE, "KUBERNETES_SERVICE_HOST", "one on the host does", "apt"),
+        ("ID=ubuntu\n", RELEASE, ".dockerenv", "install the modules on the host", "apt"),
+        ("ID=ubuntu\n", RELEASE, "KUBERNETES_SERVICE_HOST", "install the modules on the host", "apt"),
     ],
 )
 def test_what_helps_is_true_of_the_place(
@@ -113,7 +113,7 @@ def test_what_helps_is_true_of_the_place(
 ) -> None:
     stand_at(monkeypatch, tmp_path, system, release, mark)
     said = host_kernel.remedy(["netem", "vegas"])
-    assert "none of these: sch_netem, tcp_vegas." in said
+    assert "could not load the modules sch_netem, tcp_vegas." in said
     assert says in said and says_not not in said
     assert said.endswith("The pocket and the library engine bring their own kernel.")
 
@@ -139,10 +139,15 @@ def stand_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str | None
     ("missing", "release", "says", "says_not"),
     [
         ((), RELEASE, [], ["engine"]),
-        (("tahoe",), RELEASE, ["In netlab's own kernels only: tahoe."], ["modules", "apt"]),
+        (("tahoe",), RELEASE, ["Only netlab's own kernels have tahoe."], ["modules", "apt"]),
         (("dualpi2",), RELEASE, ["This kernel is 6.12.30-amd64; dualpi2 came with Linux 6.17."], ["modules", "apt"]),
-        (("dualpi2",), "6.17.0-5-generic", ["none of these: sch_dualpi2."], ["came with"]),
-        (("cake", "dualpi2", "tahoe"), RELEASE, ["none of these: sch_cake.", "came with", "only: tahoe"], []),
+        (("dualpi2",), "6.17.0-5-generic", ["could not load the modules sch_dualpi2."], ["came with"]),
+        (
+            ("cake", "dualpi2", "tahoe"),
+            RELEASE,
+            ["could not load the modules sch_cake.", "came with", "own kernels have tahoe"],
+            [],
+        ),
         # Built in or not there at all: no module to look for.
         (("fifo",), RELEASE, ["bring their own kernel"], ["modules"]),
     ],
@@ -177,7 +182,7 @@ def test_without_root_or_sudo_the_native_engine_says_so_and_asks_nothing(monkeyp
     monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     found = {requirement.name: requirement for requirement in NativeEngine().requirements()}
     assert not found["root"].ok and "kernel" not in found and "namespaces" not in found
-    assert "allow this user sudo without a password" in found["root"].remedy
+    assert "allow this user to use sudo without a password" in found["root"].remedy
     assert "the pocket and the library engine need neither" in found["root"].remedy
 
 
@@ -201,4 +206,4 @@ def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pyt
     monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
     assert host_kernel.lacking() == ()
     assert commands[0][:3] == ["sudo", "-n", sys.executable]
-    assert host_kernel.links().seen == f"{platform.release()} has what links are made of"
+    assert host_kernel.links().seen == f"{platform.release()} has all that links need"

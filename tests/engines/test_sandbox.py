@@ -87,7 +87,7 @@ def test_an_error_on_this_side_is_raised_where_the_answers_are_read(kernel: Path
     program = SandboxProgram(kernel)
     # The second byte is to go outside the module's memory.
     program.send(b"bb")
-    with pytest.raises(RunError, match="could not go on in wasmtime. IndexError") as caught:
+    with pytest.raises(RunError, match="failed in wasmtime. IndexError") as caught:
         program.listen(lambda _data: False, None)
     assert isinstance(caught.value.__cause__, IndexError)
     program.close()

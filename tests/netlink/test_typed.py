@@ -61,7 +61,7 @@ def test_units_are_those_of_the_manuals(line: str, same: str) -> None:
 
 def test_what_is_not_read_is_refused() -> None:
     for line in sorted(set(LINES) - set(READ)):
-        with pytest.raises(UnknownLineError, match="of the line"):
+        with pytest.raises(UnknownLineError, match="in the line"):
             message(line)
 
 

@@ -62,7 +62,7 @@ def test_a_cancelled_run_is_no_run() -> None:
         told.append(done_s)
         cancel.set()
 
-    with pytest.raises(RunCancelled, match="stopped before its end; nothing of it is kept"):
+    with pytest.raises(RunCancelled, match="stopped before its end; its results were discarded"):
         nl.run(PAIR, [nl.Ping("h1", "h2")], duration_s=4, engine=Fake(), progress=half_way, cancel=cancel)
     assert told == [2.0]
 
