@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
-from netlab.base.values import is_number, shown
+from netlab.base.values import is_number, short_repr
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
@@ -41,7 +41,7 @@ class Condition:
             return None
         if is_number(found):
             found = with_unit(float(cast("float", found)), "")
-        return found if isinstance(found, str) else shown(found)
+        return found if isinstance(found, str) else short_repr(found)
 
     def complaint(self, answer: object) -> str:
         """Return the message: the condition, the actual state, and where to look."""

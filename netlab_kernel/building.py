@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from netlab.base import cache as base_cache
-from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import KernelError
+from netlab.base.exit_signals import signals_raise_system_exit
 from netlab.engines import MACHINES
 from netlab_kernel import cache, edits, fragment, installed, library, prerequisites, programs, sources, wasm
 from netlab_kernel.edits import build_key, recipe_hash
@@ -138,7 +138,7 @@ def _made(
     prerequisites.check_programs(compiler)
     base_cache.root().mkdir(parents=True, exist_ok=True)
     meter = Meter(progress, phases)
-    with ending_signals_raise(), _lock(meter):
+    with signals_raise_system_exit(), _lock(meter):
         if found := ready():
             return found
         with _workshop(title) as (work, log):

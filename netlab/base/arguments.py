@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from netlab.base.errors import ScenarioError, guessed, one_of
-from netlab.base.values import is_number, shown
+from netlab.base.values import is_number, short_repr
 
 if TYPE_CHECKING:
     import inspect
@@ -52,7 +52,7 @@ def got(name: str, value: object) -> str:
     >>> got("rate_mbps", (2, 19)), got("seed", -1)
     ('got (2, 19); a comma makes two numbers, write a point: rate_mbps=2.19', 'got -1')
     """
-    return f"got {shown(value)}{_number_remedy(name, value)}"
+    return f"got {short_repr(value)}{_number_remedy(name, value)}"
 
 
 def got_flag(name: str, value: object) -> str:
@@ -62,7 +62,7 @@ def got_flag(name: str, value: object) -> str:
     ("got 'no'; write up=False", 'got 3')
     """
     truth = _TRUTHS.get(str(value).strip().lower())
-    return f"got {shown(value)}" + ("" if truth is None else f"; write {name}={truth}")
+    return f"got {short_repr(value)}" + ("" if truth is None else f"; write {name}={truth}")
 
 
 def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kind: str = "field") -> str:
@@ -163,10 +163,12 @@ def _argument_problems(
     if len(given) > len(unnamed):
         takes = f"{len(unnamed)} values without a name ({', '.join(unnamed)})" if unnamed else "no value without a name"
         which = "name the others" if unnamed else "name each"
-        problems.append(f"{name} takes {takes}, got {len(given)}: {', '.join(map(shown, given))}; {which}: {example}")
+        problems.append(
+            f"{name} takes {takes}, got {len(given)}: {', '.join(map(short_repr, given))}; {which}: {example}"
+        )
     else:
         problems += [
-            f"{name}: {field} is given twice, first as {shown(value)}; keep one: {example}"
+            f"{name}: {field} is given twice, first as {short_repr(value)}; keep one: {example}"
             for field, value in zip(unnamed, given, strict=False)
             if field in named
         ]
@@ -186,7 +188,7 @@ def _number_remedy(name: str, value: object) -> str:
     """Return the end of a message, with the way to write a number that was given as text or tuple; "" if the number is not plain."""
     if isinstance(value, (list, tuple)):
         if name == "rate_mbps" and value and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
-            return f"; a rate that changes is a trace: rate_mbps=nl.Trace({shown(value)})"
+            return f"; a rate that changes is a trace: rate_mbps=nl.Trace({short_repr(value)})"
         if isinstance(value, tuple) and len(value) == 2 and all(type(part) is int for part in value) and value[1] >= 0:
             return f"; a comma makes two numbers, write a point: {name}={value[0]}.{value[1]}"
         return ""

@@ -5,10 +5,10 @@ from collections.abc import Callable
 HALVINGS = 60  # a double has 53 binary digits
 
 
-def last(holds: Callable[[float], bool], low: float, high: float) -> float:
+def bisect_largest(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Return the largest number from `low` to `high` up to which a condition holds; beyond it the condition must not hold.
 
-    >>> round(last(lambda x: x * x < 2, 0, 2), 6)
+    >>> round(bisect_largest(lambda x: x * x < 2, 0, 2), 6)
     1.414214
     """
     for _ in range(HALVINGS):

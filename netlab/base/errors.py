@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 
 SHORTEST_GUESS = 3
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -116,7 +116,7 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
     "got 'ecn'; allowed: none"
     """
     words = [str(word) for word in allowed]
-    return f"got {shown(value)}; allowed: {', '.join(words) or 'none'}{_guess(value, words)}"
+    return f"got {short_repr(value)}; allowed: {', '.join(words) or 'none'}{_guess(value, words)}"
 
 
 def guessed(value: object, words: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from netlab.base.arguments import got, got_flag
 from netlab.base.errors import one_of
 from netlab.base.values import is_integer, is_number
 
-MOST_COUNTED = 2**63 - 1
+MAX_COUNT = 2**63 - 1
 """The largest number of bytes or packets that can be asked of a kernel."""
 
 
@@ -53,7 +53,7 @@ class Range:
         if fits and not too_large and (value > self.low or (value == self.low and not self.above)):  # type: ignore[operator]
             return None
         allowed = f"from {_digits(self.low)} to {_digits(self.high)}"
-        if self.high >= MOST_COUNTED and not (too_large and isinstance(value, int)):
+        if self.high >= MAX_COUNT and not (too_large and isinstance(value, int)):
             allowed = f"{'above' if self.above else 'of at least'} {_digits(self.low)}"
         return f"{name} must be a {'whole ' * self.whole}number {allowed}, {got(name, value)}"
 
@@ -80,7 +80,7 @@ Rule = Flag | Choice | Range | Ranges
 """A rule for the value of a field: `problem` describes why a value breaks the rule, or returns None."""
 
 
-def broken(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
+def violations(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
     """Yield a message for each field of an object that does not fit its rule; a missing field counts as None."""
     for name, rule in rules.items():
         problem = rule.problem(name, getattr(given, name, None))

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 Kind = TypeVar("Kind")
 
-LONGEST_QUOTE = 120
+MAX_QUOTE_CHARACTERS = 120
 
 
 def is_number(value: object) -> bool:
@@ -46,10 +46,10 @@ def plain(value: Any) -> Any:
     return value.item()
 
 
-def shown(value: object) -> str:
-    """Return a value's `repr` for an error message, cut at `LONGEST_QUOTE` characters.
+def short_repr(value: object) -> str:
+    """Return a value's `repr` for an error message, cut at `MAX_QUOTE_CHARACTERS` characters.
 
-    >>> shown("5")
+    >>> short_repr("5")
     "'5'"
     """
     try:
@@ -57,7 +57,7 @@ def shown(value: object) -> str:
     except ValueError:
         # Python refuses to print integers of more than 4300 digits.
         return "a number of thousands of digits"
-    return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…"
+    return text if len(text) <= MAX_QUOTE_CHARACTERS else text[: MAX_QUOTE_CHARACTERS - 1] + "…"
 
 
 def read_list(
@@ -79,7 +79,7 @@ def read_list(
         Returns the other mistakes in an item's fields; its second argument is the name of the item for messages.
     """
     if not isinstance(given, (list, tuple)):
-        return [], [f"{name} must be a list, got {shown(given)}"]
+        return [], [f"{name} must be a list, got {short_repr(given)}"]
     items: list[Kind] = []
     problems: list[str] = []
     for number, words in enumerate(given, start=1):
@@ -87,7 +87,7 @@ def read_list(
         if isinstance(words, kind):
             items.append(words)
         elif not isinstance(words, Mapping):
-            problems.append(f"{where} must be an object with {' and '.join(required)}, got {shown(words)}")
+            problems.append(f"{where} must be an object with {' and '.join(required)}, got {short_repr(words)}")
         else:
             wrong = [f"{where}: {field} is missing" for field in required if field not in words]
             wrong += problems_of(words, where)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from netlab.base.arguments import explain_bad_construction, unknown_fields
 from netlab.base.errors import ScenarioError
-from netlab.base.rules import Range, broken
-from netlab.base.values import read_list, shown
+from netlab.base.rules import Range, violations
+from netlab.base.values import read_list, short_repr
 from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
@@ -55,17 +55,17 @@ class Capture:
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
         found = [
-            f"{where}: {end} must be the name of a node, got {shown(name)}"
+            f"{where}: {end} must be the name of a node, got {short_repr(name)}"
             for end, name in (("a", self.a), ("b", self.b))
             if not isinstance(name, str)
         ]
-        found += [f"{where}: {problem}" for problem in broken({"snap_bytes": SNAP_BYTES}, self)]
+        found += [f"{where}: {problem}" for problem in violations({"snap_bytes": SNAP_BYTES}, self)]
         if (
             not isinstance(self.name, str)
             or not re.fullmatch(r"[A-Za-z0-9_.-]{0,100}", self.name)
             or self.name.startswith(".")
         ):
-            found.append(f"{where}: name must consist of letters, digits, -, _ and ., got {shown(self.name)}")
+            found.append(f"{where}: name must consist of letters, digits, -, _ and ., got {short_repr(self.name)}")
         try:
             parse_filter(self.filter)
         except ScenarioError as error:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from netlab.base.errors import ScenarioError
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.captures.frames import ARP, Heads, Mask
 
 Keep = Callable[[Heads], Mask]
@@ -31,7 +31,7 @@ def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
         Addresses of nodes by name, which may then stand behind `host`.
     """
     if not isinstance(text, str):
-        raise ScenarioError([f"filter must be a text such as 'tcp and port 80', got {shown(text)}"])
+        raise ScenarioError([f"filter must be a text such as 'tcp and port 80', got {short_repr(text)}"])
     words = _WORD.findall(text)
     if not words:
         return lambda heads: np.ones(len(heads.ip), np.bool_)

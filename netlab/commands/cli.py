@@ -11,8 +11,8 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import NetlabError, ScenarioError, one_of
+from netlab.base.exit_signals import signals_raise_system_exit
 from netlab.base.version import VERSION
 from netlab.commands import contributions
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = _parser(given).parse_args(given)
-        with ending_signals_raise():
+        with signals_raise_system_exit():
             status: int = importlib.import_module(commands()[options.command][1]).main(options)
         sys.stdout.flush()
     except NetlabError as error:

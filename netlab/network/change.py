@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from netlab.base.arguments import explain_bad_construction, got, got_flag
 from netlab.base.errors import ScenarioError
-from netlab.base.values import is_integer, is_number, plain, read_list, shown
+from netlab.base.values import is_integer, is_number, plain, read_list, short_repr
 from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, overridden, takes_link_fields
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
@@ -102,7 +102,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
             found.append(f"{where}: at_s={self.at_s:g} is not within the run, which ends at {duration_s:g} s")
         if not _is_pair(self.link):
             found.append(
-                f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {shown(self.link)}"
+                f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {short_repr(self.link)}"
             )
         if not (is_integer(self.number) and self.number >= 1):
             found.append(f"{where}: number must be a whole number from 1 on, {got('number', self.number)}")
@@ -146,14 +146,14 @@ def problems(changes: object, topology: Topology | None, duration_s: float) -> l
     """Return a message for each mistake in a scenario's changes; without a topology, those that can be found without one."""
     if not isinstance(changes, (list, tuple)):
         return [
-            f"changes must be a list such as [netlab.Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)], got {shown(changes)}"
+            f"changes must be a list such as [netlab.Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)], got {short_repr(changes)}"
         ]
     found: list[str] = []
     sound: list[tuple[str, Change]] = []
     for number, item in enumerate(changes, start=1):
         where = f"changes {number}"
         if not isinstance(item, Change):
-            found.append(f"{where} must be a netlab.Change, got {shown(item)}")
+            found.append(f"{where} must be a netlab.Change, got {short_repr(item)}")
             continue
         wrong = [*item.problems(where, duration_s), *_no_link(where, item, topology)]
         found += wrong
@@ -198,7 +198,7 @@ def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterab
             first, other = said.setdefault((item.at_s, place, *key), (where, value))
             if other != value:
                 wrong.append(
-                    f"{where}: {key[1]}={shown(value)} contradicts {shown(other)} of {first}, at the same moment "
+                    f"{where}: {key[1]}={short_repr(value)} contradicts {short_repr(other)} of {first}, at the same moment "
                     f"({item.at_s:g} s) for the same link; keep one"
                 )
         yield from dict.fromkeys(wrong)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 from netlab.base.arguments import explain_bad_arguments, explain_bad_construction, got, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
-from netlab.base.rules import Choice, Flag, Range, broken
-from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.base.rules import Choice, Flag, Range, violations
+from netlab.base.values import is_integer, is_number, plain, short_repr
 from netlab.network import media
 from netlab.network.queues import MOST_PACKETS, discipline
 from netlab.network.trace import FASTEST_MBPS, FRAMINGS, SLOWEST_MBPS, Trace
@@ -161,7 +161,7 @@ class LinkShape:
             for name, value in difference(LinkShape(), self).items():
                 if name in NOT_WITH_A_MEDIUM:
                     yield (
-                        f"{name}={shown(value)} does not go with a medium, which has its own rate, framing and queue; "
+                        f"{name}={short_repr(value)} does not go with a medium, which has its own rate, framing and queue; "
                         f"leave {name} out"
                     )
         if is_number(self.jitter_ms) and is_number(self.delay_ms) and 0 <= self.delay_ms < self.jitter_ms:
@@ -169,10 +169,10 @@ class LinkShape:
                 f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; a packet cannot "
                 "arrive before it was sent"
             )
-        yield from broken({"reorder": Flag()}, self)
+        yield from violations({"reorder": Flag()}, self)
         if not isinstance(self.segmentation_offload, (bool, type(None))):
-            yield f"segmentation_offload must be true, false or null, got {shown(self.segmentation_offload)}"
-        yield from broken({"framing": Choice(FRAMINGS)}, self)
+            yield f"segmentation_offload must be true, false or null, got {short_repr(self.segmentation_offload)}"
+        yield from violations({"framing": Choice(FRAMINGS)}, self)
         yield from self._framing_problems()
         try:
             row = discipline(self.aqm)
@@ -186,8 +186,8 @@ class LinkShape:
         counted = self.counted_framing
         if self.framing not in (LinkShape.framing, counted):
             yield (
-                f"framing={shown(self.framing)} contradicts the trace, whose rate counts {shown(counted)}; leave framing out, or make "
-                "the trace with framing=None"
+                f"framing={short_repr(self.framing)} contradicts the trace, whose rate counts {short_repr(counted)}; "
+                "leave framing out, or make the trace with framing=None"
             )
         if counted == "ip" and self.segmentation_offload is True:
             yield (
@@ -206,23 +206,23 @@ class LinkShape:
             if not (is_integer(value) and low <= value <= high):
                 yield f"{name} must be a whole number from {low}{why} to {high}, {got(name, value)}"
             if self.medium is None and self.rate_mbps is None:
-                yield f"{name}={shown(value)} needs a rate_mbps: without a rate there is nothing to queue for"
+                yield f"{name}={short_repr(value)} needs a rate_mbps: without a rate there is nothing to queue for"
         if self.queue_packets is not None and self.queue_bytes is not None:
-            yield f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})"
+            yield f"give queue_packets or queue_bytes, not both (got {short_repr(self.queue_packets)} and {short_repr(self.queue_bytes)})"
         if self.medium is None and self.rate_mbps is None and self.aqm != "fifo":
-            yield f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues"
+            yield f"aqm={short_repr(self.aqm)} needs a rate_mbps: without a rate nothing queues"
 
     def _burst_loss_problems(self) -> Iterator[str]:
         if self.burst_loss is None:
             return
         if not isinstance(self.burst_loss, Mapping):
-            yield f"burst_loss must be a mapping, got {shown(self.burst_loss)}"
+            yield f"burst_loss must be a mapping, got {short_repr(self.burst_loss)}"
             return
         for name, value in self.burst_loss.items():
             if name not in BURST_LOSS_FIELDS:
                 yield f"burst_loss: {one_of(name, BURST_LOSS_FIELDS)}"
             elif not _is_share(value):
-                yield f"burst_loss: {name} must be in [0, 1], got {shown(value)}"
+                yield f"burst_loss: {name} must be in [0, 1], got {short_repr(value)}"
         for name in ("enter_rate", "leave_rate"):
             if not self.burst_loss.get(name):
                 yield f"burst_loss needs {name} above 0"
@@ -241,7 +241,7 @@ SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 def field_problems(where: str, direction: Iterable[object], reverse: object) -> list[str]:
     """Return a message for each field that a link does not have, and for a `reverse` that is not a mapping."""
     if not isinstance(reverse, (Mapping, type(None))):
-        return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
+        return [f"{where}: reverse must be an object of a link's fields, got {short_repr(reverse)}"]
     both = ((where, direction), (f"{where}, reverse", reverse or {}))
     return [sentence for place, names in both for sentence in unknown_fields(place, names, SHAPE_FIELDS)]
 
@@ -275,7 +275,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
         if not (isinstance(a, str) and isinstance(b, str)):
-            raise ScenarioError([f"a link names the two nodes that it joins, got {shown(a)} and {shown(b)}"])
+            raise ScenarioError([f"a link names the two nodes that it joins, got {short_repr(a)} and {short_repr(b)}"])
         if problems := field_problems(f"link {a}-{b}", direction, reverse):
             raise ScenarioError(problems)
         self.a = a

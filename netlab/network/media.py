@@ -10,8 +10,8 @@ from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.base.headers import MTU_BYTES
-from netlab.base.rules import Choice, Flag, broken
-from netlab.base.values import is_number, shown
+from netlab.base.rules import Choice, Flag, violations
+from netlab.base.values import is_number, short_repr
 
 OFDM_RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 MANDATORY_RATES_MBPS = (6, 12, 24)
@@ -76,17 +76,17 @@ class Wifi:
     def problems(self) -> Iterator[str]:
         """Yield a message for each invalid field."""
         if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
-            yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {shown(self.rate_mbps)}"
-        yield from broken({"protection": Choice(PROTECTIONS)}, self)
+            yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {short_repr(self.rate_mbps)}"
+        yield from violations({"protection": Choice(PROTECTIONS)}, self)
         allowed = (*MANDATORY_RATES_MBPS, *DSSS_RATES_MBPS)
         rate_mbps = self.protection_rate_mbps
         if rate_mbps is not None and not (is_number(rate_mbps) and rate_mbps in allowed):
-            yield f"protection_rate_mbps must be one of {_listed(allowed)}, got {shown(rate_mbps)}"
+            yield f"protection_rate_mbps must be one of {_listed(allowed)}, got {short_repr(rate_mbps)}"
         if not (is_number(self.protect_above_bytes) and self.protect_above_bytes >= 0):
-            yield f"protect_above_bytes must be 0 or more, got {shown(self.protect_above_bytes)}"
-        yield from broken({"short_slot": Flag(), "short_preamble": Flag()}, self)
+            yield f"protect_above_bytes must be 0 or more, got {short_repr(self.protect_above_bytes)}"
+        yield from violations({"short_slot": Flag(), "short_preamble": Flag()}, self)
         if not (is_number(self.error_rate) and 0 <= self.error_rate < 1):
-            yield f"error_rate must be in [0, 1), got {shown(self.error_rate)}"
+            yield f"error_rate must be in [0, 1), got {short_repr(self.error_rate)}"
 
     @property
     def slot_us(self) -> int:
@@ -156,13 +156,13 @@ def problems(medium: object, options: object) -> Iterator[str]:
     """Yield a message for each mistake in a link's `medium` and `medium_options`."""
     if medium is None:
         if options != {}:
-            yield f"medium_options={shown(options)} needs a medium, such as medium='802.11g'"
+            yield f"medium_options={short_repr(options)} needs a medium, such as medium='802.11g'"
         return
     if not isinstance(medium, str) or medium not in MEDIA:
         yield f"medium: {one_of(medium, list(MEDIA))}"
         return
     if not isinstance(options, Mapping):
-        yield f"medium_options must be a mapping of names to values, got {shown(options)}"
+        yield f"medium_options must be a mapping of names to values, got {short_repr(options)}"
         return
     known = [one.name for one in fields(MEDIA[medium])]
     unknown = [name for name in options if name not in known]

@@ -9,7 +9,7 @@ from typing import Any
 
 from netlab.base.errors import ScenarioError
 from netlab.base.location import PACKAGE
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.network.link import Link, LinkShape
 from netlab.network.routing import plan_addresses
 from netlab.network.trace import Trace
@@ -85,7 +85,7 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
         elif word in ("delay", "jitter"):
             time = TIME.fullmatch(str(value))
             if time is None:
-                problems.append(f"{where}: {word} must be a time such as '5ms', got {shown(value)}")
+                problems.append(f"{where}: {word} must be a time such as '5ms', got {short_repr(value)}")
                 continue
             unit = {"usec": "us", "msec": "ms", "sec": "s"}.get(time[2].rstrip("s"), time[2])
             found[f"{word}_ms"] = float(time[1]) * MS[unit]
@@ -99,7 +99,7 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
         elif word == "enable_ecn":
             found.update(aqm="red", aqm_options={"ecn": True})
         else:
-            problems.append(f"{where}: netlab has nothing like Mininet's {word}={shown(value)}; take it out")
+            problems.append(f"{where}: netlab has nothing like Mininet's {word}={short_repr(value)}; take it out")
     if found.get("rate_mbps") is None:
         # Without a rate there is no queue: there, Mininet's limit is netem's own.
         for word in ("queue_packets", "aqm", "aqm_options"):

@@ -10,7 +10,7 @@ from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.base.rules import Choice, Flag, Range, Ranges, Rule
-from netlab.base.values import is_integer, is_number, shown
+from netlab.base.values import is_integer, is_number, short_repr
 
 MOST_PACKETS = 1_000_000
 SHORTEST_MS = 0.001
@@ -72,7 +72,7 @@ class Discipline:
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
         """Yield a message for each mistake in a link's `aqm_options` and in its room."""
         if not isinstance(options, Mapping):
-            yield f"aqm_options must be a mapping, got {shown(options)}"
+            yield f"aqm_options must be a mapping, got {short_repr(options)}"
             return
         for name, value in options.items():
             if name not in self.options:

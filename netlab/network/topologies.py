@@ -5,7 +5,7 @@ from typing import Any
 
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import ScenarioError, unknown_name
-from netlab.base.values import is_integer, plain, shown
+from netlab.base.values import is_integer, plain, short_repr
 from netlab.network.link import Link, LinkShape, takes_link_fields
 from netlab.network.topology import Topology, of_links
 
@@ -38,7 +38,7 @@ def dumbbell(
     """
     pairs = plain(pairs)
     if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
-        raise ScenarioError([f"pairs must be a whole number from 1 to {MOST_PAIRS}, got {shown(pairs)}"])
+        raise ScenarioError([f"pairs must be a whole number from 1 to {MOST_PAIRS}, got {short_repr(pairs)}"])
     left = [f"h{i}" for i in range(1, pairs + 1)]
     right = [f"h{i}" for i in range(pairs + 1, 2 * pairs + 1)]
     queue = _queue(rate_mbps, queue_packets, bottleneck)
@@ -182,7 +182,7 @@ def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str
 
 def _require_one_each(places: Sequence[str], **given: Any) -> None:
     problems = [
-        f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {shown(value)}"
+        f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {short_repr(value)}"
         for name, value in given.items()
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(places)
     ]

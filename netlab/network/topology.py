@@ -11,7 +11,7 @@ from typing import Any
 
 from netlab.base.arguments import explain_bad_construction, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.network.link import SHAPE_FIELDS, Link, field_problems
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
@@ -108,7 +108,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             With every mistake.
         """
         if not isinstance(document, Mapping):
-            raise ScenarioError([f"topology must be an object with hosts and links, got {shown(document)}"])
+            raise ScenarioError([f"topology must be an object with hosts and links, got {short_repr(document)}"])
         topology, problems = cls.read(document)
         # Also check the part that could be read, so that one error lists all mistakes of the file.
         problems += topology.problems()
@@ -152,7 +152,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         names = {kind: _read_names(kind, document.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
         given_links = document.get("links", [])
         if not isinstance(given_links, (list, tuple)):
-            problems.append(f"topology: links must be a list, got {shown(given_links)}")
+            problems.append(f"topology: links must be a list, got {short_repr(given_links)}")
             given_links = []
         topology = cls()
         topology.hosts, topology.routers, topology.switches = names.values()
@@ -203,7 +203,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         for name in self.nodes:
             if not NODE_NAME.fullmatch(name):
                 yield (
-                    f"node name {shown(name)} must start with a letter and have at most 9 letters (a to z), digits or _ "
+                    f"node name {short_repr(name)} must start with a letter and have at most 9 letters (a to z), digits or _ "
                     f"(Linux allows an interface {LONGEST_INTERFACE_NAME} characters)"
                 )
             elif TAKEN_NAME.fullmatch(name):
@@ -333,13 +333,13 @@ def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
     if isinstance(given, str) or len(sound) < len(names):
         links = any(isinstance(name, Link) for name in names)
         remedy = (
-            f"; {kind}=[{shown(given)}]"
+            f"; {kind}=[{short_repr(given)}]"
             if isinstance(given, str)
             else "; links have a name: links=[...]"
             if links
             else ""
         )
-        problems.append(f"topology: {kind} must be a list of names, got {shown(given)}{remedy}")
+        problems.append(f"topology: {kind} must be a list of names, got {short_repr(given)}{remedy}")
     return sound
 
 
@@ -350,10 +350,10 @@ def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
         if isinstance(given, Link):
             found.append(given)
         elif not isinstance(given, Mapping):
-            problems.append(f"link {position} must be an object with a and b, got {shown(given)}")
+            problems.append(f"link {position} must be an object with a and b, got {short_repr(given)}")
         elif missing := [end for end in ("a", "b") if not isinstance(given.get(end), str)]:
             ends = " and ".join(missing)
-            problems.append(f"link {position} must name the node at its end {ends}, got {shown(given)}")
+            problems.append(f"link {position} must name the node at its end {ends}, got {short_repr(given)}")
         else:
             words = dict(given)
             a, b, reverse = words.pop("a"), words.pop("b"), words.pop("reverse", None)

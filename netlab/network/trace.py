@@ -15,7 +15,7 @@ from typing import Any
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
-from netlab.base.values import is_number, plain, shown
+from netlab.base.values import is_number, plain, short_repr
 from netlab.protocol.plan import TraceSteps
 
 SLOWEST_MBPS = 0.001
@@ -94,7 +94,7 @@ class Trace:
         """
         if not (is_number(interval_s) and SHORTEST_STEP_S <= interval_s <= LONGEST_S):
             raise ScenarioError(
-                [f"interval_s must be from {SHORTEST_STEP_S} to {LONGEST_S:g}, got {shown(interval_s)}"]
+                [f"interval_s must be from {SHORTEST_STEP_S} to {LONGEST_S:g}, got {short_repr(interval_s)}"]
             )
         moments_ms = _opportunities(path)
         duration_ms = moments_ms[-1]
@@ -157,7 +157,7 @@ class Trace:
 
     def __repr__(self) -> str:
         if self.problems():
-            return f"Trace({shown(self._steps)})"
+            return f"Trace({short_repr(self._steps)})"
         low, high = self.range_mbps
         return f"Trace({len(self._steps)} steps in {self.duration_s:g} s, {low:g} to {high:g} Mbit/s)"
 
@@ -169,7 +169,7 @@ class Trace:
     def _problems(self) -> list[str]:
         found = []
         if not isinstance(self._steps, (list, tuple)) or not self._steps:
-            return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {shown(self._steps)}"]
+            return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {short_repr(self._steps)}"]
         if len(self._steps) > MOST_STEPS:
             found.append(f"trace has {len(self._steps)} steps; {MOST_STEPS} is the most. Sum it into longer ones")
         before_s: float | None = None
@@ -178,7 +178,7 @@ class Trace:
             if not (
                 isinstance(step, (list, tuple)) and len(step) == 2 and all(is_number(plain(part)) for part in step)
             ):
-                found.append(f"{where} must be a time in s and a rate in Mbit/s, got {shown(step)}")
+                found.append(f"{where} must be a time in s and a rate in Mbit/s, got {short_repr(step)}")
                 continue
             at_s, mbps = step
             if number == 1 and at_s != 0:
@@ -197,7 +197,7 @@ class Trace:
             if not (is_number(self._duration_s) and least_s * (1 - 1e-6) <= self._duration_s <= LONGEST_S):
                 found.append(
                     f"trace: duration_s must be from {least_s:g} (after its last step) to {LONGEST_S:g}, "
-                    f"got {shown(self._duration_s)}"
+                    f"got {short_repr(self._duration_s)}"
                 )
         if self.framing is not None and self.framing not in FRAMINGS:
             found.append(f"trace: framing: {one_of(self.framing, FRAMINGS)}")
@@ -249,7 +249,7 @@ class Trace:
         end_s = start_s + self.duration_s if end_s is None else end_s
         if not (is_number(start_s) and is_number(end_s) and 0 <= start_s < end_s):
             raise ScenarioError(
-                [f"start_s must be at least 0 and before end_s, got {shown(start_s)} and {shown(end_s)}"]
+                [f"start_s must be at least 0 and before end_s, got {short_repr(start_s)} and {short_repr(end_s)}"]
             )
         return (self._mbit(end_s) - self._mbit(start_s)) / (end_s - start_s)
 
@@ -311,7 +311,7 @@ def _opportunities(path: str | os.PathLike[str]) -> list[int]:
         if not word:
             continue
         if not (word.isascii() and word.isdigit()) or len(word) > len(str(int(LONGEST_S * MS_PER_S))):
-            problems.append(f"{path}, line {number}: {shown(word)} is not a moment in whole ms")
+            problems.append(f"{path}, line {number}: {short_repr(word)} is not a moment in whole ms")
         elif found and int(word) < found[-1]:
             problems.append(f"{path}, line {number}: {word} ms is before the {found[-1]} ms of an earlier line")
         else:

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError
-from netlab.base.values import shown as short
+from netlab.base.values import short_repr as short
 from netlab.network import change
 from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
 
@@ -81,18 +81,18 @@ def time_series(
     pings = getattr(run, "pings", None)
     if pings is not None and not pings["rtt_ms"].notna().any():
         pings = None
-    shown = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
+    short_repr = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
     if interfaces is None:
         most = queues.groupby("interface", sort=False)["backlog_packets"].max()
         interfaces = [str(interface) for interface in most.index[most > 0]]
     else:
         interfaces = [_interface(queues, each) for each in interfaces]
-    rows = [*shown, *(["backlog_packets"] if interfaces else [])]
+    rows = [*short_repr, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
 
     figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.16 / len(rows))
-    for row, quantity in enumerate(shown, start=1):
+    for row, quantity in enumerate(short_repr, start=1):
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
                 _add(figure, row, frame, quantity, str(flow), line(series))

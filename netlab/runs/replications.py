@@ -14,7 +14,7 @@ import pandas as pd
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress
-from netlab.base.values import is_integer, plain, shown
+from netlab.base.values import is_integer, plain, short_repr
 from netlab.measure.results import Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
@@ -84,15 +84,17 @@ def interval(values: Any) -> Interval:
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
     """Return the values of `interval` as an array, or raise NetlabError with what is wrong with them."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.")
+        raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.")
     listed = list(values)
     texts = [value for value in listed if isinstance(value, (str, bytes))]
     if texts:
-        raise NetlabError(f"interval() takes numbers, and {shown(texts[0])} is a text: write numbers without quotes.")
+        raise NetlabError(
+            f"interval() takes numbers, and {short_repr(texts[0])} is a text: write numbers without quotes."
+        )
     try:
         given = np.asarray(listed, dtype=float)
     except (TypeError, ValueError):
-        raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.") from None
+        raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.") from None
     if given.ndim != 1 or len(given) < 2:
         raise NetlabError(
             f"An interval needs two values or more, got {given.size}: one value says nothing of how far others lie from it."
@@ -196,10 +198,10 @@ def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
         number = given
         return list(range(1, number + 1)), [] if number >= 1 else [f"seeds must be 1 or more, got {number}"]
     if isinstance(given, str) or not isinstance(given, Iterable):
-        return [], [f"seeds must be a whole number or a list of whole numbers, got {shown(given)}"]
+        return [], [f"seeds must be a whole number or a list of whole numbers, got {short_repr(given)}"]
     chosen = [plain(seed) for seed in given]
     wrong = [
-        f"seeds: {shown(seed)} is no whole number from 0 to 2**64 - 1"
+        f"seeds: {short_repr(seed)} is no whole number from 0 to 2**64 - 1"
         for seed in chosen
         if not (is_integer(seed) and 0 <= seed < 2**64)
     ]

@@ -18,7 +18,7 @@ from netlab.base.arguments import explain_bad_construction, got, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS, OFFLOAD_ABOVE_MBPS
 from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
-from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.base.values import is_integer, is_number, plain, short_repr
 from netlab.captures import Capture
 from netlab.network import change, media
 from netlab.network.change import Change
@@ -109,7 +109,7 @@ class Scenario:
             With every mistake found in the topology, the traffic and the rest.
         """
         if not isinstance(document, Mapping):
-            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(document)}"])
+            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {short_repr(document)}"])
         if document.keys() & {"hosts", "links"} and "topology" not in document:
             raise ScenarioError(
                 ['this is a topology, which netlab live builds; a scenario is {"topology": ..., "traffic": [...]}']
@@ -123,7 +123,7 @@ class Scenario:
         elif isinstance(document.get("topology"), Mapping):
             topology, unread = Topology.read(document["topology"])
         elif "topology" in document:
-            unread = [f"topology must be an object with hosts and links, got {shown(document['topology'])}"]
+            unread = [f"topology must be an object with hosts and links, got {short_repr(document['topology'])}"]
         problems += unread
         items: list[Traffic | None] = []
         given = document.get("traffic", [])
@@ -135,7 +135,7 @@ class Scenario:
             if "traffic" in document and not given:
                 problems.append(NO_TRAFFIC)
         else:
-            problems.append(f"traffic must be a list, got {shown(given)}")
+            problems.append(f"traffic must be a list, got {short_repr(given)}")
         rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
         for name, read_list in (("captures", capture_files.read), ("changes", change.read)):
             if name in document:
@@ -202,11 +202,11 @@ class Scenario:
     def problems(self) -> list[str]:
         """Return a message for each mistake."""
         if not isinstance(self.topology, Topology):
-            return [f"topology must be a netlab.Topology, got {shown(self.topology)}"]
+            return [f"topology must be a netlab.Topology, got {short_repr(self.topology)}"]
         if not isinstance(self.traffic, (list, tuple)):
-            return [f"traffic must be a list such as [netlab.Tcp('h1', 'h2')], got {shown(self.traffic)}"]
+            return [f"traffic must be a list such as [netlab.Tcp('h1', 'h2')], got {short_repr(self.traffic)}"]
         found = [
-            f"traffic {number} must be a {traffic.class_names()}, got {shown(item)}"
+            f"traffic {number} must be a {traffic.class_names()}, got {short_repr(item)}"
             for number, item in enumerate(self.traffic, start=1)
             if not traffic.is_known(item)
         ]
@@ -263,18 +263,20 @@ class Scenario:
         if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
             found.append(f"seed must be a whole number from 0 to 2**64 - 1, {got('seed', self.seed)}")
         if not isinstance(self.sysctls, Mapping):
-            return [*found, f"sysctls must be a mapping of names to values, got {shown(self.sysctls)}"]
+            return [*found, f"sysctls must be a mapping of names to values, got {short_repr(self.sysctls)}"]
         for name, value in self.sysctls.items():
             if not (isinstance(name, str) and SYSCTL_NAME.fullmatch(name)):
-                found.append(f"sysctls: {shown(name)} must be a name that begins with net., such as net.ipv4.tcp_sack")
+                found.append(
+                    f"sysctls: {short_repr(name)} must be a name that begins with net., such as net.ipv4.tcp_sack"
+                )
             elif not (is_integer(value) or (isinstance(value, str) and SYSCTL_VALUE.fullmatch(value))):
-                found.append(f"sysctls: {name} must be a whole number or a line of text, got {shown(value)}")
+                found.append(f"sysctls: {name} must be a whole number or a line of text, got {short_repr(value)}")
         return found
 
     def _capture_problems(self, topology: Topology | None) -> list[str]:
         """Return a message for each mistake in the captures; without a topology, those that can be found without one."""
         if not isinstance(self.captures, (list, tuple)):
-            return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {shown(self.captures)}"]
+            return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {short_repr(self.captures)}"]
         found: list[str] = []
         links = [] if topology is None else [{link.a, link.b} for link in topology.links]
         nodes = {} if topology is None else first_addresses(plan_addresses(topology.wiring())["addresses"])
@@ -282,7 +284,7 @@ class Scenario:
         for number, item in enumerate(self.captures, start=1):
             where = f"captures {number}"
             if not isinstance(item, Capture):
-                found.append(f"{where} must be a netlab.Capture, got {shown(item)}")
+                found.append(f"{where} must be a netlab.Capture, got {short_repr(item)}")
                 continue
             wrong = item.problems(where)
             found += wrong
@@ -432,7 +434,7 @@ def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
         inner = given["topology"] if "topology" in given and _is_whole(given) else given
         return inner if isinstance(inner, Topology) else Topology.from_dict(inner)
     if not isinstance(given, Topology):
-        raise ScenarioError([f"topology must be a netlab.Topology, got {shown(given)}"])
+        raise ScenarioError([f"topology must be a netlab.Topology, got {short_repr(given)}"])
     return given
 
 
@@ -460,7 +462,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         raise ScenarioError([f"{path} is not a text file"]) from None
     except json.JSONDecodeError as error:
         line = error.doc.split("\n")[error.lineno - 1].strip() if error.doc.strip() else "the file is empty"
-        place = f"{error.msg} in line {error.lineno}, column {error.colno}: {shown(line)}"
+        place = f"{error.msg} in line {error.lineno}, column {error.colno}: {short_repr(line)}"
         raise ScenarioError([f"{path} is not JSON: {place}"]) from None
     except (ValueError, RecursionError):
         raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
@@ -472,5 +474,5 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise ScenarioError([f"scenario: {shown(name)} is given twice in one object; keep one" for name in twice])
+        raise ScenarioError([f"scenario: {short_repr(name)} is given twice in one object; keep one" for name in twice])
     return document

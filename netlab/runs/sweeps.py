@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
 from netlab.base.arguments import explain_bad_arguments
+from netlab.base.completion import iter_completed
 from netlab.base.errors import Interrupted, NetlabError, ScenarioError
-from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.engines import Engine
 from netlab.measure.results import Run
@@ -269,7 +269,7 @@ def _outcomes(
     try:
         for key, task in todo.items():
             running[pool.submit(_measure, task, cancel)] = key
-        for future in as_finished(running):
+        for future in iter_completed(running):
             key = running.pop(future)
             yield key, future.exception() or future.result()
     finally:
@@ -277,7 +277,7 @@ def _outcomes(
             future.cancel()
         if cancel is not None:
             cancel.set()
-            list(as_finished(running))
+            list(iter_completed(running))
         if executor is None:
             pool.shutdown()
 

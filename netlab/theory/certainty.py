@@ -48,7 +48,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
         terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
         return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
 
-    angle = bisection.last(is_less_likely, 0.0, np.pi / 2)
+    angle = bisection.bisect_largest(is_less_likely, 0.0, np.pi / 2)
     return float(np.sqrt(freedom) * np.tan(angle))
 
 

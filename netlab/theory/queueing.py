@@ -121,7 +121,7 @@ def _erlang(load: float, packets: Array) -> Array:
 def _decay(load: float) -> float:
     """Return the decrease of the tail's logarithm in the time of one packet: the root above 0 of load * (exp(r) - 1) = r."""
     lowest = -math.log(load)  # the minimum of the difference; the root is below twice this value
-    return bisection.last(lambda rate: load * math.expm1(rate) < rate, lowest, 2 * lowest)
+    return bisection.bisect_largest(lambda rate: load * math.expm1(rate) < rate, lowest, 2 * lowest)
 
 
 def _check(load: Value, service_ms: float, variation: float) -> None:

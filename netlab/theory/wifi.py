@@ -230,7 +230,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
 
     # More collisions make stations try less often, which makes fewer collisions: find the probability that reproduces itself.
     collision = (
-        bisection.last(lambda share: 1 - (1 - attempt_rate(share)) ** (stations - 1) > share, 0.0, 1.0)
+        bisection.bisect_largest(lambda share: 1 - (1 - attempt_rate(share)) ** (stations - 1) > share, 0.0, 1.0)
         if stations > 1
         else 0.0
     )

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from netlab.base.arguments import unknown_fields
 from netlab.base.errors import one_of
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.command import Command
 from netlab.traffic.ping import Ping
@@ -55,7 +55,7 @@ def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
     if isinstance(given, Traffic):
         return given, []
     if not isinstance(given, Mapping):
-        return None, [f"{where} must be an object with a kind, got {shown(given)}"]
+        return None, [f"{where} must be an object with a kind, got {short_repr(given)}"]
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         return None, [f"{where}: kind: {one_of(kind, list(KINDS))}"]

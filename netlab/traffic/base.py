@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import unknown_fields
 from netlab.base.errors import ScenarioError
-from netlab.base.rules import Range, Rule, broken
+from netlab.base.rules import Range, Rule, violations
 from netlab.base.values import plain
 from netlab.protocol.plan import Item
 
@@ -66,7 +66,7 @@ class Traffic:
 
     def _mistakes(self) -> Iterator[str]:
         """Yield a message for each mistake, without `where`; a kind extends this with mistakes that its `rules` do not cover."""
-        return broken(self.rules, self)
+        return violations(self.rules, self)
 
     def without_rate(self) -> str | None:
         """Return the problem of a path on which no link has a rate, or None."""

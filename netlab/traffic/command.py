@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netlab.base.arguments import explain_bad_construction
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.protocol.plan import Item, Totals
 from netlab.traffic.base import Traffic
 
@@ -70,10 +70,10 @@ class Command(Traffic):
     def _mistakes(self) -> Iterator[str]:
         yield from super()._mistakes()
         if not (isinstance(self.command, str) and self.command.strip()):
-            yield f"command must be a line for the shell, got {shown(self.command)}"
+            yield f"command must be a line for the shell, got {short_repr(self.command)}"
         if not isinstance(self.saves, tuple):
-            yield f"saves must be a file name or a list of them, got {shown(self.saves)}"
+            yield f"saves must be a file name or a list of them, got {short_repr(self.saves)}"
             return
         for name in self.saves:
             if not (isinstance(name, str) and FILE_NAME.fullmatch(name)):
-                yield f"saves: a name is 1 to 100 letters, digits and ._- and begins with none of .-, got {shown(name)}"
+                yield f"saves: a name is 1 to 100 letters, digits and ._- and begins with none of .-, got {short_repr(name)}"

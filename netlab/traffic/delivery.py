@@ -9,7 +9,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import MS_PER_S, NS_PER_S
-from netlab.base.values import is_integer, is_number, shown
+from netlab.base.values import is_integer, is_number, short_repr
 from netlab.protocol.messages import LENGTH
 from netlab.protocol.plan import DatagramInterval
 from netlab.traffic.program import ProgramTotals
@@ -67,7 +67,7 @@ class Program:
             self._timer_ns = round(at_s * NS_PER_S)
         else:
             raise NetlabError(
-                f"set_timer() takes a later network time, such as program.now_s + 0.2, or None; got {shown(at_s)} at "
+                f"set_timer() takes a later network time, such as program.now_s + 0.2, or None; got {short_repr(at_s)} at "
                 f"{self.now_s:.6g} s"
             )
 
@@ -76,7 +76,7 @@ class Program:
         if self._receives:
             raise NetlabError("read() is for the sender; the receiver's application has no data to send")
         if not (is_integer(num_bytes) and num_bytes >= 1):
-            raise NetlabError(f"read() takes a whole number of bytes of at least 1, got {shown(num_bytes)}")
+            raise NetlabError(f"read() takes a whole number of bytes of at least 1, got {short_repr(num_bytes)}")
         return self._account.read(self.now_s, num_bytes)
 
     def deliver(self, data: Any) -> None:
@@ -226,7 +226,7 @@ def _bytes(method: str, data: Any) -> bytes:
         got = (
             f"{type(data).__name__} of length {len(data)}"
             if isinstance(data, (str, list)) and len(data) > MOST_QUOTED
-            else shown(data)
+            else short_repr(data)
         )
         raise NetlabError(f"{method}() takes bytes, such as b'hello', text.encode() or data[1:]; got {got}")
     return bytes(data)

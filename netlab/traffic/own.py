@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netlab.base.errors import one_of
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 
 IN_A_FILE = "class "
 """The prefix of a class name in the dict of a scenario and in the settings of a run."""
@@ -34,7 +34,9 @@ def made(value: object) -> Any:
 def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
     """Return the problems of a user's class or object, called `what`, that should have some of these methods."""
     if not is_own(value):
-        return [f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"]
+        return [
+            f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {short_repr(value)}"
+        ]
     plain = set(map(_plain, methods))
     found = [
         f"{what}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
@@ -42,7 +44,7 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
         if name not in methods and (name.startswith("on_") or _plain(name) in plain)
     ]
     found += [
-        f"{what}: {own_name(value)}.{name} must be a method, got {shown(getattr(value, name))}"
+        f"{what}: {own_name(value)}.{name} must be a method, got {short_repr(getattr(value, name))}"
         for name in methods
         if not callable(getattr(value, name, len))
     ]

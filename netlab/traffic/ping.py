@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
 from netlab.base.arguments import explain_bad_construction
-from netlab.base.rules import MOST_COUNTED, Range, Rule
+from netlab.base.rules import MAX_COUNT, Range, Rule
 from netlab.protocol.plan import FlowItem, Totals
 from netlab.traffic.base import Flow
 
@@ -64,6 +64,6 @@ class Ping(Flow):
     rules: ClassVar[Mapping[str, Rule]] = {
         **Flow.rules,
         "interval_s": Range(SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S),
-        "count": Range(1, MOST_COUNTED, whole=True, optional=True),
+        "count": Range(1, MAX_COUNT, whole=True, optional=True),
         "payload_bytes": Range(16, LARGEST_PAYLOAD_BYTES, whole=True),
     }

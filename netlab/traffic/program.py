@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import explain_bad_construction
-from netlab.base.rules import MOST_COUNTED, Range, broken
+from netlab.base.rules import MAX_COUNT, Range, violations
 from netlab.protocol.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, own_name, own_problems
@@ -95,7 +95,7 @@ class Program(Flow):
                 yield f"{end} is a class, which a file cannot hold; run it from Python"
             else:
                 yield from own_problems(end, given, PROGRAM_METHODS)
-        yield from broken({"num_bytes": Range(1, MOST_COUNTED, whole=True, optional=True)}, self)
+        yield from violations({"num_bytes": Range(1, MAX_COUNT, whole=True, optional=True)}, self)
 
     def without_rate(self) -> str | None:
         """Return the problem of a path on which no link has a rate."""

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, cast
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import guessed, one_of
 from netlab.base.headers import MSS_BYTES
-from netlab.base.rules import MOST_COUNTED, Range, broken
-from netlab.base.values import is_integer, shown
+from netlab.base.rules import MAX_COUNT, Range, violations
+from netlab.base.values import is_integer, short_repr
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, Traffic
@@ -134,19 +134,21 @@ class Tcp(Flow):
             quotes = f"; a class goes without quotes: congestion={given}" if _is_like_a_class(given) else ""
             yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}{quotes}"
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
-        yield from broken({"streams": Range(1, MOST_STREAMS, whole=True)}, self)
-        yield from broken({"num_bytes": Range(fewest_bytes, MOST_COUNTED, whole=True, optional=True)}, self)
-        mss = [*broken({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
-        window = [*broken({"window_bytes": Range(SMALLEST_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)]
+        yield from violations({"streams": Range(1, MOST_STREAMS, whole=True)}, self)
+        yield from violations({"num_bytes": Range(fewest_bytes, MAX_COUNT, whole=True, optional=True)}, self)
+        mss = [*violations({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
+        window = [
+            *violations({"window_bytes": Range(SMALLEST_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)
+        ]
         mss_bytes = MSS_BYTES if mss or self.mss_bytes is None else self.mss_bytes
         if not window and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
             yield (
                 f"window_bytes must hold {WINDOW_SEGMENTS} segments of {mss_bytes} bytes, so it is "
-                f"{WINDOW_SEGMENTS * mss_bytes} at least, got {shown(self.window_bytes)}; for a smaller window choose a "
+                f"{WINDOW_SEGMENTS * mss_bytes} at least, got {short_repr(self.window_bytes)}; for a smaller window choose a "
                 "smaller mss_bytes"
             )
         initial = Range(1, MOST_INITIAL_SEGMENTS, whole=True, optional=True)
-        yield from (*window, *broken({"initial_window_segments": initial}, self), *mss)
+        yield from (*window, *violations({"initial_window_segments": initial}, self), *mss)
 
     def without_rate(self) -> str | None:
         if self.num_bytes is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import ipywidgets
 
 from netlab.base.errors import ScenarioError, one_of
-from netlab.base.values import is_number, shown
+from netlab.base.values import is_number, short_repr
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 from netlab.widgets.controls import log_slider, slider
@@ -37,12 +37,12 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
             (one.a, one.b): [field for field in USUAL if not _problem(one.forward, field, None)] for one in with_rate
         }
     if not isinstance(controls, Mapping):
-        return {}, [f"controls must be a dict such as {{('r1', 'h2'): ['rate_mbps']}}, got {shown(controls)}"]
+        return {}, [f"controls must be a dict such as {{('r1', 'h2'): ['rate_mbps']}}, got {short_repr(controls)}"]
     made: Sliders = {}
     problems: list[str] = []
     for pair, fields in controls.items():
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            problems.append(f"controls: a link is named by its two nodes, such as ('r1', 'h2'), got {shown(pair)}")
+            problems.append(f"controls: a link is named by its two nodes, such as ('r1', 'h2'), got {short_repr(pair)}")
             continue
         try:
             there, _ = facing(topology, pair)
@@ -51,7 +51,7 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
             continue
         name = "-".join(pair)
         if isinstance(fields, str) or not isinstance(fields, (Mapping, Sequence)):
-            problems.append(f"controls {name}: fields must be a list such as ['rate_mbps'], got {shown(fields)}")
+            problems.append(f"controls {name}: fields must be a list such as ['rate_mbps'], got {short_repr(fields)}")
             continue
         for field in fields:
             ends = fields[field] if isinstance(fields, Mapping) else None
@@ -81,7 +81,7 @@ def _problem(shape: LinkShape, field: str, ends: Any) -> str:
     if ends is None:
         return ""
     if not (isinstance(ends, (tuple, list)) and len(ends) == 2 and all(map(is_number, ends)) and ends[0] < ends[1]):
-        return f"{field}: the slider's ends must be two numbers such as (1, 20), got {shown(ends)}"
+        return f"{field}: the slider's ends must be two numbers such as (1, 20), got {short_repr(ends)}"
     if not ends[0] <= value <= ends[1]:
         return f"{field}={value:g} is not from {ends[0]:g} to {ends[1]:g}, the slider's ends"
     if field == "rate_mbps" and ends[0] <= 0:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base import scratch
+from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
-from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab_classroom.contest import networks, race
@@ -167,7 +167,7 @@ def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial])
     try:
         running = {pool.submit(each, one_more): name for name, each in work.items()}
         found = {}
-        for future in as_finished(running):
+        for future in iter_completed(running):
             name, error = running[future], future.exception()
             if not isinstance(error, Exception) or name.startswith(OURS):
                 found[name] = future.result()

@@ -10,8 +10,8 @@ from typing import Any
 
 import netlab_kernel as kernel
 from netlab.base import scratch
+from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
-from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab_classroom.grading import flags, judging, kept, marking, master, sandbox, sheets
@@ -209,7 +209,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
     running = {}
     try:
         running = {pool.submit(judging.judge, job): job for job in todo}
-        for future in as_finished(running):
+        for future in iter_completed(running):
             error = future.exception()
             # If the grader fails for one submission, it reports that and continues with the others.
             yield running.pop(future), error if error is not None else future.result()

@@ -24,7 +24,7 @@ from netlab import captures, engines, measure
 from netlab.base import scratch
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import RunError, ScenarioError, one_of
-from netlab.base.values import is_number, shown
+from netlab.base.values import is_number, short_repr
 from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines import Engine
@@ -128,9 +128,9 @@ class Lab:
             )
             problems = probe.problems()
         if not (is_number(interval_s) and interval_s >= 0.001):
-            problems.append(f"interval_s must be a number of at least 0.001, got {shown(interval_s)}")
+            problems.append(f"interval_s must be a number of at least 0.001, got {short_repr(interval_s)}")
         if not (is_number(wall_limit_s) and wall_limit_s > 0):
-            problems.append(f"wall_limit_s must be above 0, got {shown(wall_limit_s)}")
+            problems.append(f"wall_limit_s must be above 0, got {short_repr(wall_limit_s)}")
         if problems:
             raise ScenarioError(problems)
         self.topology = topology
@@ -234,11 +234,15 @@ class Lab:
             possible.
         """
         if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
-            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
+            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {short_repr(duration_s)}"])
         if pace is not None and not (is_number(pace) and pace > 0):
-            raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
+            raise ScenarioError(
+                [f"pace must be above 0, got {short_repr(pace)}; leave it out to go as fast as possible"]
+            )
         if pace not in (None, 1) and self.session.guest.clock == "real":
-            raise ScenarioError([f"pace must be 1 or left out, got {shown(pace)}: the native engine runs in real time"])
+            raise ScenarioError(
+                [f"pace must be 1 or left out, got {short_repr(pace)}: the native engine runs in real time"]
+            )
         began_s, wall_s = self.now_s, time.monotonic()
         step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
         steps = max(1, math.ceil(duration_s / step_s - 1e-9))

@@ -24,7 +24,7 @@ import ipywidgets
 from netlab import engines, plots
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.units import rate_mbps
-from netlab.base.values import is_number, shown
+from netlab.base.values import is_number, short_repr
 from netlab.engines import Engine
 from netlab.network.queue_names import queue_names
 from netlab.network.topology import Topology
@@ -114,7 +114,7 @@ def live(
     limits = {"pace": (pace, PACES[0], PACES[-1]), "first_s": (first_s, 0, LONGEST_S)}
     limits |= {"window_s": (window_s, 1, LONGEST_S), "duration_s": (duration_s, 1, LONGEST_S)}
     problems += [
-        f"{name} must be from {low:g} to {high:g}, got {shown(value)}"
+        f"{name} must be from {low:g} to {high:g}, got {short_repr(value)}"
         for name, (value, low, high) in limits.items()
         if not (is_number(value) and low <= value <= high)
     ]

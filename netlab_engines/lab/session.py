@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
-from netlab.base.endings import signals_handled
 from netlab.base.errors import Interrupted, RunError
+from netlab.base.exit_signals import signals_handled
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
 from netlab.protocol.requests import AllRequests

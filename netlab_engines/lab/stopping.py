@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from netlab.base.endings import signals_handled
 from netlab.base.errors import RunError
+from netlab.base.exit_signals import signals_handled
 from netlab.protocol import session as protocol
 from netlab_engines.files import ENDING
 

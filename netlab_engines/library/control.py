@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
-from netlab.base.values import is_number, plain, shown
+from netlab.base.values import is_number, plain, short_repr
 from netlab.traffic.own_calls import caller
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 
@@ -115,7 +115,7 @@ def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
     value = plain(given)
     if is_number(value) and low <= value <= high:
         return value
-    raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {shown(value)}")
+    raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {short_repr(value)}")
 
 
 class Control:

@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from netlab.base.errors import ThroughputError
-from netlab.base.rules import Choice, Flag, Range, Rule, broken
-from netlab.base.values import shown
+from netlab.base.rules import Choice, Flag, Range, Rule, violations
+from netlab.base.values import short_repr
 from netlab_engines.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
 
 DEFAULT_PORT = 5301
@@ -102,7 +102,7 @@ class TestRequest:
 
     def check(self) -> None:
         """Raise ThroughputError for the first value that is not allowed."""
-        for problem in broken(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
+        for problem in violations(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
             raise ThroughputError(f"{problem}.")
         if (self.duration_s is None) == (self.num_bytes is None):
             raise ThroughputError("A test needs either a duration or a number of bytes, not both.")
@@ -112,7 +112,7 @@ class TestRequest:
             check_payload_bytes(self.payload_bytes)
         name = self.congestion
         if name is not None and not (isinstance(name, str) and name.isascii() and len(name) < LONGEST_CONGESTION_NAME):
-            raise ThroughputError(f"congestion must be a short name such as cubic; got {shown(name)}.")
+            raise ThroughputError(f"congestion must be a short name such as cubic; got {short_repr(name)}.")
 
     def to_message(self) -> Message:
         """Return the request as JSON types."""

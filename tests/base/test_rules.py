@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from netlab.base.arguments import got
-from netlab.base.rules import MOST_COUNTED, Choice, Flag, Range, Rule
+from netlab.base.rules import MAX_COUNT, Choice, Flag, Range, Rule
 
-COUNT = Range(1, MOST_COUNTED, whole=True, optional=True)
+COUNT = Range(1, MAX_COUNT, whole=True, optional=True)
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ COUNT = Range(1, MOST_COUNTED, whole=True, optional=True)
         (Range(1, 45, whole=True), [1, 45], [0, 46, 1.0, False], "a whole number from 1 to 45"),
         (Range(0), [0, 0.0, 1e300], [-1e-9, math.inf], "a number of at least 0"),
         (Range(0, above=True), [1e-300, 5], [0, 0.0, -1], "a number above 0"),
-        (COUNT, [None, 1, MOST_COUNTED], [0, 1.0, "1"], "a whole number of at least 1"),
-        (COUNT, [], [MOST_COUNTED + 1, 2**64], f"a whole number from 1 to {MOST_COUNTED}"),
+        (COUNT, [None, 1, MAX_COUNT], [0, 1.0, "1"], "a whole number of at least 1"),
+        (COUNT, [], [MAX_COUNT + 1, 2**64], f"a whole number from 1 to {MAX_COUNT}"),
         (Flag(), [True, False], ["maybe", 7, None], "True or False"),
     ],
 )  # fmt: skip

@@ -54,7 +54,7 @@ def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
     def in_time(load: float) -> bool:
         return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
 
-    return bisection.last(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
+    return bisection.bisect_largest(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
 
 
 def _load_of_a_call(service_ms: float) -> float:

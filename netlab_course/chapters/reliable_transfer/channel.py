@@ -17,7 +17,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
-from netlab.base.values import shown
+from netlab.base.values import short_repr
 from netlab.traffic.delivery import NO_TIMER, Account, Program
 from netlab.traffic.own import own_name, own_problems
 from netlab.traffic.own_calls import Part, caller
@@ -61,7 +61,9 @@ class Protocol:
         """
         for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
             if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
-                raise NetlabError(f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {shown(names)}')
+                raise NetlabError(
+                    f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {short_repr(names)}'
+                )
         return transfer(self.ends(window), pieces, lost, twice, late_s, until_s)
 
 

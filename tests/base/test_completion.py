@@ -1,4 +1,4 @@
-"""Work as it finishes."""
+"""Futures in the order of their completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent import futures
 
 import pytest
 
-from netlab.base.finished import as_finished
+from netlab.base.completion import iter_completed
 
 
 class Lock:
@@ -42,7 +42,7 @@ def test_ctrl_c_leaves_no_lock_taken(ctrl_c_before: int) -> None:
         future.set_result(None)
         future._condition = threading.Condition(lock)  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
-        list(as_finished(running))
+        list(iter_completed(running))
     with futures.ThreadPoolExecutor(1) as other:
         assert all(other.submit(lock.inner.acquire, blocking=False).result() for lock in locks)
 
@@ -50,7 +50,7 @@ def test_ctrl_c_leaves_no_lock_taken(ctrl_c_before: int) -> None:
 def test_each_comes_when_it_has_finished() -> None:
     first, second, cancelled = futures.Future[int](), futures.Future[int](), futures.Future[int]()
     second.set_result(2)
-    finished = as_finished([first, second, cancelled])
+    finished = iter_completed([first, second, cancelled])
     assert next(finished) is second
     cancelled.cancel()
     assert next(finished) is cancelled

@@ -8,7 +8,7 @@ from types import FrameType
 
 
 @contextmanager
-def ending_signals_raise() -> Iterator[None]:
+def signals_raise_system_exit() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit so that `finally` clauses run; in other threads than the main one, do nothing."""
 
     def leave(number: int, _frame: FrameType | None) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def as_finished(running: Iterable[Future[T]]) -> Iterator[Future[T]]:
+def iter_completed(running: Iterable[Future[T]]) -> Iterator[Future[T]]:
     """Yield each future when it has finished or was cancelled, in the order in which they finish.
 
     `wait` and `as_completed` of the standard library take the locks of all futures at once: Ctrl-C in that moment leaves some of them

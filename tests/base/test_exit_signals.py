@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from netlab.base.endings import ending_signals_raise, signals_handled
+from netlab.base.exit_signals import signals_handled, signals_raise_system_exit
 
 
 def test_signals_go_to_the_handler_and_then_where_they_went_before() -> None:
@@ -16,7 +16,7 @@ def test_signals_go_to_the_handler_and_then_where_they_went_before() -> None:
     # A system may lack a signal.
     with signals_handled(("SIGHUP", "SIGNONE"), lambda number, _frame: got.append(number)):
         os.kill(os.getpid(), signal.SIGHUP)
-        with pytest.raises(SystemExit, match="129"), ending_signals_raise():
+        with pytest.raises(SystemExit, match="129"), signals_raise_system_exit():
             os.kill(os.getpid(), signal.SIGHUP)
         os.kill(os.getpid(), signal.SIGHUP)
     assert got == [signal.SIGHUP, signal.SIGHUP]
