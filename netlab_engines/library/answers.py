@@ -12,11 +12,11 @@ from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.protocol.plan import Plan
 from netlab.traffic.own_calls import Answering
 from netlab_engines.agent.artifacts import MOST_BYTES
-from netlab_engines.library import control, ends, requests
+from netlab_engines.library import wire_format
 from netlab_engines.library.ends import Ends
+from netlab_engines.library.wire_format import Answer
 from netlab_engines.sockets import tcp_info
 
-FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES, CONTROL, PROGRAM = range(1, 15)
 NONE = 2**64 - 1
 ETIMEDOUT = 110
 
@@ -24,18 +24,9 @@ Row = dict[str, Any]
 
 COUNTED = ("backlog_bytes", "backlog_packets", "drops", "marks", "sent_packets", "sent_bytes")
 """The counters of a queue, in the order of protocol.h."""
-_READING = "QQQIIIIIIIIII"
-_STREAM = struct.Struct("<IIIxxxx" + _READING)
-_QUEUE = struct.Struct("<IIIIIIIxxxxQ")
-_TCP = struct.Struct("<IIIxxxxQQQ" + _READING)
-_UDP = struct.Struct("<IIQQQQQQdqqqQQQQQQ")
-_INTERVAL = struct.Struct("<QQQ")
-_ECHO = struct.Struct("<QQQ")
 _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
-_DONE = struct.Struct("<QQQQ")
 _NOW = struct.Struct("<QQ")
-STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE, *control.STRUCTS, *ends.STRUCTS)
 OTHER_VERSION = "The library kernel was built by another version of netlab. Build it again: 'netlab kernel build'."
 
 
@@ -68,8 +59,8 @@ class Answers:
         self._queue_names = queues
         self._streams: list[Row] = []
         self._queues: list[Row] = []
-        self._tcp: dict[int, list[tuple[Any, ...]]] = {}
-        self._udp: dict[int, tuple[Any, ...]] = {}
+        self._tcp: dict[int, list[Any]] = {}
+        self._udp: dict[int, Any] = {}
         self._datagrams: list[Row] = []
         self._echoes: dict[int, list[Row]] = {}
         self._errors: dict[int, list[str]] = {}
@@ -89,36 +80,36 @@ class Answers:
 
     def take(self, kind: int, data: bytes) -> None:
         """Process the frame of a kind."""
-        if kind == STREAMS:
+        if kind == Answer.STREAMS:
             self._take_streams(data)
-        elif kind == QUEUES:
+        elif kind == Answer.QUEUES:
             self._take_queues(data)
-        elif kind == PROGRESS:
+        elif kind == Answer.PROGRESS:
             self.progress_s = self._t_s(int.from_bytes(data[:8], "little"))
-        elif kind == TCP:
-            fields = _TCP.unpack(data)
-            self._tcp.setdefault(fields[0], []).append(fields)
-        elif kind == UDP:
+        elif kind == Answer.TCP:
+            total = wire_format.TCP_TOTAL.unpack(data)
+            self._tcp.setdefault(total.item, []).append(total)
+        elif kind == Answer.UDP:
             self._take_udp(data)
-        elif kind == ECHOES:
+        elif kind == Answer.ECHOES:
             item, _zero = _HEAD.unpack_from(data)
             self._echoes[item] = [
                 {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NONE else rtt_ns / NS_PER_MS}
-                for number, sent_ns, rtt_ns in _ECHO.iter_unpack(data[_HEAD.size :])
+                for number, sent_ns, rtt_ns in wire_format.ECHO.struct.iter_unpack(data[_HEAD.size :])
             ]
-        elif kind == ERROR:
+        elif kind == Answer.ERROR:
             item, number = _HEAD.unpack_from(data)
             # The wording of Python's sockets.
             sentence = "timed out" if number == ETIMEDOUT else str(OSError(number, os.strerror(number)))
             self._errors.setdefault(item, []).append(sentence)
-        elif kind == PACKETS:
+        elif kind == Answer.PACKETS:
             self._take_packets(data)
-        elif kind == FAILED:
+        elif kind == Answer.FAILED:
             self.failure = data.decode(errors="replace").strip()
-        elif kind == SIZES:
-            if data != struct.pack(f"<{len(STRUCTS)}I", *(each.size for each in STRUCTS)):
+        elif kind == Answer.FORMAT:
+            if data != wire_format.HASH:
                 self.failure = OTHER_VERSION
-        elif kind == NOW:
+        elif kind == Answer.NOW:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
@@ -139,19 +130,22 @@ class Answers:
 
     def _take_streams(self, data: bytes) -> None:
         labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
-        for item, stream, step, *reading in _STREAM.iter_unpack(data):
-            rows.append({"flow": labels[item], "stream": stream, "t_s": t_s(step), **_reading(reading)})
+        for sample in wire_format.STREAM_SAMPLE.iter_unpack(data):
+            rows.append(
+                {"flow": labels[sample.item], "stream": sample.stream, "t_s": t_s(sample.step), **_reading(sample)}
+            )
 
     def _take_queues(self, data: bytes) -> None:
         names, rows, t_s = self._queue_names, self._queues, self._t_s
-        for queue, step, *counts in _QUEUE.iter_unpack(data):
-            rows.append({"t_s": t_s(step), "interface": names[queue], **dict(zip(COUNTED, counts, strict=True))})
+        for sample in wire_format.QUEUE_SAMPLE.iter_unpack(data):
+            counted = {name: getattr(sample, name) for name in COUNTED}
+            rows.append({"t_s": t_s(sample.step), "interface": names[sample.queue], **counted})
 
     def _take_udp(self, data: bytes) -> None:
-        fields = _UDP.unpack_from(data)
-        self._udp[fields[0]] = fields
-        label = self._items[fields[0]]["label"]
-        for number, size, datagrams in _INTERVAL.iter_unpack(data[_UDP.size :]):
+        total = wire_format.UDP_TOTAL.unpack(data)
+        self._udp[total.item] = total
+        label = self._items[total.item]["label"]
+        for number, size, datagrams in wire_format.UDP_INTERVAL.iter_unpack(data[wire_format.UDP_TOTAL.size :]):
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
     def _take_packets(self, data: bytes) -> None:
@@ -193,70 +187,66 @@ class Answers:
 
     def _tcp_summary(self, number: int, errors: list[str]) -> Row:
         streams = self._items[number]["streams"]
-        rows = [_tcp_row(fields) for fields in self._tcp.get(number, []) if fields[4] != NONE]
+        rows = [_tcp_row(total) for total in self._tcp.get(number, []) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(errors) or None}
 
     def _udp_summary(self, number: int) -> Row:
-        (
-            _item, drops, sent_bytes, sent, received_bytes, received, duplicates, reordered,
-            jitter_ns, delay_min_ns, delay_max_ns, delay_sum_ns, first_ns, last_ns,
-            timely_bytes, timely, timely_duplicates, timely_last_ns,
-        ) = self._udp[number]  # fmt: skip
+        total = self._udp[number]
+        received = total.received_datagrams
         payload_bytes = self._items[number]["payload_bytes"]
         return {
-            "sent_bytes": sent_bytes,
-            "sent_datagrams": sent,
-            "received_bytes": received_bytes,
+            "sent_bytes": total.sent_bytes,
+            "sent_datagrams": total.sent_datagrams,
+            "received_bytes": total.received_bytes,
             "received_datagrams": received,
-            "duplicates": duplicates,
-            "reordered": reordered,
-            "jitter_ms": jitter_ns / NS_PER_MS,
-            "delay_min_ms": delay_min_ns / NS_PER_MS if received else math.nan,
-            "delay_mean_ms": delay_sum_ns / received / NS_PER_MS if received else math.nan,
-            "delay_max_ms": delay_max_ns / NS_PER_MS if received else math.nan,
-            "receiver_drops": drops,
-            "first_s": None if first_ns == NONE else first_ns / NS_PER_S,
-            "last_s": None if last_ns == NONE else last_ns / NS_PER_S,
-            "throughput_bytes": udp_ip_bytes(received_bytes, received, duplicates, payload_bytes),
-            "timely_bytes": timely_bytes,
-            "timely_datagrams": timely,
-            "timely_throughput_bytes": udp_ip_bytes(timely_bytes, timely, timely_duplicates, payload_bytes),
-            "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / NS_PER_S,
+            "duplicates": total.duplicates,
+            "reordered": total.reordered,
+            "jitter_ms": total.jitter_ns / NS_PER_MS,
+            "delay_min_ms": total.delay_min_ns / NS_PER_MS if received else math.nan,
+            "delay_mean_ms": total.delay_sum_ns / received / NS_PER_MS if received else math.nan,
+            "delay_max_ms": total.delay_max_ns / NS_PER_MS if received else math.nan,
+            "receiver_drops": total.drops,
+            "first_s": None if total.first_ns == NONE else total.first_ns / NS_PER_S,
+            "last_s": None if total.last_ns == NONE else total.last_ns / NS_PER_S,
+            "throughput_bytes": udp_ip_bytes(total.received_bytes, received, total.duplicates, payload_bytes),
+            "timely_bytes": total.timely_bytes,
+            "timely_datagrams": total.timely_datagrams,
+            "timely_throughput_bytes": udp_ip_bytes(
+                total.timely_bytes, total.timely_datagrams, total.timely_duplicates, payload_bytes
+            ),
+            "timely_last_s": None if total.timely_last_ns == NONE else total.timely_last_ns / NS_PER_S,
         }
 
 
-def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
-    (
-        received_bytes, sent_bytes, delivery_rate, cwnd, ssthresh, rtt_us, rtt_min_us, retransmits,
-        segments_out, segments_in, marks, timeouts, ca_state,
-    ) = fields  # fmt: skip
+def _reading(reading: Any) -> Row:
+    """Return the columns of a row for the fields of `struct reading`, alone or inside another structure."""
     return {
-        "received_bytes": received_bytes,
-        "cwnd_segments": cwnd,
-        "ssthresh_segments": None if ssthresh >= tcp_info.INFINITE_SSTHRESH else ssthresh,
-        "rtt_ms": rtt_us / US_PER_MS,
-        "rtt_min_ms": None if rtt_min_us == tcp_info.UNKNOWN_U32 else rtt_min_us / US_PER_MS,
-        "retransmits": retransmits,
-        "delivery_rate_mbps": rate_mbps(delivery_rate, 1.0),
-        "sent_bytes": sent_bytes,
-        "segments_out": segments_out,
-        "segments_in": segments_in,
-        "marks": marks,
-        "timeouts": timeouts,
-        "ca_state": tcp_info.ca_state_name(ca_state),
+        "received_bytes": reading.received_bytes,
+        "cwnd_segments": reading.cwnd,
+        "ssthresh_segments": None if reading.ssthresh >= tcp_info.INFINITE_SSTHRESH else reading.ssthresh,
+        "rtt_ms": reading.rtt_us / US_PER_MS,
+        "rtt_min_ms": None if reading.rtt_min_us == tcp_info.UNKNOWN_U32 else reading.rtt_min_us / US_PER_MS,
+        "retransmits": reading.retransmits,
+        "delivery_rate_mbps": rate_mbps(reading.delivery_rate, 1.0),
+        "sent_bytes": reading.sent_bytes,
+        "segments_out": reading.segments_out,
+        "segments_in": reading.segments_in,
+        "marks": reading.marks,
+        "timeouts": reading.timeouts,
+        "ca_state": tcp_info.ca_state_name(reading.ca_state),
     }
 
 
-def _tcp_row(fields: tuple[Any, ...]) -> Row:
-    _item, stream, has_reading, connect_ns, first_ns, last_ns, *reading = fields
-    row = _reading(reading) if has_reading else {}
+def _tcp_row(total: Any) -> Row:
+    """Return the totals of a TCP connection from `struct tcp_total`."""
+    row = _reading(total) if total.has_reading else {}
     return {
         **row,
-        "stream": stream,
-        "connect_s": connect_ns / NS_PER_S,
-        "first_s": first_ns / NS_PER_S,
-        "last_s": last_ns / NS_PER_S,
+        "stream": total.stream,
+        "connect_s": total.connect_ns / NS_PER_S,
+        "first_s": total.first_ns / NS_PER_S,
+        "last_s": total.last_ns / NS_PER_S,
         "throughput_bytes": tcp_ip_bytes(row.get("segments_in"), row.get("sent_bytes"), row.get("segments_out")),
     }

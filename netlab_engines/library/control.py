@@ -4,13 +4,13 @@ For events that the object does not handle, netlab does the same as Linux's Reno
 """
 
 import math
-import struct
 from typing import Any, NamedTuple
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
 from netlab.base.values import is_number, plain, short_repr
 from netlab.traffic.own_calls import caller
+from netlab_engines.library import wire_format
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
@@ -18,9 +18,8 @@ MAY_GROW, APP_LIMITED, IS_NEW = 1, 2, 4
 MOST_SEGMENTS = 100_000
 FASTEST_MBPS = 1e6
 SLOWEST_MBPS = 1e-3
-STATE = struct.Struct("<QIIIIQIIIIIIiI")
-CONTROL = struct.Struct("<IIQ")
-STRUCTS = (STATE, CONTROL)
+STATE, CONTROL = wire_format.LIBRARY_STATE.struct, wire_format.LIBRARY_CONTROL.struct
+"""Positional, because they are used for every acknowledgement."""
 
 
 class Ack(NamedTuple):

@@ -1,16 +1,11 @@
 """The answers of a user's two programs, the sender and the receiver of a flow of datagrams, to the kernel's questions."""
 
-import struct
 from typing import Any
 
 from netlab.protocol.messages import LENGTH
 from netlab.traffic.delivery import Account, Program
 from netlab.traffic.own_calls import Part, caller
-
-START, DATAGRAM, TIMER = range(3)
-HAPPENED = struct.Struct("<QIIII")
-TOLD = struct.Struct("<Q")
-STRUCTS = (HAPPENED, TOLD)
+from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
 
 
 class Ends:
@@ -26,19 +21,19 @@ class Ends:
         self._programs = [Program(self.account, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
-        now_ns, _port, event, end, _zero = HAPPENED.unpack_from(data)
+        now_ns, _port, event, end = HAPPENED.unpack(data)
         calling = self._callers[end]
         program: Program = self._programs[end]
-        program.wake(now_ns, event == TIMER)
-        if event == DATAGRAM:
+        program.wake(now_ns, event == ProgramEvent.TIMER)
+        if event == ProgramEvent.DATAGRAM:
             self.account.received_datagrams += end
         method = ("on_start", "on_datagram", "on_timer")[event]
         if calling.has(method):
-            given: tuple[Any, ...] = (program,) if event == START else (program.now_s,)
-            calling.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == DATAGRAM else []))
+            given: tuple[Any, ...] = (program,) if event == ProgramEvent.START else (program.now_s,)
+            calling.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == ProgramEvent.DATAGRAM else []))
         timer_ns, outgoing = program.take()
         parts = [part for sent in outgoing for part in (LENGTH.pack(len(sent)), sent)]
-        return b"".join([TOLD.pack(timer_ns), *parts])
+        return b"".join([TOLD.pack(timer_ns=timer_ns), *parts])
 
     def close(self) -> None:
         for each in self._callers:

@@ -13,9 +13,10 @@ from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
 from netlab.traffic.own_calls import Answering
 from netlab.traffic.program import ProgramItem
-from netlab_engines.library import commands
+from netlab_engines.library import commands, wire_format
 from netlab_engines.library.control import Control
 from netlab_engines.library.ends import Ends
+from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.ip_lines import Interfaces, node_lines
 from netlab_engines.netlink.qdiscs import Line, Queueing
@@ -24,9 +25,7 @@ from netlab_engines.planning.schedule import Schedule, Step, shaped_directions
 from netlab_engines.planning.settings import QUEUES_AT_NS
 from netlab_engines.planning.shaping import capture_ends
 
-START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1, 12)
-AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL, REPLY = range(12, 22)
-FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3, "program": 4}
+FLOW_KINDS = {kind.name.lower(): kind for kind in wire_format.FlowKind}
 OWN_CONTROL = b"own"
 """The name of the congestion control that calls the user's class (recipe/library/arch/kernel/congestion.c)."""
 NONE = 2**64 - 1
@@ -36,19 +35,10 @@ FIRST_PORT = 5001
 MARKS_IN_TINS = 0xFFFFFFFF
 """The value for CAKE, which counts marks per tin; other disciplines count them in one word of their statistics."""
 
-FRAME = struct.Struct("<II")
-_START = struct.Struct("<QQQ")
-MOMENT = _SEED = struct.Struct("<Q")
-_GO = struct.Struct("<QQQQ")
-_FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
+MOMENT = struct.Struct("<Q")
 NUMBER = struct.Struct("<I")
-_QUEUE = struct.Struct("<II")
-_TAP = struct.Struct("<II16s")
-_AT = struct.Struct("<QII")
-_ADVANCE = struct.Struct("<QQ")
 _QUESTION = struct.Struct("<QI")
-STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
-"""The structures in the order of protocol.h; the program reports their sizes."""
+"""The start of every question: the moment in ns, and the port of the connection."""
 
 
 @dataclass
@@ -97,13 +87,13 @@ class Requests:
 
     def add(self, kind: int, payload: bytes = b"") -> None:
         """Append a request."""
-        self._parts.append(FRAME.pack(kind, len(payload)) + payload)
+        self._parts.append(wire_format.FRAME.pack(kind=kind, length=len(payload)) + payload)
 
     def reply(self, question: bytes) -> bytes:
         """Return the request that answers one of the kernel's questions."""
         _now_ns, port = _QUESTION.unpack_from(question)
         told = self.own[port].answer(question)
-        return FRAME.pack(REPLY, len(told)) + told
+        return wire_format.FRAME.struct.pack(Request.REPLY, len(told)) + told
 
     def explain(self, failure: str) -> str:
         """Return the program's error as a sentence with the line or the setting that caused it."""
@@ -178,49 +168,49 @@ def make_requests(
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
     requests.schedule.add(plan["changes"])
     number = {name: place for place, name in enumerate(nodes)}
-    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
-    requests.add(SIZES)
+    requests.add(Request.START, wire_format.START.pack(memory_bytes=memory_bytes, seed=plan["seed"], start_s=start_s))
+    requests.add(Request.FORMAT)
     # Use the seed while the network is built and its complement after that, as in the agent.
-    requests.add(SEED, _SEED.pack(plan["seed"]))
+    requests.add(Request.SEED, MOMENT.pack(plan["seed"]))
     for key, value in machine_sysctls.items():
         _add_setting(requests, key, value)
     for _ in nodes:
-        requests.add(NODE)
+        requests.add(Request.NODE)
     interfaces = requests.interfaces
     interfaces.update({name: Interfaces() for name in nodes})
     for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
-        requests.add(ENTER, NUMBER.pack(number[name]))
+        requests.add(Request.ENTER, NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], told)
     lines = node_lines(plan)
     for name in nodes:
-        requests.add(ENTER, NUMBER.pack(number[name]))
+        requests.add(Request.ENTER, NUMBER.pack(number[name]))
         for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
         told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
         _add_netlink(requests, number[name], told)
-    requests.add(UNTIL, MOMENT.pack(QUEUES_AT_NS))
+    requests.add(Request.UNTIL, MOMENT.pack(QUEUES_AT_NS))
     for name in nodes:
-        requests.add(ENTER, NUMBER.pack(number[name]))
+        requests.add(Request.ENTER, NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], messages.configuration([], queueing.get(name, []), interfaces[name]))
     for direction in plan["directions"]:
-        requests.add(ENTER, requests.number(direction["src"]))
-        requests.add(WAIT, direction["interface"].encode())
+        requests.add(Request.ENTER, requests.number(direction["src"]))
+        requests.add(Request.WAIT, direction["interface"].encode())
     for direction in shaped_directions(plan):
         add_queue(requests, direction)
-    requests.add(SEED, _SEED.pack(~plan["seed"] & LARGEST_SEED))
+    requests.add(Request.SEED, MOMENT.pack(~plan["seed"] & LARGEST_SEED))
     for place, item in enumerate(plan["traffic"]):
         add_flow(requests, place, item, plan["duration_s"], plan["seed"])
     return requests
 
 
 def begin(interval_s: float) -> bytes:
-    """Return the request that starts the time of a network whose end is not known yet."""
-    return _GO.pack(0, _ns(interval_s), 0, 0)
+    """Return the request that starts the time of a network without a known end."""
+    return wire_format.GO.pack(duration_ns=0, interval_ns=_ns(interval_s), drain_ns=0, steps=0)
 
 
 def advance(until_ns: int, progress_s: float | None) -> bytes:
     """Return the request that advances time to `until_ns`."""
-    return _ADVANCE.pack(until_ns, 0 if progress_s is None else _ns(progress_s))
+    return wire_format.ADVANCE.pack(until_ns=until_ns, progress_ns=0 if progress_s is None else _ns(progress_s))
 
 
 def _ns(seconds: float) -> int:
@@ -228,7 +218,7 @@ def _ns(seconds: float) -> int:
 
 
 def _add_setting(requests: Requests, key: str, value: str) -> None:
-    requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
+    requests.add(Request.SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
 def marks_word(aqm: str) -> int:
@@ -245,15 +235,17 @@ def marks_word(aqm: str) -> int:
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
     for part in wire.parts(messages):
-        requests.add(NETLINK, wire.batch([message for _line, message in part]))
+        requests.add(Request.NETLINK, wire.batch([message for _line, message in part]))
         requests.batches.setdefault(node, []).append([line for line, _message in part])
 
 
 def add_queue(requests: Requests, direction: Hop) -> None:
     """Add a request that samples the queue of a direction."""
     index = requests.interfaces[direction["src"]](direction["interface"])
-    requests.add(ENTER, requests.number(direction["src"]))
-    requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
+    requests.add(Request.ENTER, requests.number(direction["src"]))
+    requests.add(
+        Request.QUEUE, wire_format.SAMPLED.pack(interface=index, marks_word=marks_word(direction["shape"]["aqm"]))
+    )
     requests.queues.append(direction["interface"])
 
 
@@ -286,13 +278,29 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
                 spread, (key_words, key) = 1, random_key(seed + port)
         elif kind == "ping":
             interval_ns, count = _ns(item["interval_s"]), NONE if item["count"] is None else item["count"]
-        packed = _FLOW.pack(
-            FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
-            int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
-            port, item.get("payload_bytes", 0), _ns(item["start_s"]), _ns(end_s), num_bytes, window_bytes, mss_bytes, congestion,
-            rate_bps, spread, key_words, *key, interval_ns, count,
-        )  # fmt: skip
-        requests.add(FLOW, packed + item["label"].encode())
+        packed = wire_format.FLOW.pack(
+            kind=FLOW_KINDS[kind],
+            item=place,
+            stream=stream,
+            src=requests.nodes.index(item["src"]),
+            dst=requests.nodes.index(item["dst"]),
+            address=int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
+            port=port,
+            payload_bytes=item.get("payload_bytes", 0),
+            start_ns=_ns(item["start_s"]),
+            end_ns=_ns(end_s),
+            num_bytes=num_bytes,
+            window_bytes=window_bytes,
+            mss_bytes=mss_bytes,
+            congestion=congestion,
+            rate_bps=rate_bps,
+            spread=spread,
+            key_words=key_words,
+            **{f"key_{number}": word for number, word in enumerate(key)},
+            interval_ns=interval_ns,
+            count=count,
+        )
+        requests.add(Request.FLOW, packed + item["label"].encode())
         requests.port += kind != "ping"
 
 
@@ -307,11 +315,13 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
     for name, own in itertools.groupby(steps, lambda step: step.node):
         told = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
-            requests.add(ENTER, requests.number(name))
+            requests.add(Request.ENTER, requests.number(name))
             _add_netlink(requests, requests.nodes.index(name), told)
             continue
         place = requests.nodes.index(name)
-        requests.add(AT, _AT.pack(at_ns, place, 0) + wire.batch([message for _line, message in told]))
+        requests.add(
+            Request.AT, wire_format.AT.pack(at_ns=at_ns, node=place) + wire.batch([message for _line, message in told])
+        )
         requests.batches.setdefault(place, []).append([line for line, _message in told])
 
 
@@ -321,7 +331,7 @@ def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Se
     Raises RunError if it names an interface that the node does not have.
     """
     own = requests.interfaces[node]
-    requests.add(ENTER, requests.number(node))
+    requests.add(Request.ENTER, requests.number(node))
     for each in told:
         if isinstance(each, commands.Setting):
             _add_setting(requests, each.key, each.value)
@@ -338,8 +348,11 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
     first = len(requests.taps)
     for place in item["directions"]:
         for node, device, leaves, end in capture_ends(plan["directions"][place]):
-            requests.add(ENTER, requests.number(node))
-            requests.add(TAP, _TAP.pack(leaves, item["snap_bytes"], device.encode()))
+            requests.add(Request.ENTER, requests.number(node))
+            requests.add(
+                Request.TAP,
+                wire_format.TAP.pack(outgoing=leaves, snap_bytes=item["snap_bytes"], device=device.encode()),
+            )
             requests.taps.append(f"{item['name']}.{end}")
     return list(range(first, len(requests.taps)))
 

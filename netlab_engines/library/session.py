@@ -19,9 +19,10 @@ from netlab.protocol.session import OnMessage, OnWait, asking
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.library import requests as asked
-from netlab_engines.library.answers import CONTROL, FAILED, NOW, PROGRAM, Answers
+from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
 from netlab_engines.library.program import Program
+from netlab_engines.library.wire_format import FRAME, Answer, Request
 from netlab_engines.planning.schedule import hosts_ever_without_offload, without_offload_now
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
@@ -123,7 +124,7 @@ class LibrarySession:
         for item in plan["captures"]:
             self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
         asked.add_changes(self._requests, 0)
-        self._tell(asked.BEGIN, asked.begin(plan["interval_s"]))
+        self._tell(Request.BEGIN, asked.begin(plan["interval_s"]))
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
@@ -144,14 +145,14 @@ class LibrarySession:
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
         self._take_up()
-        self._tell(asked.FINISH, asked.MOMENT.pack(until_ns))
+        self._tell(Request.FINISH, asked.MOMENT.pack(until_ns))
         for name in list(self._taps):
             self.stop_capture(name)
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
         self._answers.forget_totals()
-        self._tell(asked.TABLES)
+        self._tell(Request.TABLES)
         counters = self._answers.counters()
         begun = self._answers.now_ns / NS_PER_S
         items = self._plan["traffic"]
@@ -189,7 +190,7 @@ class LibrarySession:
 
     def stop(self, label: str) -> Moment:
         labels = [item["label"] for item in self._plan["traffic"]]
-        self._tell(asked.STOP, asked.NUMBER.pack(labels.index(label)))
+        self._tell(Request.STOP, asked.NUMBER.pack(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
@@ -214,7 +215,7 @@ class LibrarySession:
 
     def stop_capture(self, name: str) -> Captured:
         for tap in self._taps.pop(name):
-            self._tell(asked.UNTAP, asked.NUMBER.pack(tap))
+            self._tell(Request.UNTAP, asked.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
@@ -230,11 +231,11 @@ class LibrarySession:
 
     def _take_up(self) -> None:
         """Send the requests that were added, without letting time pass."""
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._tell(Request.ADVANCE, asked.advance(self._answers.now_ns, None))
 
     def _pass(self, until_ns: int, progress_s: float | None) -> None:
         asked.add_changes(self._requests, until_ns)
-        self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
+        self._tell(Request.ADVANCE, asked.advance(until_ns, progress_s))
 
     def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
         """Run each command up to `until_ns` at its time."""
@@ -264,18 +265,18 @@ class LibrarySession:
         if self._waiting:
             data = self._waiting + data
         told_s, at, end = self._answers.progress_s, 0, len(data)
-        while end - at >= asked.FRAME.size:
-            kind, length = asked.FRAME.unpack_from(data, at)
-            begin = at + asked.FRAME.size
+        while end - at >= FRAME.size:
+            kind, length = FRAME.struct.unpack_from(data, at)
+            begin = at + FRAME.size
             if end - begin < length:
                 break
             at = begin + length
             payload = data[begin:at]
-            if kind in (CONTROL, PROGRAM):
+            if kind in (Answer.CONTROL, Answer.PROGRAM):
                 self._reply(payload)
                 continue
             self._answers.take(kind, payload)
-            self._answered = self._answered or kind in (NOW, FAILED)
+            self._answered = self._answered or kind in (Answer.NOW, Answer.FAILED)
         self._waiting = data[at:]
         if self._on_message is not None and self._answers.progress_s > told_s:
             self._on_message({"progress_s": self._answers.progress_s})

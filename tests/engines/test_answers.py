@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab_engines.library import answers, control
+from netlab_engines.library import answers, control, wire_format
+from netlab_engines.library.wire_format import Answer
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH
 from tests.engines.test_requests import plan_of
 
@@ -18,7 +19,7 @@ NS = 10**9
 def test_an_echo_that_came_back_has_its_time_and_one_that_did_not_has_none() -> None:
     taken = answers.Answers(plan_of(nl.Ping("h1", "h2")), [])
     echoes = struct.pack("<QQQ", 1, NS, 20_500_000) + struct.pack("<QQQ", 2, 2 * NS, answers.NONE)
-    taken.take(answers.ECHOES, struct.pack("<II", 0, 0) + echoes)
+    taken.take(Answer.ECHOES, struct.pack("<II", 0, 0) + echoes)
     assert taken._echoes == {
         0: [{"seq": 1, "t_s": 1.0, "rtt_ms": 20.5}, {"seq": 2, "t_s": 2.0, "rtt_ms": None}],
     }
@@ -27,7 +28,9 @@ def test_an_echo_that_came_back_has_its_time_and_one_that_did_not_has_none() -> 
 def test_a_connections_counters_stand_by_their_names() -> None:
     # The order in the message: two times three numbers, then the reading.
     reading = [5000, 6000, 125_000, 10, 7, 20_000, 19_000, 1, 11, 4, 0, 2, 0]
-    row = answers._tcp_row((0, 3, 1, NS, 2 * NS, 4 * NS, *reading))
+    row = answers._tcp_row(
+        wire_format.TCP_TOTAL.unpack(struct.pack("<IIIIQQQ3Q10I", 0, 3, 1, 0, NS, 2 * NS, 4 * NS, *reading))
+    )
     assert {name: row[name] for name in ("stream", "connect_s", "first_s", "last_s", "received_bytes", "rtt_ms")} == {
         "stream": 3, "connect_s": 1.0, "first_s": 2.0, "last_s": 4.0, "received_bytes": 5000, "rtt_ms": 20.0,
     }  # fmt: skip

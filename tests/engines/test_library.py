@@ -19,17 +19,9 @@ import pytest
 import netlab as nl
 from netlab.base.errors import EngineError, KernelError, RunCancelled, RunError
 from netlab_engines.library import engine
-from netlab_engines.library.answers import DONE, FAILED, Answers
-from netlab_engines.library.requests import (
-    FLOW,
-    GO,
-    NETLINK,
-    NODE,
-    SETTING,
-    START,
-    make_requests,
-    random_key,
-)
+from netlab_engines.library.answers import Answers
+from netlab_engines.library.requests import make_requests, random_key
+from netlab_engines.library.wire_format import Answer, Request
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
 from netlab_kernel import library
@@ -77,7 +69,7 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
 
 
 def begin(memory_mb: int = 256) -> bytes:
-    return frame(START, struct.pack("<QQQQQ", memory_mb << 20, 1, 0, 0, 1))
+    return frame(Request.START, struct.pack("<QQQQQ", memory_mb << 20, 1, 0, 0, 1))
 
 
 def children() -> list[int]:
@@ -352,18 +344,20 @@ def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypa
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:
     status, frames = told(begin() + frame(77))
     assert status == 1
-    assert frames[-1][0] == FAILED and b"request 77 is not known" in frames[-1][1]
+    assert frames[-1][0] == Answer.FAILED and b"request 77 is not known" in frames[-1][1]
 
 
 def test_a_short_request_is_refused() -> None:
-    status, frames = told(begin() + frame(NODE) + frame(FLOW, b"\0" * 10))
+    status, frames = told(begin() + frame(Request.NODE) + frame(Request.FLOW, b"\0" * 10))
     assert status == 1 and b"needs" in frames[-1][1]
 
 
 def test_too_little_memory_ends_in_the_kernels_own_words() -> None:
-    status, frames = told(begin(memory_mb=1) + frame(NODE) + frame(GO, struct.pack("<QQQQ", 1, 1, 0, 1)))
+    status, frames = told(
+        begin(memory_mb=1) + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 1, 1, 0, 1))
+    )
     assert status == 1
-    assert frames[-1][0] == FAILED and b"stopped itself" in frames[-1][1]
+    assert frames[-1][0] == Answer.FAILED and b"stopped itself" in frames[-1][1]
 
 
 def test_damaged_netlink_ends_in_a_sentence() -> None:
@@ -371,9 +365,12 @@ def test_damaged_netlink_ends_in_a_sentence() -> None:
     for _ in range(20):
         body = struct.pack("=IHHII", 16 + 64, chance.randrange(16, 60), 0x405, 0, 0) + chance.randbytes(64)
         status, frames = told(
-            begin() + frame(NODE) + frame(NETLINK, body) + frame(GO, struct.pack("<QQQQ", 1, 1, 0, 1))
+            begin()
+            + frame(Request.NODE)
+            + frame(Request.NETLINK, body)
+            + frame(Request.GO, struct.pack("<QQQQ", 1, 1, 0, 1))
         )
-        assert status in (0, 1) and frames[-1][0] in (DONE, FAILED)
+        assert status in (0, 1) and frames[-1][0] in (Answer.DONE, Answer.FAILED)
 
 
 # ---- how it ends
@@ -451,7 +448,7 @@ def test_without_its_parent_it_does_not_begin() -> None:
 
 def test_it_confines_itself_to_its_pipes(tmp_path: Path) -> None:
     """If the machine has Landlock and seccomp, the program confines itself with both before it reads a plan."""
-    status, frames = told(begin() + frame(NODE) + frame(GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
+    status, frames = told(begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
     _now, _jumps, confined = struct.unpack_from("<QQQ", frames[-1][1])
     assert status == 0
     seccomp = "Seccomp:" in Path("/proc/self/status").read_text()
@@ -469,9 +466,11 @@ def test_it_writes_no_file_and_opens_none(tmp_path: Path) -> None:
     """In an empty, read-only directory, with no environment and no descriptor but its pipes."""
     tmp_path.chmod(0o555)
     status, frames = told(
-        begin() + frame(NODE) + frame(GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)), cwd=tmp_path, env={}
+        begin() + frame(Request.NODE) + frame(Request.GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)),
+        cwd=tmp_path,
+        env={},
     )
-    assert status == 0 and frames[-1][0] == DONE
+    assert status == 0 and frames[-1][0] == Answer.DONE
     assert list(tmp_path.iterdir()) == []
 
 
@@ -490,8 +489,12 @@ def test_requests_say_which_line_each_message_is() -> None:
         kind, length = FRAME.unpack_from(data, at)
         kinds.append(kind)
         at += 8 + length
-    assert kinds[0] == START and kinds[-1] == FLOW
-    assert kinds.count(NODE) == 4 and kinds.count(FLOW) == 2 and kinds.count(SETTING) > 4 * len(plan["sysctls"])
+    assert kinds[0] == Request.START and kinds[-1] == Request.FLOW
+    assert (
+        kinds.count(Request.NODE) == 4
+        and kinds.count(Request.FLOW) == 2
+        and kinds.count(Request.SETTING) > 4 * len(plan["sysctls"])
+    )
 
 
 def test_a_seed_of_python_has_as_many_words_as_it_needs() -> None:

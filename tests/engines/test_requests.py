@@ -15,6 +15,7 @@ from netlab.base.errors import NotHereError
 from netlab.protocol.plan import AgentPlan
 from netlab_engines.base import agent_plan
 from netlab_engines.library import requests as asked
+from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import wire
 from netlab_engines.planning.schedule import hosts_ever_without_offload
 from netlab_engines.planning.shaping import shape_network
@@ -66,7 +67,7 @@ def flows(*traffic: Any, **words: Any) -> list[dict[str, Any]]:
     names += "key0 key1 key2 key3 interval count"
     found = []
     for kind, data in frames(made(plan_of(*traffic, **words)).take()):
-        if kind == asked.FLOW:
+        if kind == Request.FLOW:
             size = struct.calcsize("<IIIIIIIIQQQII16sQII4IQQ")
             fields = struct.unpack("<IIIIIIIIQQQII16sQII4IQQ", data[:size])
             found.append({**dict(zip(names.split(), fields, strict=True)), "label": data[size:].decode()})
@@ -126,21 +127,21 @@ def test_a_flow_that_would_outlast_the_run_ends_with_it() -> None:
 def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it_is(seed: int) -> None:
     found = list(frames(made(plan_of(seed=seed)).take()))
     kinds = [kind for kind, _data in found]
-    assert found[0] == (asked.START, struct.pack("<QQQ", MEMORY_BYTES, seed, START_S))
-    assert kinds[1] == asked.SIZES
-    seeds = [struct.unpack("<Q", data)[0] for kind, data in found if kind == asked.SEED]
+    assert found[0] == (Request.START, struct.pack("<QQQ", MEMORY_BYTES, seed, START_S))
+    assert kinds[1] == Request.FORMAT
+    seeds = [struct.unpack("<Q", data)[0] for kind, data in found if kind == Request.SEED]
     assert seeds == [seed, NONE - seed]
     # The second when all is built and before the traffic.
-    second = len(kinds) - 1 - kinds[::-1].index(asked.SEED)
-    assert set(kinds[second + 1 :]) == {asked.FLOW} and asked.FLOW not in kinds[:second]
-    assert kinds.count(asked.NODE) == 4 and kinds.count(asked.WAIT) == 6
-    assert (asked.SETTING, b"net/ipv4/udp_mem\0001 2 3") in found
-    assert all(b"." not in data.partition(b"\0")[0] for kind, data in found if kind == asked.SETTING)
+    second = len(kinds) - 1 - kinds[::-1].index(Request.SEED)
+    assert set(kinds[second + 1 :]) == {Request.FLOW} and Request.FLOW not in kinds[:second]
+    assert kinds.count(Request.NODE) == 4 and kinds.count(Request.WAIT) == 6
+    assert (Request.SETTING, b"net/ipv4/udp_mem\0001 2 3") in found
+    assert all(b"." not in data.partition(b"\0")[0] for kind, data in found if kind == Request.SETTING)
 
 
 def test_queues_are_sampled_where_a_rate_makes_one_and_their_marks_where_they_are_counted() -> None:
     requests = made(plan_of())
-    samples = [struct.unpack("<II", data) for kind, data in frames(requests.take()) if kind == asked.QUEUE]
+    samples = [struct.unpack("<II", data) for kind, data in frames(requests.take()) if kind == Request.QUEUE]
     assert sorted(requests.queues) == ["h2-eth0", "r1-eth0", "r1-eth1", "s1-eth2"]
     marks = dict(zip(requests.queues, (word for _index, word in samples), strict=True))
     # RED counts marks in word 3 of its statistics (struct tc_red_xstats), a plain queue nowhere.
@@ -154,7 +155,7 @@ def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypat
     small = made(plan_of())
     assert {node: list(itertools.chain(*batches)) for node, batches in small.batches.items()} == lines
     assert sum(map(len, small.batches.values())) > sum(map(len, whole.batches.values()))
-    told = [[data for kind, data in frames(each.take()) if kind == asked.NETLINK] for each in (whole, small)]
+    told = [[data for kind, data in frames(each.take()) if kind == Request.NETLINK] for each in (whole, small)]
     # A message that is larger than a batch is sent alone.
     assert all(len(data) <= 300 or len(list(messages(data))) == 1 for data in told[1])
     sizes = [[size for data in each for size in messages(data)] for each in told]
@@ -189,8 +190,8 @@ def test_both_ends_of_a_captured_link_are_tapped_departures_at_the_sender_and_ar
     requests.take()
     assert asked.add_taps(requests, plan, plan["captures"][0]) == [0, 1, 2, 3]
     found = list(frames(requests.take()))
-    taps = [struct.unpack("<II16s", data) for kind, data in found if kind == asked.TAP]
-    nodes = [requests.nodes[int.from_bytes(data, "little")] for kind, data in found if kind == asked.ENTER]
+    taps = [struct.unpack("<II16s", data) for kind, data in found if kind == Request.TAP]
+    nodes = [requests.nodes[int.from_bytes(data, "little")] for kind, data in found if kind == Request.ENTER]
     assert nodes == ["r1", "h2", "h2", "r1"]
     assert {snap for _outgoing, snap, _device in taps} == {60}
     assert [outgoing for outgoing, _snap, _device in taps] == [1, 1, 1, 1]
@@ -202,7 +203,7 @@ def test_both_ends_of_a_captured_link_are_tapped_departures_at_the_sender_and_ar
     ]
     assert [device.rstrip(b"\0").decode() for *_, device in taps][::2] == ["r1-eth1", "h2-eth0"]
     assert asked.add_taps(requests, plan, plan["captures"][1]) == [4, 5, 6, 7]
-    plain = [struct.unpack("<II16s", data) for kind, data in frames(requests.take()) if kind == asked.TAP]
+    plain = [struct.unpack("<II16s", data) for kind, data in frames(requests.take()) if kind == Request.TAP]
     # Without a wire a packet arrives where it is received.
     assert [outgoing for outgoing, _snap, _device in plain] == [1, 0, 1, 0]
 
@@ -213,7 +214,7 @@ def test_changes_are_told_each_for_its_moment_and_once() -> None:
     requests.take()
     asked.add_changes(requests, 2 * 10**9)
     first = [(kind, struct.unpack_from("<QII", data)) for kind, data in frames(requests.take())]
-    assert {(kind, moment[0]) for kind, moment in first} == {(asked.AT, 10**9)}
+    assert {(kind, moment[0]) for kind, moment in first} == {(Request.AT, 10**9)}
     assert {requests.nodes[moment[1]] for _kind, moment in first} == {"r1", "h2"}
     asked.add_changes(requests, 3 * 10**9)
     assert {struct.unpack_from("<Q", data)[0] for _kind, data in frames(requests.take())} == {3 * 10**9}

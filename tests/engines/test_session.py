@@ -14,9 +14,8 @@ import netlab as nl
 from netlab.base.errors import NotHereError, RunError
 from netlab_engines.base import agent_plan
 from netlab_engines.library import child
-from netlab_engines.library import requests as asked
-from netlab_engines.library.answers import FAILED, NOW, PACKETS, PROGRESS
 from netlab_engines.library.session import SMALL_MEMORY_MB, LibrarySession
+from netlab_engines.library.wire_format import Answer, Request
 from netlab_kernel.library import LibraryKernel
 from tests.engines.test_requests import NETWORK, frames
 
@@ -44,10 +43,10 @@ class Script:
             self.asked.append((kind, data))
             if (said := self.says(kind, data)) is not None:
                 self.answers += said
-            elif kind in (asked.BEGIN, asked.ADVANCE, asked.FINISH, asked.STOP, asked.UNTAP, asked.TABLES):
-                if kind in (asked.ADVANCE, asked.FINISH):
+            elif kind in (Request.BEGIN, Request.ADVANCE, Request.FINISH, Request.STOP, Request.UNTAP, Request.TABLES):
+                if kind in (Request.ADVANCE, Request.FINISH):
                     (self.now_ns,) = struct.unpack_from("<Q", data)
-                self.answers += answer(NOW, struct.pack("<QQ", self.now_ns, 5))
+                self.answers += answer(Answer.NOW, struct.pack("<QQ", self.now_ns, 5))
 
     def listen(self, on_answers: Callable[[bytes], bool], _on_wait: object) -> None:
         told, self.answers = self.answers, b""
@@ -78,11 +77,15 @@ def test_answers_are_read_wherever_they_are_cut(pieces: int) -> None:
     session = opened(script)
     session.request(heard.append)
     script.says = lambda kind, data: (
-        answer(PROGRESS, struct.pack("<Q", 20)) + answer(NOW, data[:8] + bytes(8)) if kind == asked.ADVANCE else None
+        answer(Answer.PROGRESS, struct.pack("<Q", 20)) + answer(Answer.NOW, data[:8] + bytes(8))
+        if kind == Request.ADVANCE
+        else None
     )
     assert session.request(heard.append).advance(until_s=2.0, progress_s=0.5) == {"now_s": 2.0}
     assert heard == [{"progress_s": 2.0}]
-    assert [data for kind, data in script.asked if kind == asked.ADVANCE] == [struct.pack("<QQ", 2 * 10**9, 5 * 10**8)]
+    assert [data for kind, data in script.asked if kind == Request.ADVANCE] == [
+        struct.pack("<QQ", 2 * 10**9, 5 * 10**8)
+    ]
 
 
 def test_time_never_passes_backwards_and_stops_at_each_command_and_change() -> None:
@@ -93,20 +96,20 @@ def test_time_never_passes_backwards_and_stops_at_each_command_and_change() -> N
     script.asked.clear()
     session.request().advance(until_s=3, progress_s=None)
     kinds = [kind for kind, _data in script.asked]
-    assert moments(script, asked.ADVANCE) == [10**9, 3 * 10**9]
-    assert kinds.index(asked.ADVANCE) < kinds.index(asked.SETTING) < kinds.index(asked.AT)
-    assert set(moments(script, asked.AT)) == {2 * 10**9}
+    assert moments(script, Request.ADVANCE) == [10**9, 3 * 10**9]
+    assert kinds.index(Request.ADVANCE) < kinds.index(Request.SETTING) < kinds.index(Request.AT)
+    assert set(moments(script, Request.AT)) == {2 * 10**9}
     script.asked.clear()
     assert session.request().advance(until_s=1, progress_s=None) == {"now_s": 3.0}
-    assert moments(script, asked.ADVANCE) == [3 * 10**9]
+    assert moments(script, Request.ADVANCE) == [3 * 10**9]
     session.request().finish(until_s=11)
-    assert moments(script, asked.FINISH) == [11 * 10**9]
+    assert moments(script, Request.FINISH) == [11 * 10**9]
 
 
 def test_a_failure_is_told_in_our_words_and_ends_the_lab() -> None:
     script = Script()
     session = opened(script)
-    script.says = lambda _kind, _data: answer(FAILED, b"setting 0 net/ipv4/tcp_sack Bad\n")
+    script.says = lambda _kind, _data: answer(Answer.FAILED, b"setting 0 net/ipv4/tcp_sack Bad\n")
     with pytest.raises(RunError, match=r"^The setting net.ipv4.tcp_sack was refused in h1: Bad\.$"):
         session.request().advance(until_s=1, progress_s=None)
     assert session.closed and script.closed
@@ -127,7 +130,9 @@ def test_closing_ends_the_program_once_and_leaves_no_file() -> None:
     script = Script()
     session = opened(script, captures=[nl.Capture("r1", "h2")])
     script.says = lambda kind, _data: (
-        answer(PACKETS, struct.pack("<II", 0, 1) + b"packet") + answer(NOW, bytes(16)) if kind == asked.UNTAP else None
+        answer(Answer.PACKETS, struct.pack("<II", 0, 1) + b"packet") + answer(Answer.NOW, bytes(16))
+        if kind == Request.UNTAP
+        else None
     )
     session.request().finish(until_s=10)
     captured = list(session.folder.rglob("*.out"))
@@ -144,10 +149,10 @@ def test_traffic_that_is_started_by_hand_begins_now_on_a_grid_and_can_be_stopped
     session.request().advance(until_s=1.234, progress_s=None)
     item = nl.Scenario(NETWORK, [nl.Ping("h1", "h2"), nl.Tcp("h1", "h2", start_s=2)], 10).plan()["traffic"][1]
     assert session.request().start(item=item)["start_s"] == pytest.approx(3.24)
-    flow = next(data for kind, data in script.asked[::-1] if kind == asked.FLOW)
+    flow = next(data for kind, data in script.asked[::-1] if kind == Request.FLOW)
     assert struct.unpack_from("<II", flow) == (1, 1) and struct.unpack_from("<Q", flow, 32)[0] == 3_240_000_000
     session.request().stop(label=item["label"])
-    assert script.asked[-1] == (asked.STOP, struct.pack("<I", 1))
+    assert script.asked[-1] == (Request.STOP, struct.pack("<I", 1))
     with pytest.raises(NotHereError, match="its hosts have no commands, terminals and files"):
         session.request().background(node="h1", command="ls")
     text = "net.ipv4.tcp_sack = 0\n"
@@ -161,7 +166,7 @@ def test_an_interrupt_lets_no_more_time_pass_and_with_kill_ends_the_lab() -> Non
     session = LibrarySession(script, KERNEL)
     plan = agent_plan(nl.Scenario(NETWORK, [nl.Ping("h1", "h2")], 10).plan(), "virtual")
     session.request().build(plan=plan, programs=True)
-    script.says = lambda kind, _data: session.interrupt() if kind == asked.ADVANCE else None  # type: ignore[func-returns-value]
+    script.says = lambda kind, _data: session.interrupt() if kind == Request.ADVANCE else None  # type: ignore[func-returns-value]
     # A lab of a person's passes its time in parts, of which the first is short.
     assert session.request().advance(until_s=5, progress_s=None)["now_s"] == 0.01
     assert not session.closed

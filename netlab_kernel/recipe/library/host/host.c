@@ -11,6 +11,7 @@
 #include <string.h>
 #include "kernel.h"
 #include "protocol.h"
+#include "wire_format.h"
 
 #define LARGEST_FRAME (64u << 20)
 #define MOST_TOLD_BYTES (1u << 20)
@@ -200,11 +201,11 @@ static void tell_now(void)
 	flush();
 }
 
-static void tell_sizes(void)
+static void tell_format(void)
 {
-	static const uint32_t sizes[] = SIZES;
+	static const char format[] = WIRE_FORMAT;
 
-	answer(ANSWER_SIZES, sizes, sizeof(sizes), NULL, 0);
+	answer(ANSWER_FORMAT, format, sizeof(format) - 1, NULL, 0);
 	flush();
 }
 
@@ -297,8 +298,8 @@ void host_main(void)
 			run_traffic((struct go *)payload);
 			send_done();
 			break;
-		case REQUEST_SIZES:
-			tell_sizes();
+		case REQUEST_FORMAT:
+			tell_format();
 			break;
 		default:
 			serve(kind, payload, bytes);

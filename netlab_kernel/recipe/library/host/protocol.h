@@ -4,6 +4,9 @@
  * All numbers are little-endian, as both processors are; structures have no holes. Times are ns: of flows and samples
  * after the run's origin.
  *
+ * This header is the one source of the format: `python -m netlab_kernel.wire_format` makes Python's layouts of it, and
+ * wire_format.h with its hash.
+ *
  * In: a start, then nodes, netlink messages, settings, interfaces to wait for and flows, then GO. Out: progress and
  * samples while the network's time passes, totals, then DONE; or FAILED with a sentence, at any moment.
  */
@@ -36,7 +39,7 @@ enum request {
 	REQUEST_UNTAP,		/* uint32_t: which tap tells no more */
 	REQUEST_TABLES,		/* nothing: totals as if all flows ended now */
 	REQUEST_FINISH,		/* uint64_t: what is in flight may arrive until then */
-	REQUEST_SIZES,		/* nothing: the sizes of these structures, in their order, as uint32_t */
+	REQUEST_FORMAT,		/* nothing: the hash of this header, which tells versions apart */
 	REQUEST_UNTIL,		/* uint64_t: what follows is for this moment of the kernel's clock */
 	REQUEST_REPLY,		/* to ANSWER_CONTROL struct library_control; to ANSWER_PROGRAM struct told, then each uint32_t bytes, bytes */
 };
@@ -114,7 +117,7 @@ enum answer {
 	ANSWER_DONE,		/* struct done, then the kernel's release */
 	ANSWER_PACKETS,		/* uint32_t: which tap; uint32_t: how many; then so many struct packet, each with its bytes */
 	ANSWER_NOW,		/* uint64_t: ns after the origin; uint64_t: the origin by CLOCK_REALTIME */
-	ANSWER_SIZES,		/* uint32_t, several */
+	ANSWER_FORMAT,		/* WIRE_FORMAT, without its zero */
 	/* Questions: the network stands still until REQUEST_REPLY. */
 	ANSWER_CONTROL,		/* struct library_state: of a flow whose congestion control is "own" */
 	ANSWER_PROGRAM,		/* struct happened, then a datagram where one came */
@@ -190,12 +193,6 @@ struct done {
 	uint64_t now_ns, jumps, confined;
 	uint64_t origin_ns;		/* of the run, by CLOCK_REALTIME */
 };
-
-/* All that crosses, for both sides to compare. */
-#define SIZES { sizeof(struct start), sizeof(struct sampled), sizeof(struct tap), sizeof(struct at), sizeof(struct advance), \
-	sizeof(struct go), sizeof(struct flow), sizeof(struct stream_sample), sizeof(struct queue_sample), \
-	sizeof(struct tcp_total), sizeof(struct udp_total), sizeof(struct udp_interval), sizeof(struct echo), sizeof(struct done), \
-	sizeof(struct library_state), sizeof(struct library_control), sizeof(struct happened), sizeof(struct told) }
 
 #define CONFINED_FILES 1	/* Landlock */
 #define CONFINED_CALLS 2	/* seccomp */

@@ -1,0 +1,41 @@
+"""The layout of a structure that crosses between Python and the library kernel's program."""
+
+import struct
+from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any
+
+
+class Layout:
+    """A C structure as bytes.
+
+    Parameters
+    ----------
+    name : str
+        The structure's name in protocol.h.
+    code : str
+        The types of its fields, as `struct` names them, little-endian and without holes; fields that are always zero are padding.
+    fields : tuple of str
+        The names of all other fields. An array of numbers has a name for each: `key_0`, `key_1`.
+    """
+
+    def __init__(self, name: str, code: str, fields: tuple[str, ...]) -> None:
+        self.name, self.fields = name, fields
+        self.struct = struct.Struct(f"<{code}")
+        self.size = self.struct.size
+        self._row: Any = namedtuple(name, fields)  # type: ignore[misc]
+
+    def pack(self, **values: Any) -> bytes:
+        """Return the bytes of a structure with these values, one for each field.
+
+        Raises TypeError for a field that is missing or unknown.
+        """
+        return self.struct.pack(*self._row(**values))
+
+    def unpack(self, data: bytes | bytearray | memoryview) -> Any:
+        """Return the structure at the start of some bytes, as a named tuple; what follows it is ignored."""
+        return self._row._make(self.struct.unpack_from(data))
+
+    def iter_unpack(self, data: bytes | bytearray | memoryview) -> Iterator[Any]:
+        """Yield structures that follow each other, as named tuples."""
+        return map(self._row._make, self.struct.iter_unpack(data))

@@ -1,0 +1,179 @@
+"""The one source of the format in which Python and the library kernel's program talk: the structures and numbers of two headers.
+
+`python -m netlab_kernel.wire_format` writes what follows from them: the Python module with a layout for each structure, and the C
+header with a hash, which the program tells and Python compares. A test checks that both are up to date.
+"""
+
+import hashlib
+import re
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.base.location import IMPORT_ROOT
+from netlab_kernel.edits import RECIPE
+
+HOST = RECIPE / "library" / "host"
+HEADERS = (HOST / "protocol.h", RECIPE / "library" / "arch" / "include" / "asm" / "host.h")
+STRUCTURES_OF_HOST = ("library_state", "library_control")
+"""The structures of host.h that cross; all of protocol.h's do."""
+PYTHON = IMPORT_ROOT / "netlab_engines" / "library" / "wire_format.py"
+HASH_HEADER = HOST / "wire_format.h"
+CODES = {
+    "uint64_t": ("Q", 8), "unsigned long long": ("Q", 8), "int64_t": ("q", 8), "double": ("d", 8),
+    "uint32_t": ("I", 4), "unsigned int": ("I", 4), "int": ("i", 4), "uint16_t": ("H", 2), "uint8_t": ("B", 1), "char": ("s", 1),
+}  # fmt: skip
+"""The code in `struct` and the bytes of each C type."""
+ALWAYS_ZERO = ("zero", "padding")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRUCTURE = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+_ENUM = re.compile(r"^enum (\w+) \{(.*?)\};", re.DOTALL | re.MULTILINE)
+_DECLARATION = re.compile(r"(struct \w+|unsigned long long|unsigned int|\w+)\s+([^;]+);")
+_NAME = re.compile(r"(\w+)(?:\[(\d+)\])?")
+
+
+class WireFormatError(Exception):
+    """A header has something that has no layout."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A structure: the codes of its fields in order, and the names of those that are not always zero."""
+
+    name: str
+    codes: tuple[str, ...]
+    fields: tuple[str, ...]
+    size_bytes: int
+
+
+def structures(text: str, names: Collection[str] | None = None) -> dict[str, Structure]:
+    """Return the structures of a header, by name; only those in `names`, if it is given.
+
+    Raises WireFormatError for a type without a code, and for a structure with a hole, which compilers may place differently.
+    """
+    found: dict[str, Structure] = {}
+    for name, body in _STRUCTURE.findall(_COMMENT.sub("", text)):
+        if names is not None and name not in names:
+            continue
+        codes: list[str] = []
+        fields: list[str] = []
+        at = 0
+        for kind, field, count in _fields(body):
+            if kind.startswith("struct "):
+                inner = found[kind.removeprefix("struct ")]
+                codes += inner.codes
+                fields += inner.fields
+                at += inner.size_bytes
+                continue
+            if kind not in CODES:
+                raise WireFormatError(f"struct {name}: {field} has the type {kind}, which has no code")
+            code, size_bytes = CODES[kind]
+            if at % size_bytes:
+                raise WireFormatError(f"struct {name}: there is a hole before {field}")
+            at += size_bytes * (count or 1)
+            if field in ALWAYS_ZERO:
+                codes.append(f"{size_bytes * (count or 1)}x")
+            elif code == "s":
+                codes.append(f"{count}s")
+                fields.append(field)
+            else:
+                codes += [code] * (count or 1)
+                fields += [field] if count is None else [f"{field}_{number}" for number in range(count)]
+        found[name] = Structure(name, tuple(codes), tuple(fields), at)
+    return found
+
+
+def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the type, the name and the number of elements of each field; None for a field that is no array."""
+    for kind, names in _DECLARATION.findall(body):
+        for each in names.split(","):
+            match = _NAME.fullmatch(each.strip())
+            if match is None:
+                raise WireFormatError(f"{kind} {each.strip()} has no layout")
+            yield kind, match[1], int(match[2]) if match[2] else None
+
+
+def enums(text: str) -> dict[str, dict[str, int]]:
+    """Return the numbers of a header's enumerations, by the name of the enumeration and then their own."""
+    found: dict[str, dict[str, int]] = {}
+    for name, body in _ENUM.findall(_COMMENT.sub("", text)):
+        numbers: dict[str, int] = {}
+        following = 0
+        for entry in filter(None, (each.strip() for each in body.split(","))):
+            own, _, value = entry.partition("=")
+            following = int(value) if value else following
+            numbers[own.strip()] = following
+            following += 1
+        found[name] = numbers
+    return found
+
+
+def crossing() -> tuple[list[Structure], dict[str, dict[str, int]]]:
+    """Return the structures and enumerations that both sides use."""
+    protocol, host = (header.read_text() for header in HEADERS)
+    of_host = structures(host, STRUCTURES_OF_HOST)
+    return [*structures(protocol).values(), *(of_host[name] for name in STRUCTURES_OF_HOST)], enums(protocol)
+
+
+def wire_hash() -> str:
+    """Return sixteen digits that change whenever a field, its type, its place or a number changes."""
+    found, numbers = crossing()
+    text = repr([(each.name, each.codes, each.fields) for each in found]) + repr(numbers)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def python_module() -> str:
+    """Return the source of the Python module."""
+    found, numbers = crossing()
+    lines = [
+        '"""The layouts and numbers of protocol.h. Made by `python -m netlab_kernel.wire_format`: change the header instead."""',
+        "",
+        "from enum import IntEnum",
+        "",
+        "from netlab_engines.library.layout import Layout",
+        "",
+        f'HASH = b"{wire_hash()}"',
+        '"""The program tells the same, or it was built from other headers."""',
+        "",
+    ]
+    for name, entries in numbers.items():
+        prefix = f"{name.partition('_')[0].upper()}_"
+        title = "".join(word.capitalize() for word in name.split("_"))
+        lines += ["", f"class {title}(IntEnum):", f'    """The numbers of `enum {name}`."""', ""]
+        lines += [f"    {own.removeprefix(prefix)} = {value}" for own, value in entries.items()]
+        lines.append("")
+    lines.append("")
+    for each in found:
+        lines += [f"{each.name.upper()} = Layout(", f'    "{each.name}",', f'    "{"".join(each.codes)}",']
+        if len(each.fields) == 1:
+            lines += [f'    ("{each.fields[0]}",),', ")"]
+        else:
+            lines += ["    (", *(f'        "{field}",' for field in each.fields), "    ),", ")"]
+    return "\n".join(lines) + "\n"
+
+
+def hash_header() -> str:
+    """Return the C header with the hash."""
+    return (
+        "// SPDX-License-Identifier: GPL-2.0\n"
+        "/* Made by `python -m netlab_kernel.wire_format` from protocol.h and host.h. */\n"
+        f'#define WIRE_FORMAT "{wire_hash()}"\n'
+    )
+
+
+def outputs() -> dict[Path, str]:
+    """Return the text of each file that follows from the headers."""
+    return {PYTHON: python_module(), HASH_HEADER: hash_header()}
+
+
+def main() -> int:
+    """Write the files; return the exit status."""
+    for path, text in outputs().items():
+        path.write_text(text)
+        sys.stdout.write(f"{path.relative_to(IMPORT_ROOT)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
