@@ -20,18 +20,14 @@ import pandas as pd
 from netlab import captures
 from netlab.base.errors import NetlabError
 from netlab.measure.artifacts import Artifacts, beside
+from netlab.measure.columns import FLOWS, help_text
 from netlab.measure.plotting import draw_with_plotly
 from netlab.measure.tables import COLUMNS_OF, Table
 from netlab.protocol.plan import QueueSample
 
 draw_with_plotly()
 
-FLOW_COLUMNS = (
-    "flow", "kind", "src", "dst", "congestion", "streams", "start_s", "duration_s", "completion_s", "sent_bytes",
-    "received_bytes", "goodput_mbps", "throughput_mbps", "loss_rate", "retransmits", "timeouts", "marks", "rtt_ms",
-    "rtt_min_ms", "rtt_max_ms", "jitter_ms", "delay_ms", "delay_min_ms", "delay_max_ms", "sent_datagrams",
-    "received_datagrams", "duplicates", "reordered", "receiver_drops", "error",
-)  # fmt: skip
+FLOW_COLUMNS = tuple(column.name for column in FLOWS)
 INTERVAL_COLUMNS = (
     "flow", "t_s", "goodput_mbps", "cwnd_segments", "ssthresh_segments", "rtt_ms", "retransmits",
     "delivery_rate_mbps", "ca_state", "loss_rate",
@@ -64,14 +60,10 @@ class Run:
     Attributes
     ----------
     flows : pandas.DataFrame
-        A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of
-        any flow with the same `start_s` arrives (for UDP its own first data; for TCP with `num_bytes` the call of
-        connect) and ends with the flow, so that the rates of flows with the same start and end can be added;
-        `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `completion_s`: from the
-        call of connect to the arrival of the last of `num_bytes`, NaN where it did not come; `loss_rate`: for UDP
-        1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping 1 - replies /
-        requests; `receiver_drops`: datagrams that crossed the network and found the receiver's socket full;
-        `delay_ms`, `delay_min_ms`, `delay_max_ms`: one-way delay of the datagrams received.
+        A row per flow, with these columns; kinds of traffic may add their own.
+
+        FLOW_COLUMNS
+
     intervals : pandas.DataFrame
         A row per flow and interval; `t_s` is the interval's end, counters (`retransmits`) run from the flow's start,
         the rest is the interval's mean (goodput) or the state at its end. `ca_state` is the state of congestion
@@ -228,6 +220,9 @@ class Run:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NetlabError(f"{path} is not a run; it should be a file that `netlab run --output` wrote.") from None
+
+
+Run.__doc__ = (Run.__doc__ or "").replace("FLOW_COLUMNS", help_text(FLOWS, " " * 8).lstrip())
 
 
 def _failure(row: Mapping[Any, Any]) -> str:

@@ -1,0 +1,96 @@
+"""The columns of `run.flows`: the one table of which the data frame and its help are made."""
+
+import textwrap
+from typing import NamedTuple
+
+ALL = ("tcp", "udp", "ping", "program", "command")
+
+
+class Column(NamedTuple):
+    """A column of a table of results."""
+
+    name: str
+    meaning: str
+    kinds: tuple[str, ...] = ALL
+    """The kinds of traffic that fill it; it is NaN or None for all others."""
+
+
+FLOWS = (
+    Column("flow", "The label of the flow."),
+    Column("kind", "The kind of traffic."),
+    Column("src", "The sending host."),
+    Column("dst", "The receiving host.", ("tcp", "udp", "ping", "program")),
+    Column("congestion", "The congestion control.", ("tcp",)),
+    Column("streams", "The number of parallel connections.", ("tcp",)),
+    Column("start_s", "The start in s after the start of the run."),
+    Column("duration_s", "The length in s that the flow was given, or that the run left to it."),
+    Column(
+        "completion_s",
+        "The time in s from the call of connect to the arrival of the last of `num_bytes`; NaN if they did not all arrive.",
+        ("tcp", "program"),
+    ),
+    Column(
+        "sent_bytes", "Application bytes sent; TCP's include those that were sent again.", ("tcp", "udp", "program")
+    ),
+    Column("received_bytes", "Application bytes delivered once.", ("tcp", "udp", "program")),
+    Column(
+        "goodput_mbps",
+        "Application data delivered once, over a time that begins when the first data of any flow with the same `start_s` arrives "
+        "(for UDP its own first data; for TCP with `num_bytes` the call of connect) and ends with the flow, so that the rates of "
+        "flows with the same start and end can be added.",
+        ("tcp", "udp", "program"),
+    ),
+    Column(
+        "throughput_mbps",
+        "The same with IP and transport headers, retransmissions and duplicates.",
+        ("tcp", "udp"),
+    ),
+    Column(
+        "loss_rate",
+        "A fraction: for UDP 1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping "
+        "1 - replies / requests.",
+        ("tcp", "udp", "ping"),
+    ),
+    Column("retransmits", "Segments sent again.", ("tcp",)),
+    Column("timeouts", "Expiries of the retransmission timer.", ("tcp",)),
+    Column("marks", "Segments that came with an ECN mark, as the receiver reported them.", ("tcp",)),
+    Column(
+        "rtt_ms",
+        "The mean round-trip time; for TCP the mean of its smoothed value over the flow's intervals.",
+        ("tcp", "ping"),
+    ),
+    Column("rtt_min_ms", "The smallest round-trip time.", ("tcp", "ping")),
+    Column("rtt_max_ms", "The largest round-trip time.", ("tcp", "ping")),
+    Column(
+        "jitter_ms",
+        "For UDP the jitter of RFC 3550; for a ping the mean difference between successive round trips.",
+        ("udp", "ping"),
+    ),
+    Column("delay_ms", "The mean one-way delay of the datagrams received.", ("udp", "program")),
+    Column("delay_min_ms", "The smallest one-way delay.", ("udp", "program")),
+    Column("delay_max_ms", "The largest one-way delay.", ("udp", "program")),
+    Column("sent_datagrams", "Datagrams or echo requests sent.", ("udp", "ping", "program")),
+    Column("received_datagrams", "Datagrams received, without duplicates; replies of a ping.", ("udp", "ping", "program")),
+    Column("duplicates", "Datagrams, or pieces of data, received once more.", ("udp", "program")),
+    Column("reordered", "Datagrams that arrived after a later one.", ("udp",)),
+    Column("receiver_drops", "Datagrams that crossed the network and found the receiver's socket full.", ("udp",)),
+    Column("error", "The reason why a flow failed; None if it did not."),
+)
+
+
+def help_text(columns: tuple[Column, ...], indent: str) -> str:
+    """Return a list of columns with their meanings, and the kinds of traffic of those that not all fill, for a docstring."""
+    lines = []
+    for column in columns:
+        kinds = "" if column.kinds == ALL else f" ({', '.join(column.kinds)})"
+        lines.append(
+            textwrap.fill(
+                f"- `{column.name}`{kinds}: {column.meaning}",
+                120,
+                initial_indent=indent,
+                subsequent_indent=f"{indent}  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+    return "\n".join(lines)

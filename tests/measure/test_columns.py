@@ -1,0 +1,54 @@
+"""The table of columns says which kinds of traffic fill a column of `run.flows`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab.measure.columns import FLOWS, Column, help_text
+
+
+class Sender:
+    """Sends ten numbered datagrams."""
+
+    def on_start(self, program: Any) -> None:
+        for number in range(10):
+            program.send(bytes([number]) * 100)
+
+
+class Receiver:
+    """Delivers what comes."""
+
+    def on_start(self, program: Any) -> None:
+        self.program = program
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.deliver(data)
+
+
+@pytest.mark.library
+def test_a_kind_of_traffic_fills_the_columns_that_the_table_names_and_no_others() -> None:
+    traffic = [
+        nl.Tcp("h1", "h2", num_bytes=10_000),
+        nl.Udp("h1", "h2", rate_mbps=1),
+        nl.Ping("h1", "h2", count=5),
+        nl.Program("h1", "h2", sender=Sender, receiver=Receiver, num_bytes=1000),
+    ]
+    run = nl.run(nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10), traffic, duration_s=3, engine="library")
+    assert list(run.flows.columns[: len(FLOWS)]) == [column.name for column in FLOWS]
+    for _, row in run.flows.iterrows():
+        filled = {
+            column.name for column in FLOWS if row[column.name] is not None and row[column.name] == row[column.name]
+        }
+        assert filled == {column.name for column in FLOWS if row["kind"] in column.kinds and column.name != "error"}, (
+            row["kind"]
+        )
+
+
+def test_the_help_of_a_run_names_every_column_once() -> None:
+    for column in FLOWS:
+        assert (nl.Run.__doc__ or "").count(f"- `{column.name}`") == 1
+    said = help_text((Column("a_s", "A time in s."), Column("b", "A number.", ("tcp", "udp"))), "  ")
+    assert said == "  - `a_s`: A time in s.\n  - `b` (tcp, udp): A number."
