@@ -70,7 +70,9 @@ FLOWS = (
     Column("delay_min_ms", "The smallest one-way delay.", ("udp", "program")),
     Column("delay_max_ms", "The largest one-way delay.", ("udp", "program")),
     Column("sent_datagrams", "Datagrams or echo requests sent.", ("udp", "ping", "program")),
-    Column("received_datagrams", "Datagrams received, without duplicates; replies of a ping.", ("udp", "ping", "program")),
+    Column(
+        "received_datagrams", "Datagrams received, without duplicates; replies of a ping.", ("udp", "ping", "program")
+    ),
     Column("duplicates", "Datagrams, or pieces of data, received once more.", ("udp", "program")),
     Column("reordered", "Datagrams that arrived after a later one.", ("udp",)),
     Column("receiver_drops", "Datagrams that crossed the network and found the receiver's socket full.", ("udp",)),
