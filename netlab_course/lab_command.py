@@ -14,10 +14,15 @@ from netlab.base.errors import NetlabError
 from netlab_course import catalogue, copies
 
 EXTENSIONS = Path(__file__).with_name("labextensions")
-# Disable JupyterLab's pop-up about news, and its search for updates in the network.
-_QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-# Checks read the saved notebook to see whether a cell was edited but not run; JupyterLab's own interval is two minutes.
-_DEFAULTS = {**_QUIET, "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    # Disable JupyterLab's pop-up about news, and its search for updates in the network.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Checks read the saved notebook to see whether a cell was edited but not run; JupyterLab's own interval is two minutes.
+    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
+    # By default JupyterLab draws cells when they come near the view, and the text that somebody reads or clicks on moves meanwhile.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+}
+"""JupyterLab's settings where the user has not chosen others. The image and the page (tools/page) have them, too."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,12 +73,16 @@ def _set_defaults(prefix: Path) -> None:
     path = settings / "overrides.json"
     if prefix == Path(sys.base_prefix) or not os.access(settings.parent, os.W_OK):
         return
-    # An earlier version wrote only the first part; keep a file that somebody else wrote.
-    if path.exists() and path.read_text(encoding="utf-8") != _as_text(_QUIET):
+    if path.exists() and not _is_from_netlab(path):
         return
     settings.mkdir(exist_ok=True)
-    path.write_text(_as_text(_DEFAULTS), encoding="utf-8")
+    path.write_text(json.dumps(DEFAULTS, indent=1) + "\n", encoding="utf-8")
 
 
-def _as_text(settings: Mapping[str, Any]) -> str:
-    return json.dumps(settings, indent=1) + "\n"
+def _is_from_netlab(path: Path) -> bool:
+    """Return whether a file has nothing but netlab's defaults, of which an earlier version wrote some."""
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(settings, dict) and settings.items() <= DEFAULTS.items()

@@ -8,12 +8,25 @@ from pathlib import Path
 import pytest
 
 from netlab_course import lab_command
+from netlab_course.lab_command import DEFAULTS
 
-OLD = lab_command._as_text(lab_command._QUIET)
+ROOT = Path(__file__).parents[2]
+NOTIFICATION, TRACKER = "@jupyterlab/apputils-extension:notification", "@jupyterlab/notebook-extension:tracker"
+EARLIER = {NOTIFICATION: DEFAULTS[NOTIFICATION]}
 
 
-@pytest.mark.parametrize(("before", "kept"), [(None, False), (OLD, False), ('{"mine": {}}', True)])
-def test_jupyterlab_saves_soon_unless_somebody_has_set_its_defaults(
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        (None, False),
+        (json.dumps(EARLIER, indent=1), False),
+        (json.dumps({TRACKER: {"windowingMode": "full"}}), True),
+        (json.dumps({**EARLIER, "mine": {}}), True),
+        ("[]", True),
+        ("not JSON", True),
+    ],
+)
+def test_jupyterlab_gets_defaults_unless_somebody_has_set_others(
     tmp_path: Path, before: str | None, kept: bool
 ) -> None:
     path = tmp_path / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
@@ -24,5 +37,15 @@ def test_jupyterlab_saves_soon_unless_somebody_has_set_its_defaults(
     if kept:
         assert path.read_text() == before
     else:
-        assert json.loads(path.read_text())["@jupyterlab/docmanager-extension:plugin"] == {"autosaveInterval": 10}
-        assert json.loads(OLD).items() <= json.loads(path.read_text()).items()
+        assert json.loads(path.read_text()) == DEFAULTS
+
+
+def test_the_image_has_the_defaults_and_the_page_draws_all_cells_at_once() -> None:
+    assert json.loads((ROOT / "binder" / "overrides.json").read_text()) == DEFAULTS
+    assert (
+        json.loads((ROOT / "tools" / "page" / "overrides.json").read_text()).items()
+        >= {
+            **EARLIER,
+            TRACKER: DEFAULTS[TRACKER],
+        }.items()
+    )
