@@ -14,6 +14,9 @@ STEADY = 20
 """The number of consecutive looks that must find a cell at the same height."""
 WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
+WRITES = f"{NOTEBOOK}.mode === 'edit' && {NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)}"
+MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.getElementById('here').style)"
+"""What is below a figure moves when the figure is drawn."""
 
 
 @pytest.fixture(params=["jupyterlab", "page"])
@@ -55,8 +58,8 @@ def answer(browser: Browser) -> list[str]:
 
 def test_a_double_click_on_an_answer_writes_there_and_no_letter_is_a_command(chapter: Browser) -> None:
     before, asked = cells(chapter), answer(chapter)[2]
-    chapter.click("#here .jp-MarkdownOutput", times=2)
-    chapter.until(f"{NOTEBOOK}.mode === 'edit'")
+    chapter.double_click("#here .jp-MarkdownOutput")
+    chapter.until(WRITES)
     chapter.type(WRITTEN)
     chapter.press("Shift", "Enter")
     chapter.until("document.getElementById('here').classList.contains('jp-mod-rendered')")
@@ -79,12 +82,31 @@ def test_letters_change_delete_and_add_no_cell_where_an_answer_is_selected(chapt
 
 def test_a_letter_is_written_where_a_text_is_open_but_not_written_in(chapter: Browser) -> None:
     """Put a cell into the state in which JupyterLab leaves it after Escape, or after a double-click without the extension."""
-    chapter.click("#here .jp-MarkdownOutput", times=2)
-    chapter.until(f"{NOTEBOOK}.mode === 'edit'")
+    chapter.double_click("#here .jp-MarkdownOutput")
+    chapter.until(WRITES)
     chapter.press("Escape")
     chapter.until(f"{NOTEBOOK}.mode === 'command'")
     chapter.type("xylo")
     assert "xylo" in answer(chapter)[2]
+    assert answer(chapter)[1] == "markdown"
+
+
+def test_a_double_click_opens_the_text_that_was_under_its_first_press_when_the_page_moves(chapter: Browser) -> None:
+    before = cells(chapter)
+    chapter.double_click("#here .jp-MarkdownOutput", between=MOVES)
+    chapter.until(WRITES)
+    chapter.type("xylo")
+    assert "xylo" in answer(chapter)[2]
+    assert [cell for cell in cells(chapter) if cell[0] != ANSWER] == [cell for cell in before if cell[0] != ANSWER]
+
+
+def test_a_letter_is_written_where_the_open_text_has_lost_the_focus(chapter: Browser) -> None:
+    chapter.double_click("#here .jp-MarkdownOutput")
+    chapter.until(WRITES)
+    chapter.value("document.activeElement.blur()")
+    assert chapter.value("document.activeElement === document.body")
+    chapter.type("mystery")
+    assert "mystery" in answer(chapter)[2]
     assert answer(chapter)[1] == "markdown"
 
 

@@ -43,11 +43,39 @@
     editor.focus();
   }
 
+  // JupyterLab draws cells and formulas while somebody reads, and what is below them moves, also between the two presses of a double-click:
+  // it means the text that was under the first.
+  const DOUBLE_CLICK_MS = 500;
+  const DOUBLE_CLICK_PIXELS = 5;
+  let first = null; // the press before, on a text
+  let moved = false; // the text of the first press was no longer under the second
+  function onPress(app, event) {
+    const { target, timeStamp, clientX, clientY, button } = event;
+    const again =
+      first !== null &&
+      timeStamp - first.timeStamp < DOUBLE_CLICK_MS &&
+      Math.hypot(clientX - first.clientX, clientY - first.clientY) < DOUBLE_CLICK_PIXELS;
+    const node = again ? first.node : target.closest?.(".jp-MarkdownCell.jp-mod-rendered");
+    first = !again && node && button === 0 ? { node, timeStamp, clientX, clientY } : null;
+    moved = again && !node.contains(target);
+    const notebook = moved && chapterOf(app, node)?.content;
+    const index = notebook ? notebook.widgets.findIndex((cell) => cell.node === node) : -1;
+    moved = index >= 0;
+    if (!moved) return;
+    notebook.activeCellIndex = index;
+    edit(notebook);
+  }
+  function stopWhereMoved(event) {
+    if (!moved) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  }
+
   let rendered = null;
   function beforeDoubleClick({ target }) {
     rendered = target.closest?.(".jp-MarkdownCell.jp-mod-rendered") ?? null;
   }
-  function afterDoubleClick(app, event) {
+  function afterDoubleClick(app) {
     const notebook = rendered && chapterOf(app, rendered)?.content;
     if (notebook?.activeCell?.node === rendered && notebook.activeCell.rendered === false) edit(notebook);
   }
@@ -55,14 +83,21 @@
   // Commands that change or delete cells, or end the kernel; and those that insert cells, where somebody means to write.
   const CHANGES = /^(notebook:(change|cut|delete|paste|merge|undo-cell|redo-cell|move-cell)|kernelmenu:(restart|interrupt))/;
   const INSERTS = /^notebook:insert/;
+  // Where a cell that was drawn anew took the focus with it, the page's body has it.
+  function notebookOfKey(app, target) {
+    if (target !== document.body) return chapterOf(app, target)?.content ?? null;
+    if (document.querySelector(".jp-Dialog")) return null;
+    const open = panels(app).filter(({ content }) => content.isVisible && isChapter(content) && content.activeCell?.rendered === false);
+    return open.length === 1 ? open[0].content : null;
+  }
   function onLetter(app, event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.key.length !== 1) return;
     if (event.target.matches?.(":read-write")) return;
-    const notebook = chapterOf(app, event.target)?.content;
-    const cell = notebook?.mode === "command" ? notebook.activeCell : null;
-    if (!cell || !cell.node.contains(event.target) && !notebook.node.contains(document.activeElement)) return;
+    const notebook = notebookOfKey(app, event.target);
+    const cell = notebook?.activeCell;
+    if (!cell) return;
     const markdown = cell.model.type === "markdown";
-    if (markdown && !cell.rendered && cell.editor && event.key !== " ") {
+    if (cell.editor && event.key !== " " && (notebook.mode === "edit" || (markdown && !cell.rendered))) {
       // Its source is open, so the letter is meant for it.
       notebook.mode = "edit";
       cell.editor.focus();
@@ -233,8 +268,10 @@
     const sheet = document.createElement("style");
     sheet.textContent = style;
     document.head.append(sheet);
+    addEventListener("pointerdown", (event) => onPress(app, event), true);
+    for (const type of ["pointerdown", "mousedown", "mouseup", "click", "dblclick"]) addEventListener(type, stopWhereMoved, true);
     addEventListener("dblclick", beforeDoubleClick, true);
-    document.addEventListener("dblclick", (event) => afterDoubleClick(app, event));
+    document.addEventListener("dblclick", () => afterDoubleClick(app));
     addEventListener("keydown", leaveToWidget, true);
     addEventListener("keydown", (event) => onLetter(app, event), true);
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth(app)), true);
