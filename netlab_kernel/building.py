@@ -47,7 +47,7 @@ OBJECT = re.compile(r"  (?:CC|AS) +\S")
 
 @dataclass(frozen=True)
 class Kernels:
-    """What a build gives: the kernels for this machine."""
+    """The kernels that a build gives for this machine."""
 
     pocket: Kernel | None
     """None on a processor that has no User-Mode Linux."""
@@ -132,7 +132,7 @@ def _made(
     ready: Callable[[], T | None],
     make: Callable[[Meter, Path, Path], T],
 ) -> T:
-    """What is ready, also where another build has just made it; else what `make` makes."""
+    """Return the kernel that is ready, also if another build has just made it, or else the one that `make` makes."""
     if found := ready():
         return found
     prerequisites.check_programs(compiler)

@@ -1,4 +1,4 @@
-"""What netlab changes in the kernel's source: few, small edits, each of which must find its place."""
+"""The edits of the kernel's source: few and small, and each must find its place."""
 
 import difflib
 import hashlib
@@ -328,7 +328,7 @@ def _faster_programs() -> list[Edit]:
 
 
 def wasm_edits() -> list[Edit]:
-    """What is changed besides where the library kernel is compiled for WebAssembly."""
+    """The further edits for the library kernel as WebAssembly."""
     return [
         Edit(
             "scripts/mod/Makefile",

@@ -16,7 +16,7 @@ _BOUND = re.compile(r"\b(?P<kind>from|before)\s+(?P<version>\d+\.\d+)\b")
 
 @dataclass(frozen=True)
 class Option:
-    """One line of the fragment: `name=value`, in force from `since` (included) to `before` (excluded)."""
+    """A line of the fragment: `name=value`, in force from `since` (included) to `before` (excluded)."""
 
     name: str
     value: str
@@ -24,7 +24,7 @@ class Option:
     before: Version | None = None
 
     def in_force(self, version: Version) -> bool:
-        """Whether the line holds for a kernel of this version.
+        """Return whether the line holds for a kernel of this version.
 
         >>> Option("CONFIG_FD_CHAN", "y", before=(7, 3)).in_force((7, 3, 4))
         False

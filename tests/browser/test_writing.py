@@ -16,7 +16,7 @@ WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
 WRITES = f"{NOTEBOOK}.mode === 'edit' && {NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)}"
 MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.getElementById('here').style)"
-"""What is below a figure moves when the figure is drawn."""
+"""The text below a figure moves when the figure is drawn."""
 
 
 @pytest.fixture(params=["jupyterlab", "page"])

@@ -174,7 +174,7 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page
     names = {row["student"]: row["pseudonym"] for row in csv.DictReader(table.splitlines())}
     assert names["annika"] in page and names["benedikt"] in page and "AnnikasOwn (line 2)" in table
-    # As after an update of netlab during a contest: the page asks for values that are missing.
+    # The page of results asks for values that are missing, as after an update of netlab during a contest.
     (tmp_path / "out" / board.SCORES).unlink()
     monkeypatch.setattr(board, "_words", lambda *_held, **_how: {})
     with pytest.raises(NetlabError, match="Was netlab changed while the contest ran"):
