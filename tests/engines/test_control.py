@@ -426,7 +426,7 @@ def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
             while True:
                 pass
 
-    told = r"Endless\.on_ack ended the run at 0\.\d+ s: it had not come back after 0\.3 s of computing\. In line "
+    told = r"Endless\.on_ack ended the run at 0\.\d+ s: it did not return within 0\.3 s of computing\. In line "
     with pytest.raises(RunError, match=told):
         run(Endless)
     # In a sweep's threads there is no alarm.

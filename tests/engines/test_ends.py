@@ -202,12 +202,12 @@ def test_programs_share_a_network_with_tcp_and_with_each_other_and_live_ones_go_
             "send() takes bytes, such as b'hello', text.encode() or data[1:]; got 'hello'",
         ),
         (lambda program: program.send(str(bytes(1000))), "got str of length 4003"),
-        (lambda program: program.send(b""), "send() takes 1 to 1472 bytes, what an Ethernet frame carries; got 0"),
+        (lambda program: program.send(b""), "send() takes 1 to 1472 bytes, the payload of an Ethernet frame; got 0"),
         (lambda program: program.send(bytes(1473)), "got 1473"),
-        (lambda program: [program.send(bytes(1000)) for _ in range(2000)], "more than 1000000 bytes in one call"),
+        (lambda program: [program.send(bytes(1000)) for _ in range(2000)], "more than 1000000 bytes within one call"),
         (
             lambda program: program.set_timer(-1),
-            "set_timer() takes a later moment of network time, such as program.now_s + 0.2",
+            "set_timer() takes a later network time, such as program.now_s + 0.2",
         ),
         (lambda program: program.set_timer(math.nan), "got nan at 0 s"),
         (lambda program: program.set_timer("1"), "got '1' at 0 s"),
@@ -238,7 +238,7 @@ def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.Monk
 
     with pytest.raises(
         RunError,
-        match=r"h1-h2 Sender: Endless\.on_datagram ended the run at 0\.0\d+ s: it had not come back after 0\.3 s",
+        match=r"h1-h2 Sender: Endless\.on_datagram ended the run at 0\.0\d+ s: it did not return within 0\.3 s",
     ):
         run(Sender, Endless)
 

@@ -103,7 +103,7 @@ def test_a_terminal_that_nobody_types_in_stands_still_until_a_key_comes(
         person = Person(lab["h1"].terminal().command.split(), tmp_path)
         person.sees("h1:~#")
         person.type("ping h2\n")
-        person.sees("stands still until a key comes")
+        person.sees("is paused until you press one")
         stands_at_s = lab.now_s
         time.sleep(0.5)
         assert lab.now_s == stands_at_s, "also while a program prints"

@@ -237,7 +237,7 @@ class LeavesTheTimer(WaitSender):
         (NeverWraps, WaitReceiver, "600 pieces", "After 255 comes 0"),
         (EncodesTheNumber, WaitReceiver, "nothing lost", "Its datagram begins with the byte 48."),
         (SendsNothing, WaitReceiver, "nothing lost", "Does on_start send the first piece?"),
-        (ByTheComputersClock, WaitReceiver, "nothing lost", "set_timer() takes a later moment of network time"),
+        (ByTheComputersClock, WaitReceiver, "nothing lost", "set_timer() takes a later network time"),
         (LongTimeout, WaitReceiver, "data 3 lost", "And is it set to programs.TIMEOUT_S?"),
         (CountsByTwo, WaitReceiver, "nothing lost", "begin with the bytes 0, 2, 4, 6, 8 ..."),
     ],
