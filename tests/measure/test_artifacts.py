@@ -90,7 +90,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     assert take_artifacts(folder) is None
     (folder / "artifacts" / "data").write_bytes(b"x" * 101)
     monkeypatch.setattr("netlab_engines.base.MOST_BYTES", 100)
-    with pytest.raises(RunError, match=r"The run left files of 101 bytes; 100 is the most\. Save less\."):
+    with pytest.raises(RunError, match=r"The run's files have 101 bytes, more than the limit of 100\. Save less\."):
         take_artifacts(folder)
     (folder / "artifacts" / "data").unlink()
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
@@ -100,7 +100,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     shutil.rmtree(kept)
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
     monkeypatch.setattr("netlab_engines.base.MOST_CAPTURED_BYTES", 100)
-    with pytest.raises(RunError, match=r"The run left captures of 101 bytes; 100 is the most\. Capture fewer links"):
+    with pytest.raises(RunError, match=r"The run's captures have 101 bytes, more than the limit of 100\. Capture fewer links"):
         take_artifacts(folder)
 
 
