@@ -100,7 +100,9 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     shutil.rmtree(kept)
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
     monkeypatch.setattr("netlab_engines.base.MOST_CAPTURED_BYTES", 100)
-    with pytest.raises(RunError, match=r"The run's captures have 101 bytes, more than the limit of 100\. Capture fewer links"):
+    with pytest.raises(
+        RunError, match=r"The run's captures have 101 bytes, more than the limit of 100\. Capture fewer links"
+    ):
         take_artifacts(folder)
 
 
