@@ -1,4 +1,4 @@
-"""Make the site: the chapters as students see them, glossary, replication report, API; for instructors the solved pages too.
+"""Make the site: the chapters as students see them, the documentation, replication report, API; for instructors the solved pages too.
 
 `python tools/site.py` builds both sites into build/site; names of chapters as arguments build with those only.
 """
@@ -40,6 +40,8 @@ MENDED = (
     ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
     ('<div class="table-wrapper ', '<div tabindex="0" class="table-wrapper '),
 )
+MENU = ("tutorial", "how-to", "reference", "explanation", "contributing")
+EVIDENCE = "evidence"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 ASK_AXE = """
 window.addEventListener("load", () => axe.run().then(found => {
@@ -118,10 +120,8 @@ def _put_together(
 ) -> None:
     shutil.copytree(ROOT / "docs" / "site", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (source / "readme.md").write_text(_without_links(readme), encoding="utf-8")
-    shutil.copytree(ROOT / "docs" / "pictures", source / "docs" / "pictures")
-    shutil.copy(ROOT / "docs" / "reference" / "glossary.md", source)
+    shutil.copytree(ROOT / "docs" / "pictures", source / "pictures")
+    _copy_pages(source, [chapter.source.stem for chapter in executed])
     for folder, notebooks in (
         ("chapters", {chapter.source.stem: notebook for chapter, notebook in executed.items()}),
         ("solutions", {c.source.stem: nbformat.read(c.solution, 4) for c in executed} if for_instructors else {}),  # type: ignore[no-untyped-call]
@@ -132,26 +132,43 @@ def _put_together(
                 notebook = copy.deepcopy(notebook)  # noqa: PLW2901 - the instructors' page has no link
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(LINK.format(name=name)))  # type: ignore[no-untyped-call]
             nbformat.write(_for_a_page(notebook), source / folder / f"{name}.ipynb")  # type: ignore[no-untyped-call]
-    grading = ROOT / "docs" / "how-to" / "grade.md"
     words = {
         "CHAPTERS": _table_of_chapters(list(executed)),
         "SOLUTIONS": _tree("Solved chapters", "solutions/*") if for_instructors else "",
-        "GRADING": re.sub(r"\A# .*\n", "", _without_links(grading.read_text(encoding="utf-8")))
-        if grading.exists()
-        else "See the README.",
         "API": _api(),
     }
-    for path in source.glob("*.md"):
+    for path in (source / "index.md", source / "reference" / "api.md"):
         text = path.read_text(encoding="utf-8")
         for word, instead in words.items():
             text = text.replace("{{" + word + "}}", instead)
         path.write_text(text, encoding="utf-8")
     found = sorted(report.glob("*.md")) if report else []
     text = _without_links(found[0].read_text(encoding="utf-8")) if found else NO_REPORT
-    (source / "report.md").write_text(text, encoding="utf-8")
-    (source / "readme.md").rename(source / "readme.inc")
-    install = source / "install.md"
-    install.write_text(install.read_text(encoding="utf-8").replace("readme.md", "readme.inc"), encoding="utf-8")
+    (source / "reference" / "report.md").write_text(text, encoding="utf-8")
+
+
+def _copy_pages(source: Path, chapters_here: list[str]) -> None:
+    """Copy the documentation. Evidence is linked from pages and is in no menu."""
+    for folder in (*MENU, EVIDENCE):
+        for page in sorted((ROOT / "docs" / folder).glob("*.md")):
+            text = _site_links(page, chapters_here)
+            (source / folder).mkdir(exist_ok=True)
+            orphan = "---\norphan: true\n---\n\n" if folder == EVIDENCE else ""
+            (source / folder / page.name).write_text(orphan + text, encoding="utf-8")
+
+
+def _site_links(page: Path, chapters_here: list[str]) -> str:
+    """Return a page's text. Links to notebooks lead to chapters of the site; of links to other files of the clone, the words stay."""
+
+    def site_link(link: re.Match[str]) -> str:
+        target = (page.parent / link[2]).resolve()
+        if target.is_relative_to(ROOT / "docs"):
+            return link[0]
+        if target.parent == ROOT / "notebooks" and target.stem in chapters_here:
+            return f"[{link[1]}](../chapters/{target.name})"
+        return link[1]
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)", site_link, page.read_text(encoding="utf-8"))
 
 
 def _for_a_page(notebook: NotebookNode) -> NotebookNode:
@@ -214,10 +231,11 @@ def _sphinx(source: Path, target: Path, audience: str) -> int:
 
 
 def _to_ask_about(site: Path, *, for_instructors: bool) -> list[Path]:
-    """The pages that this build has and the other has not, or for students' all that people read."""
+    """Return the pages that this build has and the other has not; for students' all chapters, and the largest page of each folder."""
     if for_instructors:
         return sorted((site / "solutions").glob("*.html"))
-    return sorted([*site.glob("*.html"), *(site / "chapters").glob("*.html")])
+    largest = [max((site / folder).glob("*.html"), key=lambda page: page.stat().st_size) for folder in MENU]
+    return sorted([*site.glob("*.html"), *(site / "chapters").glob("*.html"), *largest])
 
 
 def _barriers(pages: list[Path]) -> list[str]:
