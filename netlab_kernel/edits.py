@@ -61,7 +61,8 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
-            "extern void netlab_count_call(void);\nextern void netlab_charge_exec(void);\n"
+            "extern void netlab_count_call(void);\n"
+            "extern void netlab_charge_call(long call, unsigned long first_argument, long result);\n"
             "extern bool netlab_waits_by_failing(void);\nextern void netlab_look_at_call(struct uml_pt_regs *regs);\n\n"
             "void handle_syscall(struct uml_pt_regs *r)\n{\n",
             "a system call can be counted and looked at",
@@ -81,9 +82,9 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^out:\n\tsyscall_trace_leave\(regs\);\n",
-            "out:\n\tsyscall_trace_leave(regs);\n\tif ((UPT_SYSCALL_NR(r) == __NR_execve || UPT_SYSCALL_NR(r) == __NR_execveat) &&\n"
-            "\t    PT_REGS_SYSCALL_RET(regs) == 0)\n\t\tnetlab_charge_exec();\n",
-            "starting a program takes time",
+            "out:\n\tsyscall_trace_leave(regs);\n"
+            "\tnetlab_charge_call(UPT_SYSCALL_NR(r), UPT_SYSCALL_ARG1(r), PT_REGS_SYSCALL_RET(regs));\n",
+            "starting a program takes time, and so does sending",
         ),
         *_faster_programs(),
         Edit(

@@ -172,3 +172,30 @@ def printed(folder: Path, script: str) -> str:
     parts: list[str] = []
     run_script([str(folder / "script.py")], write=parts.append, directory=folder)
     return "".join(parts)
+
+
+def test_iperf3_holds_its_rate_from_the_first_moment(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(
+        textwrap.dedent("""
+        import json
+        from mininet.net import Mininet
+        net = Mininet()
+        h1, h2 = net.addHost("h1"), net.addHost("h2")
+        net.addLink(h1, h2)
+        net.start()
+        h2.cmd("iperf3 -s -D")
+        for options in ("-u", "-u -R", ""):
+            done = json.loads(h1.cmd("iperf3 -J -c 10.0.0.2 -b 5m -t 1 -i 0.25", options))
+            end = done["end"]["sum"] if "-u" in options else done["end"]["sum_received"]
+            first = done["intervals"][0]["sum"]["bits_per_second"]
+            print(options or "tcp", round(end["bits_per_second"]), round(first), end.get("lost_packets"))
+        """)
+    )
+    printed: list[str] = []
+    run_script(["case.py"], write=printed.append, directory=tmp_path)
+    rows = [line.split() for line in "".join(printed).splitlines() if line.startswith(("-u", "tcp"))]
+    assert len(rows) == 3, printed
+    for *_, rate, first, lost in rows:
+        assert 4.7e6 < int(rate) < 5.3e6
+        assert int(first) < 5.5e6 or lost == "None", "TCP's first block is 128 kB"
+        assert lost in ("0", "None")
