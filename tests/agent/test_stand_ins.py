@@ -29,6 +29,8 @@ def value_of(setting: str) -> str:
         (["-uroot", "--", "echo", "-u"], "-u\n"),
         (["WHO=me", "sh", "-c", "echo $WHO"], "me\n"),
         (["-s", "echo", "x"], "x\n"),
+        (["-k"], ""),
+        (["-k", "echo", "x"], "x\n"),
     ],
 )
 def test_sudo_runs_the_command_and_prints_nothing_else(words: list[str], printed: str) -> None:

@@ -4,7 +4,8 @@ fail() { echo "sudo: $1" >&2; exit 1; }
 user=root shell= background=
 while [ $# -gt 0 ]; do
     case $1 in
-        -E|--preserve-env|--preserve-env=*|-H|--set-home|-n|--non-interactive|-S|--stdin|-A|--askpass|-P|--preserve-groups|-k) ;;
+        -E|--preserve-env|--preserve-env=*|-H|--set-home|-n|--non-interactive|-S|--stdin|-A|--askpass|-P|--preserve-groups) ;;
+        -k|--reset-timestamp) [ $# -gt 1 ] || exit 0 ;;
         -u|--user) user=$2; shift ;;
         --user=*) user=${1#--user=} ;;
         -u?*) user=${1#-u} ;;
