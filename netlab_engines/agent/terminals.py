@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 from collections.abc import Callable
 
@@ -151,8 +152,18 @@ def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, 
         return process.wait()
     finally:
         gate.foreground(0)
-        for end in (reading, kept, ended):
+        for end in (kept, ended):
             os.close(end)
+        # A background program that writes to a closed pipe would be killed.
+        threading.Thread(target=_discard, args=(reading,), daemon=True).start()
+
+
+def _discard(reading: int) -> None:
+    """Read a pipe until no program has it open."""
+    os.set_blocking(reading, True)
+    while os.read(reading, READ_BYTES):
+        pass
+    os.close(reading)
 
 
 def _relay(gate: Gate, reading: int, ended: int) -> None:

@@ -128,6 +128,12 @@ def test_a_command_behind_an_ampersand_does_not_hold_the_lab(shared: Lab) -> Non
     assert shared.now_s - before_s < 1
 
 
+def test_a_program_behind_an_ampersand_may_print_after_the_command_has_ended(shared: Lab) -> None:
+    shared["h1"].run("(sleep 0.5; echo late; echo late >&2; echo written > late.txt) &")
+    shared.advance(shared.now_s + 1)
+    assert shared["h1"].run("cat late.txt") == "written\n"
+
+
 def test_flows_have_figures_so_far_and_at_their_end(shared: Lab) -> None:
     flow = shared.start(nl.Tcp("h1", "h2"))
     shared.advance(10)
