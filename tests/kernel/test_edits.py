@@ -41,7 +41,9 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     calls = (tree / "arch/um/kernel/skas/syscall.c").read_text()
     assert "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n\t\t\tschedule();\n" in calls
     assert "PT_REGS_SYSCALL_RET(regs));\n}" in calls
-    assert clock.index("void netlab_charge_call(long call") < clock.index("void time_travel_ndelay(unsigned long nsec)\n{")
+    assert clock.index("void netlab_charge_call(long call") < clock.index(
+        "void time_travel_ndelay(unsigned long nsec)\n{"
+    )
     stub = (tree / "arch/um/kernel/skas/stub.c").read_text()
     assert "do {" not in stub and stub.endswith("num_fds = 0;\n\t\tres = syscall_handler(fd_map);\n")
     assert (tree / "arch/um/kernel/skas/mmu.c").read_text().count("netlab_take_stub(") == 2
