@@ -349,19 +349,15 @@ def red(
     packet_bytes : int
         The mean length of a packet in bytes.
     """
-    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
-    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
-    probability_log = red_probability_log(low_bytes, high_bytes, probability)
-    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, weight_log, probability_log, cell_log, 0)
+    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
+    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, *logs, 0)
     # A value and a mask of its valid bits: ecn, harddrop, adaptive, nodrop.
     flags = struct.pack("=II", int(ecn), 0xF)
-    # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses the one of `parms`.
-    share = int(probability * 2**32) & U32
     return Qdisc(
         "red",
         f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
         f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
-        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
+        attribute(TCA_OPTIONS, attribute(1, parms), table, share, attribute(4, flags)),
     )
 
 
@@ -381,17 +377,30 @@ def choke(
     The parameters are those of `red`, with the limit and the thresholds in packets.
     """
     low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
-    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
-    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
-    probability_log = red_probability_log(low_bytes, high_bytes, probability)
-    parms = _RED.pack(limit_packets, low_packets, high_packets, weight_log, probability_log, cell_log, int(ecn))
-    share = int(probability * 2**32) & U32
+    logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
+    parms = _RED.pack(limit_packets, low_packets, high_packets, *logs, int(ecn))
     return Qdisc(
         "choke",
         f"choke limit {limit_packets} min {low_packets} max {high_packets} avpkt {packet_bytes}b burst {burst_packets} "
         f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
-        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share)),
+        attribute(TCA_OPTIONS, attribute(1, parms), table, share),
     )
+
+
+def _red_average(
+    low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
+) -> tuple[tuple[int, int, int], bytes, bytes]:
+    """Return the parameters of the average of RED and CHOKe.
+
+    They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of the
+    average's decay while the queue is empty and with the probability.
+    """
+    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
+    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
+    probability_log = red_probability_log(low_bytes, high_bytes, probability)
+    # A probability of 1 becomes 0 here, as in iproute2: the kernel then uses its log.
+    share = int(probability * 2**32) & U32
+    return (weight_log, probability_log, cell_log), attribute(2, table), u32(3, share)
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
