@@ -121,28 +121,24 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
     (50, 3, 32)
     """
     burst = max(1, round((2 * low_packets + high_packets) / 3))
-    least = round(low_packets * FRAME_BYTES / RED_PACKET_BYTES) + 1
-    # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
-    log = 31 - round(high_packets * FRAME_BYTES).bit_length()
-    log = min(log, qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
-    while (
-        burst > least
-        and burst + 1 - low_packets * FRAME_BYTES / RED_PACKET_BYTES > (1 - (1 - 2**-log) ** burst) * 2**log
-    ):
-        burst = max(least, burst * 9 // 10)
-    return max(burst, least)
+    return _nearest_burst(burst, low_packets * FRAME_BYTES, round(high_packets * FRAME_BYTES), bandwidth_bps)
 
 
 def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
     """Return CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or the nearest whose average fits into 32 bits."""
     burst = max(1, (2 * low_packets + high_packets) // 3)
-    log = min(
-        31 - (high_packets * RED_PACKET_BYTES).bit_length(),
-        qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps),
-    )
-    while burst > low_packets + 1 and burst + 1 - low_packets > (1 - (1 - 2**-log) ** burst) * 2**log:
-        burst = max(low_packets + 1, burst * 9 // 10)
-    return max(burst, low_packets + 1)
+    return _nearest_burst(burst, low_packets * RED_PACKET_BYTES, high_packets * RED_PACKET_BYTES, bandwidth_bps)
+
+
+def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps: int) -> int:
+    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which there is a weight of the average."""
+    low_packets = low_bytes / RED_PACKET_BYTES
+    least = round(low_packets) + 1
+    # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
+    log = min(31 - high_bytes.bit_length(), qdiscs.red_max_weight_log(RED_PACKET_BYTES, bandwidth_bps))
+    while burst > least and burst + 1 - low_packets > (1 - (1 - 2**-log) ** burst) * 2**log:
+        burst = max(least, burst * 9 // 10)
+    return max(burst, least)
 
 
 def _codel(spec: QueueSpec) -> Qdisc:
