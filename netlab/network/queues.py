@@ -27,6 +27,7 @@ MAX_CHOKE_PACKETS = 131_072
 """The size of CHOKe's table of waiting packets (CHOKE_MAX_QUEUE)."""
 MAX_DRR_CLASSES = 256
 MAX_ETS_BANDS = 16
+"""TCQ_ETS_MAX_BANDS."""
 MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES = 64, 10_000_000
 CLASSIFIERS = ("port", "flow")
 """The ways to sort packets into classes."""

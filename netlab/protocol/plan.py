@@ -9,6 +9,9 @@ from typing import Any, Literal, TypedDict
 Clock = Literal["virtual", "real"]
 """The clock of a run."""
 
+FIRST_PORT = 5001
+"""The destination port of the first connection of the traffic; each further connection has the next port."""
+
 # The plan ---------------------------------------------------------------------------------------------------
 
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
+from netlab.protocol.plan import FIRST_PORT, AgentPlan, Item, QueueSample, Shape, StreamSample
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
 from netlab_engines.agent.changer import Changer
 from netlab_engines.agent.failures import Failures
-from netlab_engines.agent.flows import FIRST_PORT, Flow, make_flows
+from netlab_engines.agent.flows import Flow, make_flows
 from netlab_engines.agent.flows.base import sleep_until
 from netlab_engines.agent.gate import Gate, serve
 from netlab_engines.agent.medium import Medium

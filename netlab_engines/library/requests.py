@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
-from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
+from netlab.protocol.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
 from netlab.traffic.own_calls import Answering
 from netlab.traffic.program import ProgramItem
@@ -31,7 +31,6 @@ OWN_CONTROL = b"own"
 NONE = 2**64 - 1
 LARGEST_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
-FIRST_PORT = 5001
 MARKS_IN_TINS = 0xFFFFFFFF
 """The value for CAKE, which counts marks per tin; other disciplines count them in one word of their statistics."""
 

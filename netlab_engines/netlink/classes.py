@@ -9,14 +9,12 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netlab.protocol.plan import FIRST_PORT
 from netlab_engines.netlink import wire
 from netlab_engines.netlink.qdiscs import QUEUE_HANDLE, Classes, Index, Option, Qdisc, fifo, of_options
 from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u8, u32
 
-"""TCQ_ETS_MAX_BANDS."""
-FIRST_PORT = 5001
-"""The destination port of netlab's first flow; each further connection has the next one."""
-ROOM_HANDLE = 0x10
+FIRST_QUEUE_HANDLE = 0x10
 """The queue of class 2:1 is 11:, that of 2:2 is 12:, and so on."""
 ICMP = 1
 ETH_P_IP = 0x0800
@@ -64,7 +62,7 @@ class Part:
 
 def parts(interface: str, classes: Classes) -> list[Part]:
     """Return the classes of the queue 2: on an interface, then their queues and the filters."""
-    return [*_classes(interface, classes), *_rooms(interface, classes), *_filters(interface, classes)]
+    return [*_classes(interface, classes), *_queues(interface, classes), *_filters(interface, classes)]
 
 
 def _classes(interface: str, classes: Classes) -> Iterator[Part]:
@@ -74,10 +72,10 @@ def _classes(interface: str, classes: Classes) -> Iterator[Part]:
         yield Part(interface, words, wire.RTM_NEWTCLASS, (QUEUE_HANDLE | number, QUEUE_HANDLE, 0), body)
 
 
-def _rooms(interface: str, classes: Classes) -> Iterator[Part]:
+def _queues(interface: str, classes: Classes) -> Iterator[Part]:
     queue = fifo(classes.room_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
-        handle = ROOM_HANDLE + number
+        handle = FIRST_QUEUE_HANDLE + number
         words = f"parent 2:{number:x} handle {handle:x}: {queue.words}"
         place = (handle << 16, QUEUE_HANDLE | number, 0)
         yield Part(interface, words, wire.RTM_NEWQDISC, place, text(wire.TCA_KIND, queue.kind) + queue.options)

@@ -7,7 +7,7 @@ threads of one process is cheap; a switch between processes is not.
 from typing import Any
 
 from netlab.base.errors import RunError, ThroughputError, one_of
-from netlab.protocol.plan import AgentPlan
+from netlab.protocol.plan import FIRST_PORT, AgentPlan
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.flows.base import Flow, FlowContext
 from netlab_engines.agent.flows.command import CommandFlow
@@ -17,7 +17,6 @@ from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.agent.network import Network
 
 RUNNERS: dict[str, type[Flow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
-FIRST_PORT = 5001
 
 __all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
 
