@@ -27,16 +27,17 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
-
-import firefox  # noqa: E402 (beside this file)
+sys.path.insert(0, str(ROOT))
 
 from netlab_course.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
 from tests import outputs  # noqa: E402
+from tests.browser import bidi  # noqa: E402
 
 OpenPage = Callable[[str], AbstractContextManager[Callable[[str], Any]]]
 """Opens an address; what comes of it calls a function of JavaScript in the page."""
 PATIENCE_MS = 300_000
+PAGE_S = 3600.0
+"""The longest time in which a page may run all of its cells, in s."""
 SHOWN = """async () => {
   while (!document.querySelector('.jp-Notebook .jp-Cell')) await new Promise(again => setTimeout(again, 50));
 }"""
@@ -150,6 +151,14 @@ def chromium() -> Iterator[OpenPage]:
         browser.close()
 
 
+@contextmanager
+def firefox(url: str) -> Iterator[Callable[[str], Any]]:
+    """Open an address in Firefox, with a profile of its own."""
+    with bidi.opened("firefox", PAGE_S) as browser:
+        browser.go(url)
+        yield lambda function: browser.value(f"({function})()")
+
+
 def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float], dict[str, Any]]:
     """Run a chapter; returns times in s by cell, those until it was on the screen ("screen") and ran (""), and the notebook."""
     began_s = time.monotonic()
@@ -251,7 +260,7 @@ def main() -> int:
         return 0
     columns = ("screen s", "kernel s", "first s", "all s", "MB", "cells", "failed", "not here", "differ")
     print(f"{'page':<22}" + "".join(f"{column:>9}" for column in columns))
-    browser = nullcontext(firefox.opened) if given.firefox else chromium()
+    browser = nullcontext(firefox) if given.firefox else chromium()
     with served(given.page.resolve(), solutions) as address, browser as open_page:
         for name in names:
             before = Pages.sent

@@ -162,23 +162,26 @@ class ProtocolError(Exception):
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Browser]:
-    """Start "chromium" or "firefox" without a window on the screen, in a profile of its own; end it afterwards."""
+def opened(name: str, patience_s: float = PATIENCE_S) -> Iterator[Browser]:
+    """Start "chromium" or "firefox" without a window on the screen, in a profile of its own; end it afterwards.
+
+    An answer of the browser may take `patience_s` of wall-clock time.
+    """
     with tempfile.TemporaryDirectory(prefix="netlab-browser-", ignore_cleanup_errors=True) as folder:
         start = {"chromium": _chromium, "firefox": _firefox}[name]
-        with start(Path(folder)) as socket:
+        with start(Path(folder), patience_s) as socket:
             yield Browser(socket)
 
 
 @contextmanager
-def _firefox(profile: Path) -> Iterator[websocket.WebSocket]:
+def _firefox(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]:
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in FIREFOX_PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     command = [str(FIREFOX), "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         try:
             place = _first(process, process.stderr, r"ws://\S+")
-            socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=PATIENCE_S)
+            socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=patience_s)
             socket.send(json.dumps({"id": 0, "method": "session.new", "params": {"capabilities": {}}}))
             assert json.loads(socket.recv())["type"] == "success"
             yield socket
@@ -189,7 +192,7 @@ def _firefox(profile: Path) -> Iterator[websocket.WebSocket]:
 
 
 @contextmanager
-def _chromium(profile: Path) -> Iterator[websocket.WebSocket]:
+def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]:
     options = [
         "--headless=new",
         "--no-sandbox",
@@ -208,7 +211,7 @@ def _chromium(profile: Path) -> Iterator[websocket.WebSocket]:
             made = _asked(port, "POST", "/session", wanted)
             try:
                 address = made["capabilities"]["webSocketUrl"]
-                yield websocket.create_connection(address, suppress_origin=True, timeout=PATIENCE_S)
+                yield websocket.create_connection(address, suppress_origin=True, timeout=patience_s)
             finally:
                 _asked(port, "DELETE", f"/session/{made['sessionId']}")  # ends Chromium
         finally:
