@@ -21,7 +21,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _C = TypeVar("_C", bound=type)
 
-_QUANTITY = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%][A-Za-zµ%/]*)?\s*")
+# Spaces before a unit belong to it: with two places for the same spaces, a long text would take time by the square of its length.
+_QUANTITY = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)(?:\s*([A-Za-zµ%][A-Za-zµ%/]*))?\s*")
 _FACTORS: Mapping[str, Mapping[str, float]] = {
     "mbps": {
         **dict.fromkeys(("bit", "bit/s", "bps", "b/s"), 1e-6),

@@ -137,6 +137,8 @@ def test_a_number_out_of_range_has_no_remedy_by_its_type() -> None:
     assert got("rate_mbps", -1) == "got -1"
     assert got("rate_mbps", "fast") == "got 'fast'"
     assert got("rate_mbps", None) == "got None"
+    # A text of another person may be long: the pattern looks at each space once.
+    assert got("rate_mbps", "5" + " " * 200_000 + "!").startswith("got '5 ")
     assert got("rate_mbps", "1e999") == "got '1e999'; write the number alone, without quotes and without a unit"
 
 

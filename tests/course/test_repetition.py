@@ -202,6 +202,12 @@ def test_the_title_of_an_axis_has_the_values_quantity_and_unit(title: str, unit:
     assert axis_title_problem(title, unit) == problem
 
 
+def test_no_title_of_a_students_figure_takes_the_grader_long() -> None:
+    """Each of these took from minutes to hours when a pattern had several places for the same spaces."""
+    for title in ("mbit" + " " * 2000 + "s" + " " * 1990 + "x", "<" * 4000, "mbit$" + "$" * 3900 + "s"):
+        assert axis_title_problem(title, "Mbit/s") == "its unit is missing"
+
+
 def test_another_scenario_is_told_by_what_differs() -> None:
     check = tcp_beside_udp.begin().check.repeated
     asked = check.scenario()
