@@ -73,13 +73,13 @@ def read(path: Path, what: str) -> Sheet:
         raise SheetError(
             f"The {what} {path} cannot be read as {encoding}: {error.reason}. Save it as CSV in UTF-8."
         ) from None
-    text = text.lstrip("\ufeff\r\n")
+    table = text.lstrip("\ufeff\r\n")
     delimiter = ""
-    if named := re.match(r"sep=(.)\r?\n", text, re.IGNORECASE):
+    if named := re.match(r"sep=([^\r\n\"])\r?\n", table, re.IGNORECASE):
         # Excel's own first line, which names the delimiter.
-        delimiter, text = named[1], text[named.end() :]
-    lines_before = 1 if named else 0
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or delimiter_of(text))
+        delimiter, table = named[1], table[named.end() :]
+    lines_before = text.removesuffix(table).count("\n")
+    rows = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter or delimiter_of(table))
     try:
         titles = [cell.strip() for cell in next(rows, [])]
         found = [
@@ -127,5 +127,4 @@ def _known_headings(data: bytes, code_page: str) -> int:
     except UnicodeDecodeError:
         return -1
     titles = next(csv.reader([line.strip("\r\n")], delimiter=delimiter_of(line)), [])
-    known = headings.languages().get(headings.language_of(titles), {})
-    return sum(headings.plain(title) in known for title in titles)
+    return sum(map(len, headings.fields_of(titles).values()))

@@ -55,6 +55,8 @@ def test_a_line_that_names_the_delimiter_cells_of_several_lines_and_short_rows_a
         (4, {"student": "anna", "words": "one\r\ntwo; three", "points": "2"}),
         (6, {"student": "ben", "words": "", "points": ""}),
     ]
+    path.write_bytes(b"\r\n\r\nstudent\r\nanna\r\n")
+    assert sheets.read(path, "list").rows == [(4, {"student": "anna"})]
 
 
 @pytest.mark.parametrize(
