@@ -33,10 +33,7 @@ def main(options: argparse.Namespace) -> int:
     from netlab_classroom.grading import assign, master, roster
 
     chapter = master.find(options.chapter, options.root)
-    notes: list[str] = []
-    entries = roster.read(options.roster, notes) if options.roster else []
-    for note in notes:
-        print(note)
+    entries = roster.read(options.roster, tell=print) if options.roster else []
     try:
         written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)
     except OSError as error:

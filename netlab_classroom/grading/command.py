@@ -71,10 +71,7 @@ def main(options: argparse.Namespace) -> int:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
     sandbox.require_walls()
     chapter = master.find(options.chapter, options.root)
-    notes: list[str] = []
-    entries = roster.read(options.roster, notes) if options.roster else []
-    for note in notes:
-        print(note)
+    entries = roster.read(options.roster, tell=print) if options.roster else []
     output: Path = options.output
     os.umask(0o077)
     # Points that a reviewer wrote there must not be overwritten by a grading without --review.

@@ -7,7 +7,7 @@ import re
 import stat
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,10 +75,10 @@ class Entry:
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
-def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
+def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
     """Read a class list: a CSV file with a row of headings, one of which identifies the students.
 
-    A student without an identifier is identified by the e-mail address. Remarks are appended to `notes`.
+    A student without an identifier is identified by the e-mail address. `tell` is called with each remark.
 
     Raises RosterError when it cannot be read or has no students, or with every row that has no student or one of an earlier row.
     """
@@ -118,15 +118,10 @@ def read(path: Path, notes: list[str] | None = None) -> list[Entry]:
         )
     if not found:
         raise RosterError(f"{path} has no students.")
-    if notes is not None:
-        if by_address:
-            notes.append(
-                f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}."
-            )
-        if sheet.encoding in sheets.CODE_PAGES:
-            notes.append(
-                f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong."
-            )
+    if by_address:
+        tell(f"{path}: without {' and '.join(columns['student'])}, so named by address: {', '.join(by_address)}.")
+    if sheet.encoding in sheets.CODE_PAGES:
+        tell(f"{path} is not in UTF-8; read as {sheet.encoding}. Save it as CSV in UTF-8 if names look wrong.")
     return list(found.values())
 
 

@@ -51,10 +51,19 @@ def test_a_student_without_an_id_number_goes_by_user_name_then_by_address(tmp_pa
         "ID number,Username,First name,Email address\n7,eva,Eva,eva@x.org\n,jan,Jan,jan@x.org\n,,Ada,ada@x.org\n,,,\n"
     )
     notes: list[str] = []
-    entries = roster.read(given, notes)
+    entries = roster.read(given, notes.append)
     assert [entry.student for entry in entries] == ["7", "jan", "ada@x.org"]
     (note,) = notes
     assert "without ID number and Username, so named by address: ada@x.org" in note
+
+
+def test_a_class_list_in_a_code_page_is_told(tmp_path: Path) -> None:
+    given = tmp_path / "participants.csv"
+    given.write_text("student,name\nzoé,Zoé\n", encoding="cp1252")
+    notes: list[str] = []
+    (entry,) = roster.read(given, notes.append)
+    (note,) = notes
+    assert entry.student == "zoé" and "is not in UTF-8; read as cp1252" in note
 
 
 def test_all_lines_that_name_nobody_or_somebody_twice_are_told_at_once(tmp_path: Path) -> None:
