@@ -136,9 +136,9 @@ def _name(node: ast.AST) -> str:
     return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
 
 
-def comments(source: str, provided: Sequence[str] = ()) -> list[str]:
-    """Return the comments of a program, without short ones and those of the original notebook's cells."""
-    known = {text.casefold() for each in provided for text in _comments(each)}
+def comments(source: str, handed_out: Sequence[str]) -> list[str]:
+    """Return the comments of a program, without short ones and those of the cells that were handed out."""
+    known = {text.casefold() for each in handed_out for text in _comments(each)}
     found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
     return [
         text[:MAX_COMMENT_CHARACTERS]

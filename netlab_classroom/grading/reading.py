@@ -54,22 +54,25 @@ def compare(
     layout = submission.layout(there, cells, [each.id for each in asked])
     master = {cell.id: cell.source for cell in cells}
     taken = {each.key: submission.take(there, each, master, layout.added) for each in asked}
+    own_code = [cell.source for cell in cells if cell.kind == "code"]
     names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
     return {
         "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
         "flags": flags.of_submission(there, cells, asked, layout),
         "added": sorted(names)[:MOST_NAMES],
-        "taken": {each.key: _answer(each, taken, provided) for each in asked},
+        "taken": {each.key: _answer(each, taken, provided, own_code) for each in asked},
     }
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
     """Return a single answer in the form of `compare`."""
     each = Wanted(id, id, "x", "")
-    return _answer(each, {id: Taken(source, attempted=True)}, provided)
+    return _answer(each, {id: Taken(source, attempted=True)}, provided, [])
 
 
-def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]]) -> dict[str, Any]:
+def _answer(
+    each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]], handed_out: list[str]
+) -> dict[str, Any]:
     mine = taken[each.key]
     found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
     if mine.source is None or not mine.attempted:
@@ -87,8 +90,9 @@ def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]])
     answer = "\n\n".join([*helpers, mine.source])
     if helpers:
         given = needs.needed(before, answer)[0]
-    own_comments = flags.comments(mine.source, [each.stub, *(source for _, source, _ in provided)])
-    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source), "comments": own_comments}
+    # `provided` has solutions: their comments are in no student's notebook, and in two submissions they are worth a flag.
+    comments = flags.comments(mine.source, handed_out)
+    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source), "comments": comments}
 
 
 def control(path: str) -> dict[str, Any]:

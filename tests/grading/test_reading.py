@@ -89,6 +89,23 @@ def test_a_file_that_was_not_read_before_it_is_compared_is_read_then(reader: Hel
     assert "error" in reader.ask("compare", path=str(tmp_path / "nothing.ipynb"), **asked)
 
 
+def test_comments_of_a_solution_are_not_those_of_the_notebook_that_was_handed_out(
+    reader: Helper, tmp_path: Path
+) -> None:
+    """Two students who have the solution have the same comments, which is worth a flag."""
+    source = "# what the solution alone says\n# what the notebook itself says\nx = 3"
+    path = tmp_path / "anna.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": [{"id": "x", "cell_type": "code", "source": source}]}))
+    found = reader.ask(
+        "compare",
+        path=str(path),
+        handed_out=[["x", "code", "# what the notebook itself says\nx = ..."]],
+        provided=[["x", source, False]],
+        wanted=[["x", "x", "x", "x = ..."]],
+    )
+    assert found["taken"]["x"]["comments"] == ["what the solution alone says"]
+
+
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     deep = "y = " + "1+" * 20_000 + "1"
     assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["shape"] == []
