@@ -48,8 +48,6 @@ ATTRIBUTES = frozenset(
         "accent",
         "linethickness",
         "width",
-        "height",
-        "depth",
         "columnalign",
         "rowspacing",
         "columnspacing",
@@ -63,6 +61,7 @@ ATTRIBUTES = frozenset(
         "rspace",
     )
 )
+"""The attributes that are kept. Heights are not among them, or one student's formula could fill pages with empty space."""
 VALUE = re.compile(r"[\w.%+ -]{0,40}")
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 _PARTS = re.compile(

@@ -22,6 +22,10 @@ def test_code_formulas_and_emphasis_are_rendered_and_the_rest_is_escaped() -> No
     )
 
 
+def test_a_formula_takes_no_room_in_height() -> None:
+    assert "height" not in Prose().render(r"$\rule{1em}{9999em}$")
+
+
 def test_sums_of_money_are_no_formula() -> None:
     assert Prose().render("It costs $5, then $6, and $ 7 $.") == "It costs $5, then $6, and $ 7 $."
 
