@@ -128,7 +128,7 @@ class CellHistory:
             # IPython before version 8 does not pass the id to the event; the kernel's request has it.
             try:
                 found = self._shell.kernel.get_parent("shell")["metadata"]["cellId"]
-            except (AttributeError, KeyError, TypeError, LookupError):
+            except (AttributeError, LookupError, TypeError):
                 found = ""
         return str(found or "")
 
@@ -174,8 +174,8 @@ class CellHistory:
 
 
 def begin(topic: str) -> None:
-    """Record the cells of the notebook that runs this; do nothing outside IPython, or if they are recorded already."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    """Record the cells of the notebook that calls this function; do nothing outside IPython, or if they are recorded already."""
+    shell = _shell()
     if shell is None or getattr(shell, _SHELL_ATTRIBUTE, None) is not None:
         return
     history = CellHistory(shell, topic)
@@ -186,9 +186,12 @@ def begin(topic: str) -> None:
 
 def doubts_about(key: str) -> Doubts:
     """Return the doubts about the answer that the current cell gives to the check `key`; none outside a notebook."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    history: CellHistory | None = getattr(shell, _SHELL_ATTRIBUTE, None)
+    history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
     return Doubts() if history is None else history.doubts(key)
+
+
+def _shell() -> Any:
+    return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
 
 
 def defined_names(source: str) -> frozenset[str]:

@@ -4,7 +4,6 @@ A notebook that runs all of its cells stops at the first error. Cells that need 
 skipped with a message, and so are later cells that use names which the skipped cells would have defined.
 """
 
-import ast
 import sys
 from types import TracebackType
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from netlab import engines
 from netlab.base.errors import NetlabError, NotHereError
 from netlab_course import page_style
+from netlab_course.cell_history import defined_names
 
 SAID = "Not on this machine."
 
@@ -70,15 +70,5 @@ class Skips:
     def end(self, result: Any) -> None:
         """Mark a skipped cell as successful; IPython calls this after each cell."""
         if result is not None and self.is_ours(result.error_in_exec):
-            self.lost |= names_given(result.info.raw_cell)
+            self.lost |= defined_names(result.info.raw_cell)
             result.error_in_exec = None
-
-
-def names_given(cell: str) -> set[str]:
-    """Return the names that a cell's code binds."""
-    try:
-        tree = ast.parse(cell)
-    except SyntaxError:
-        return set()
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return bound | {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -13,7 +13,7 @@ from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
 from netlab_course import page_style
 from netlab_course.chapters import elsewhere
-from netlab_course.chapters.elsewhere import Skips, names_given
+from netlab_course.chapters.elsewhere import Skips
 from netlab_engines import host_kernel, selection
 from netlab_engines.library import LibraryEngine
 from netlab_engines.native import NativeEngine
@@ -96,11 +96,6 @@ def test_a_students_own_slip_stays_an_error() -> None:
     skips.lost = {"wireless"}
     assert skips.is_ours(NotHereError("x")) and skips.is_ours(NameError(name="wireless"))
     assert not any(skips.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
-
-
-def test_names_that_a_skipped_cell_would_have_given() -> None:
-    assert names_given("a, (b, c) = 1, (2, 3)\nfor d in e: f = g\ndef h(): pass\nx.y = 1") == set("abcdfh")
-    assert names_given("%%host h1\nping") == set()
 
 
 def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:

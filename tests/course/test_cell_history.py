@@ -167,6 +167,8 @@ def test_a_check_of_a_number_without_a_name_is_judged(notebook: Notebook) -> Non
         ("t[0] = 1\no.p = 2", set()),
         ("v = ('%s'\n     % 3)", {"v"}),
         ("%matplotlib inline\n!ls\nw = 1", {"w"}),
+        ("a, (b, c) = 1, (2, 3)\nfor d in e: f = g\ndef h(): pass\nx.y = 1", set("abcdfh")),
+        ("%%host h1\nping", set()),
     ],
 )
 def test_defined_names(source: str, names: set[str]) -> None:
