@@ -50,7 +50,7 @@ def main() -> None:
         return [(whole.wall_s - start.wall_s) * 1000 / options.rounds]
 
     found = in_turns({str(path): lambda path=path: per_round(path) for path in kernels}, options.repetitions)
-    rows = {f"{path.parent.name}": found[str(path)] for path in kernels}
+    rows = {path.parent.name: found[str(path)] for path in kernels}
     table(f"One round, {options.rounds} rounds", ("wall (ms)",), rows, ratio=kernels[0].parent.name)
 
 

@@ -183,8 +183,8 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
-    ids = {cell.get("id") for cell in new["cells"]}
     after = {cell.get("id"): _source(cell) for cell in new["cells"]}
+    ids = set(after)
     # A cell that already equals the new one comes from an earlier update that was interrupted.
     edited = {
         name: (before[name], _source(cell))

@@ -31,8 +31,9 @@ def record(topic: str, key: str) -> None:
         # Two chapters may be open at once: neither may lose the other's record, or read half a file.
         with locked(path.with_name(".passed.lock"), MAX_WAIT_S):
             known = read()
-            known.setdefault(topic, [])
-            known[topic] += [key] * (key not in known[topic])
+            if key in known.setdefault(topic, []):
+                return
+            known[topic].append(key)
             with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".passed-", delete=False) as file:
                 json.dump(known, file, indent=1)
             Path(file.name).replace(path)

@@ -285,9 +285,7 @@ def _repeated(answer: object) -> Repeated | str:
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
     """Return whether a table of `netlab.repeat` belongs to a scenario, apart from seeds and a longer duration."""
-    given, asked = table.attrs["scenario"], wanted.to_dict()
-    same = all(given.get(part) == asked.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
-    return same and bool(given["duration_s"] >= asked["duration_s"])
+    return not any(differences(table.attrs["scenario"], wanted.to_dict()))
 
 
 def _what(found: Repeated, asked: Scenario) -> str:
@@ -326,7 +324,7 @@ def _list_differences(
 ) -> Iterator[str]:
     """Yield a text for each difference between two lists of links, traffic or changes."""
     if len(given) != len(asked):
-        yield f"the number of its parts of the kind {kind}: {len(given)}, not {len(asked)}"
+        yield f"{kind}: {len(given)} entries, not {len(asked)}"
     for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
         where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
         yield from _field_differences(item, wanted, where)

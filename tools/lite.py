@@ -265,8 +265,8 @@ def pack_scripts(output: Path) -> list[str]:
 
 
 def first_chapter() -> str:
-    """The file's name of the chapter that opens where none was open."""
-    return min(path.name for path in catalogue.originals().glob("[0-9][0-9]_*.ipynb"))
+    """Return the file name of the chapter that opens where none was open."""
+    return catalogue.chapters()[0].path.name
 
 
 def add_script(output: Path, names: dict[str, str]) -> int:

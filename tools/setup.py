@@ -223,16 +223,15 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
     SetupError
         Where there is no apt, no sudo, or apt fails; names the programs and the packages.
     """
+    if not missing:
+        return
     required = [program for program in missing if program not in OPTIONAL]
     names = sorted({package_of(program) for program in missing})
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
     apt = shutil.which("apt-get")
     if not required and not (apt and os.geteuid() == 0):
-        if missing:
-            line = f"sudo {command}" if apt else _elsewhere(names)
-            say(f"Commands in hosts will lack {', '.join(missing)}. To install them:\n  {line}")
-        return
-    if not missing:
+        line = f"sudo {command}" if apt else _elsewhere(names)
+        say(f"Commands in hosts will lack {', '.join(missing)}. To install them:\n  {line}")
         return
     what = f"These are missing: {', '.join(required)}."
     if set(required) & set(prerequisites.NEEDED_PROGRAMS):

@@ -95,10 +95,9 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
 def _suggestion(name: str, columns: list[str]) -> str:
     if meant := guessed(name, columns):
         return f"; did you mean {meant!r}?"
-    others = [table for table, names in COLUMNS_OF.items() if name in names or guessed(name, names)]
-    if others:
-        there = name if name in COLUMNS_OF[others[0]] else guessed(name, COLUMNS_OF[others[0]])
-        return f"; run.{others[0]} has {there!r}"
+    for table, names in COLUMNS_OF.items():
+        if there := name if name in names else guessed(name, names):
+            return f"; run.{table} has {there!r}"
     return f"; there are: {', '.join(columns) or 'none'}"
 
 

@@ -176,11 +176,12 @@ class Scenario:
         }  # fmt: skip
         given = {name: value for name, value in rest.items() if value is not None}
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
-            beside = [
-                f"a whole scenario was given, and next to it {', '.join(given)}, which the scenario has already; make "
-                f"another scenario: dataclasses.replace(scenario, {name}=...)"
-                for name in list(given)[:1]
-            ]
+            beside: list[str] = []
+            if given:
+                beside.append(
+                    f"a whole scenario was given, and next to it {', '.join(given)}, which the scenario has already; make "
+                    f"another scenario: dataclasses.replace(scenario, {next(iter(given))}=...)"
+                )
             try:
                 scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
             except ScenarioError as error:

@@ -41,7 +41,7 @@ def languages() -> Mapping[str, Mapping[str, str]]:
 
 
 def language_of(headings: Sequence[str]) -> str:
-    """Return the language that has most of these headings; of several the first in the alphabet, "" if none has any.
+    """Return the language that has most of these headings: of several English, else the first in the alphabet; "" if none has any.
 
     >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
     ('fr', 'ca', '')

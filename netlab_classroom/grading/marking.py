@@ -84,11 +84,6 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
             if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
         )
     )
-    if mark.status == FAILED and isinstance(check, Build) and exercise.shares and exercise.judge is None:
-        # The parts were judged one by one ("1 of 1 conditions"); the student gets one message about all.
-        mark.sentences = [
-            ADDRESS.sub("", sentence) for sentence in check.judge(answer).sentences if "chapter.check." not in sentence
-        ]
     if mark.status == FAILED and len(mark.sentences) > 1:
         mark.slip = mark.sentences[1]
 
@@ -139,7 +134,7 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
         if whole.status is not Status.FAILED:
             return whole
         alone = replace(check, conditions=[condition]).judge(answer)
-        # All parts together give the messages of the check in the notebook, with their number.
+        # A part alone would say that its condition does not hold; the whole check says how many do not, as in the notebook.
         return whole if alone.status is Status.FAILED else alone
 
     return [

@@ -99,7 +99,7 @@ def _encode(value: Any, depth: int) -> Any:
 
 
 def _library(value: Any) -> str:
-    """Return the name of the library that defines a value's class, or the class from which the tables of a run inherit."""
+    """Return "pandas" or "numpy" if a value's class, or one that it inherits from as `Table` does, is defined there; else ""."""
     modules = {each.__module__.partition(".")[0] for each in type(value).__mro__}
     return next((name for name in ("pandas", "numpy") if name in modules), "")
 

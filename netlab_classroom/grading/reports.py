@@ -79,13 +79,14 @@ def titles(graded: Graded) -> dict[str, str]:
     """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same heading."""
     headings = _headings(graded)
     keys = list(graded.master.exercises())
-    shared = Counter(headings.get(key) for key in keys)
+    shared = Counter(headings.get(key, "") for key in keys)
     seen: Counter[str] = Counter()
     found = {}
     for key in keys:
         heading = headings.get(key, "")
         seen[heading] += 1
-        found[key] = key if not heading else heading if shared[heading] == 1 else f"{heading} ({seen[heading]})"
+        number = f" ({seen[heading]})" if shared[heading] > 1 else ""
+        found[key] = f"{heading}{number}" if heading else key
     return found
 
 
@@ -138,6 +139,7 @@ def moodle_csv(graded: Graded) -> str:
     Moodle stops at the first row with an unknown student, so students who are not in the class list are left out.
     """
     title, column = _moodle_key(graded)
+    named = titles(graded)
     rows = []
     for result in graded.results:
         entry = graded.entries.get(result["student"])
@@ -145,7 +147,7 @@ def moodle_csv(graded: Graded) -> str:
             continue
         who = entry.columns.get(column, "") if column and entry else result["student"]
         if who:
-            rows.append([who, imported(result), _summary(result, titles(graded))])
+            rows.append([who, imported(result), _summary(result, named)])
     return _table((title, graded.master.stem, "Feedback comments"), rows)
 
 
@@ -216,7 +218,7 @@ def review_csv(graded: Graded) -> str:
             [
                 result["student"],
                 mark["key"],
-                named.get(mark["key"], mark["key"]),
+                named[mark["key"]],
                 _number(mark["of"]),
                 "" if mark["status"] == marking.REVIEW else _number(mark["points"]),
                 "" if mark["status"] == marking.REVIEW else mark["sentences"][0],
@@ -257,7 +259,7 @@ def review_html(graded: Graded) -> str:
                 (key, model),
                 {
                     "key": key,
-                    "title": named.get(key, key),
+                    "title": named[key],
                     "of": _number(mark["of"]),
                     "text": _without_comments(wanted.stub),
                     "model": _without_comments(model),
@@ -311,7 +313,7 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
     marks = [
         {
             **mark,
-            "title": named.get(mark["key"], mark["key"]),
+            "title": named[mark["key"]],
             "shown": marking.shown_status(mark),
             "waits": mark["status"] == marking.REVIEW,
             "points": _number(mark["points"]),
@@ -367,7 +369,7 @@ def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
         exercises.append(
             {
                 "key": key,
-                "title": named.get(key, key),
+                "title": named[key],
                 "mean": "-" if counts[marking.REVIEW] else f"{mean:.2f}",
                 "of": _number(marks[0]["of"]),
                 "counts": [counts[status] for status in statuses],
@@ -389,7 +391,7 @@ def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
         exercises=exercises,
         distribution=_distribution(totals, whole),
         slips=[
-            {"count": count, "key": key, "title": named.get(key, key), "slip": slip}
+            {"count": count, "key": key, "title": named[key], "slip": slip}
             for (key, slip), count in sorted(slips.items(), key=lambda item: (-item[1], item[0]))[:MOST_ROWS]
         ],
         flags=[{**flag, "title": named.get(flag["exercise"], flag["exercise"])} for flag in graded.flags],
@@ -463,7 +465,7 @@ def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]
 def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
     if not any(mark["sentences"] for mark in result["exercises"]):
         return " ".join(result["notes"][:1])
-    return "; ".join(f"{named.get(mark['key'], mark['key'])}: {_outcome(mark)}" for mark in result["exercises"])
+    return "; ".join(f"{named[mark['key']]}: {_outcome(mark)}" for mark in result["exercises"])
 
 
 def _outcome(mark: Mapping[str, Any]) -> str:
