@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from netlab.base.values import is_number
+
 MAX_NAMES = 8
 """Names after this many are counted, not listed: nobody listens to a longer sentence."""
 
@@ -60,22 +62,36 @@ def _named_nodes(drawn: go.Figure) -> list[Any]:
     if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
         return []
     nodes = [trace for trace in drawn.data if trace.mode == "markers+text"]
-    places = {place for trace in nodes for place in zip(trace.x, trace.y, strict=False)}
-    links = [set(zip(trace.x, trace.y, strict=False)) for trace in drawn.data if trace.mode == "lines"]
-    return nodes if all(ends <= places and len(ends) == 2 for ends in links) else []
+    places = {place for trace in nodes for place in _places(trace)}
+    if not all(is_number(x) and is_number(y) for x, y in places):
+        return []
+    links = [_places(trace) for trace in drawn.data if trace.mode == "lines"]
+    each_named = all(len(_names(trace)) == len(_places(trace)) for trace in nodes)
+    return nodes if each_named and all(len(ends) == 2 and places.issuperset(ends) for ends in links) else []
+
+
+def _names(trace: Any) -> list[str]:
+    """Return the texts of a trace's points; none where one text is for all points."""
+    return [] if trace.text is None or isinstance(trace.text, str) else [str(text) for text in trace.text]
+
+
+def _places(trace: Any) -> list[tuple[Any, Any]]:
+    """Return x and y of each point of a trace."""
+    return list(zip(_values(trace.x), _values(trace.y), strict=False))
 
 
 def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
     """List the nodes of a drawn network by kind, then its links with their labels."""
-    place = {(x, y): node for trace in kinds for x, y, node in zip(trace.x, trace.y, trace.text, strict=True)}
-    beside = {(note.x, note.y): note.text.replace("<br>", ", ") for note in drawn.layout.annotations}
+    place = {at: node for trace in kinds for at, node in zip(_places(trace), _names(trace), strict=True)}
+    notes = [note for note in drawn.layout.annotations if note.text and is_number(note.x) and is_number(note.y)]
     links = []
     for trace in drawn.data:
         if trace.mode == "lines":
-            (ax, bx), (ay, by) = trace.x, trace.y
-            text = next((beside[at] for at in beside if math.dist(at, ((ax + bx) / 2, (ay + by) / 2)) < 1e-6), "")
-            links.append(f"{place[ax, ay]}-{place[bx, by]}" + (f" ({text})" if text else ""))
-    nodes = [f"{trace.name}: {', '.join(trace.text)}" for trace in kinds]
+            one, other = _places(trace)
+            middle = ((one[0] + other[0]) / 2, (one[1] + other[1]) / 2)
+            beside = [note.text.replace("<br>", ", ") for note in notes if math.dist((note.x, note.y), middle) < 1e-6]
+            links.append(f"{place[one]}-{place[other]}" + (f" ({beside[0]})" if beside else ""))
+    nodes = [f"{trace.name or 'nodes'}: {', '.join(_names(trace))}" for trace in kinds]
     return [*nodes, f"Links: {'; '.join(sorted(links))}"] if links else nodes
 
 
@@ -126,7 +142,8 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
     parts = [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
     titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]
     parts += [f"Up: {', '.join(dict.fromkeys(titles))}"] if titles else []
-    shown = [(trace, _heights(trace)) for trace in drawn.data if trace.name and role(trace) != "earlier"]
+    flat = [trace for trace in drawn.data if "yaxis" in trace]
+    shown = [(trace, _heights(trace)) for trace in flat if trace.name and role(trace) != "earlier"]
     largest = max((abs(y) for trace, ys in shown if role(trace) != "residual" for y in ys), default=0.0)
     for trace, ys in shown:
         if not ys:
@@ -154,9 +171,15 @@ def _digits(largest: float, significant: int) -> int:
 
 
 def _heights(trace: Any) -> list[float]:
-    """Return the finite y values of a trace; a notebook stores arrays as base64."""
-    values = getattr(trace, "y", None)
+    """Return the finite y values of a trace."""
+    numbers = [y for y in _values(getattr(trace, "y", None)) if isinstance(y, (int, float, np.number))]
+    return [float(y) for y in numbers if math.isfinite(y)]
+
+
+def _values(values: Any) -> list[Any]:
+    """Return the values of a field of a trace as a list; a notebook stores arrays as base64."""
     if isinstance(values, dict):
         values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    numbers = [y for y in (values if values is not None else ()) if isinstance(y, (int, float, np.number))]
-    return [float(y) for y in numbers if math.isfinite(y)]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return values.tolist()
+    return [] if values is None else list(values)

@@ -80,6 +80,23 @@ def test_a_drawn_network_is_told_by_its_nodes_and_links() -> None:
     )
 
 
+def own_network(names: object, **nodes: object) -> go.Figure:
+    """Return a drawing of two nodes and a link as a student may write it."""
+    drawn = {"x": [0.0, 1.0], "y": [0.0, 0.0], "mode": "markers+text", "text": names, **nodes}
+    return go.Figure([go.Scatter(drawn), go.Scatter(x=[0, 1], y=[0, 0], mode="lines")]).update_xaxes(visible=False)
+
+
+def test_a_students_drawing_of_a_network_is_told_or_called_a_figure() -> None:
+    figure = own_network(["a", 2], x=np.array([0.0, 1.0]), y=np.array([0.0, 0.0]))
+    figure.add_annotation(x=0.5, y=0.0, text="5 Mbit/s").add_annotation(x="2026-11-26", y=0, text="no place")
+    figure.add_annotation(x=0.5, y=0.0)
+    for given in (figure, figure.to_dict()):
+        assert words.in_words(given) == "Figure: without a title. nodes: a, 2. Links: a-2 (5 Mbit/s)."
+    # Names of other forms, and places that are no numbers.
+    for other in (own_network(None), own_network("both"), own_network(["a"]), own_network(["a", "b"], x=["l", "r"])):
+        assert words.description(other) == "Figure of series."
+
+
 def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
     relative = plots.Comparison("x", "y", "t").add("measured", [1, 2], [5.0, 5.0000001], [1, 2], [5, 5])
     absolute = plots.Comparison("x", "y", "t", residual="absolute").add(
@@ -155,6 +172,8 @@ def test_figures_of_other_kinds_and_a_students_own_have_an_accessible_name_too()
         [go.Scatter(x=[1], y=[2], mode="markers+text", text=["a"]), go.Scatter(x=[1, 2, 3], y=[1, 2, 3], mode="lines")]
     )
     assert words.description(bare.update_xaxes(visible=False)) == "Figure of series.", "not a network, without an axis"
+    space = go.Figure(go.Scatter3d(x=[1], y=[2], z=[3], name="points"))
+    assert words.in_words(space) == "Figure: without a title."
     own = go.Figure(go.Scatter(y=[1], name="mine"), layout={"meta": ["a"], "title_text": "%{meta[0]}"})
     assert notebook_forms(own)["application/vnd.plotly.v1+json"]["layout"]["meta"] == ["a"], "their texts may use it"
 
