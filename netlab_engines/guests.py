@@ -26,7 +26,7 @@ from netlab.base.errors import RunError
 from netlab.protocol.messages import LENGTH, Message, Request, encode
 from netlab.protocol.plan import Clock
 from netlab.protocol.requests import AllRequests
-from netlab.protocol.session import OnMessage, OnWait, asking
+from netlab.protocol.session import OnMessage, OnWait, requests_via
 from netlab_engines import cores, files, launcher
 from netlab_engines.agent import guest
 from netlab_engines.base import run_folder
@@ -132,7 +132,7 @@ class Waiting:
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """Return the object that makes one request; see `netlab.protocol.session.Session`."""
-        return asking(functools.partial(self._ask, on_message, on_wait))
+        return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
         self.send({"do": do, "words": words})

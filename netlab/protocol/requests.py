@@ -11,49 +11,49 @@ from typing import Protocol, TypedDict
 from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
 
 
-class Moment(TypedDict):
+class TimeReply(TypedDict):
     """The time of an answer, which every answer has."""
 
     now_s: float
 
 
-class Built(Moment):
+class BuildReply(TimeReply):
     """The answer after the network was built; `origin_ns` is the real-time clock at the lab's start, which may be in the future."""
 
     origin_ns: int
 
 
-class Began(Moment):
+class StartReply(TimeReply):
     """The answer after traffic was set up, which begins at `start_s`."""
 
     start_s: float
 
 
-class Tables(Counters, Moment):
+class Tables(Counters, TimeReply):
     """All counters so far; `items` is all traffic that was started, with its start times."""
 
     items: list[Item]
 
 
-class Captured(Moment):
+class CaptureReply(TimeReply):
     """The answer after a capture has ended; `lost` is the number of packets that its ring could not hold."""
 
     lost: int
 
 
-class Ended(Moment):
+class ExitReply(TimeReply):
     """The exit code of a program that has ended."""
 
     code: int
 
 
-class Process(Moment):
+class ProcessReply(TimeReply):
     """The pid of a program that was started."""
 
     pid: int
 
 
-class Printed(Moment):
+class OutputReply(TimeReply):
     """The output of a background program up to byte `offset`; `code` is its exit code, or None while it runs."""
 
     text: str
@@ -61,7 +61,7 @@ class Printed(Moment):
     code: int | None
 
 
-class Shown(TypedDict):
+class TerminalOutput(TypedDict):
     """The output of a terminal; `ended` is true if its program has ended, `code` is the exit code if known."""
 
     text: str
@@ -69,17 +69,17 @@ class Shown(TypedDict):
     code: int | None
 
 
-class Turn(Shown, Moment):
+class TerminalReply(TerminalOutput, TimeReply):
     """The output of a terminal with the time."""
 
 
-class Content(Moment):
+class FileReply(TimeReply):
     """The bytes of a file in hexadecimal digits."""
 
     hex: str
 
 
-class Kept(Moment):
+class FilesReply(TimeReply):
     """The paths of files that were copied from the guest's own directories, and the reasons for others that were not."""
 
     files: list[str]
@@ -89,69 +89,69 @@ class Kept(Moment):
 class Requests(Protocol):
     """The requests that every lab supports."""
 
-    def build(self, plan: AgentPlan, programs: bool) -> Built:
+    def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
         """Build the network; the plan's traffic and captures begin at the lab's start, which may be in the future.
 
         With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
         """
 
-    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+    def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         """Let network time pass until `until_s`, with a progress message every `progress_s`; return at once if it has passed."""
 
-    def finish(self, until_s: float) -> Moment:
+    def finish(self, until_s: float) -> TimeReply:
         """End all traffic and captures; packets in flight may arrive until `until_s`."""
 
     def tables(self, streams: int, queues: int) -> Tables:
         """Return all counters so far, without the first `streams` and `queues` rows of the samples."""
 
-    def start(self, item: Item) -> Began:
+    def start(self, item: Item) -> StartReply:
         """Start traffic whose `start_s` counts from now."""
 
-    def stop(self, label: str) -> Moment:
+    def stop(self, label: str) -> TimeReply:
         """End an item of traffic now."""
 
-    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         """Change fields of the shape of directions, or switch them off or on (`up`); None means no change.
 
         `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
         loses its packets; routes stay as they are.
         """
 
-    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         """Record every packet of these directions from now on."""
 
-    def stop_capture(self, name: str) -> Captured:
+    def stop_capture(self, name: str) -> CaptureReply:
         """End a capture."""
 
 
 class Programs(Protocol):
     """The requests of a lab whose nodes have programs, if it was built with `programs=True`."""
 
-    def run(self, node: str, command: str) -> Ended:
+    def run(self, node: str, command: str) -> ExitReply:
         """Run a command in a node's shell until it ends, with a text message for each piece of its output."""
 
-    def background(self, node: str, command: str) -> Process:
+    def background(self, node: str, command: str) -> ProcessReply:
         """Start a command that runs whenever network time passes."""
 
-    def process(self, pid: int, offset: int, wait_s: float) -> Printed:
+    def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
         """Wait until a background command ends, at most `wait_s`, and return its output from byte `offset` on."""
 
-    def signal(self, pid: int, number: int) -> Moment:
+    def signal(self, pid: int, number: int) -> TimeReply:
         """Send a signal to a background command and all processes that it started."""
 
-    def terminal(self, node: str, rows: int, columns: int) -> Process:
+    def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
         """Open a node's shell on a terminal."""
 
-    def prompt(self, rows: int, columns: int) -> Process:
+    def prompt(self, rows: int, columns: int) -> ProcessReply:
         """Open Mininet's prompt on a terminal."""
 
-    def prompt_lines(self, lines: str) -> Ended:
+    def prompt_lines(self, lines: str) -> ExitReply:
         """Run lines of Mininet's prompt, with a text message for each piece of output."""
 
-    def read(self, node: str, path: str) -> Content:
+    def read(self, node: str, path: str) -> FileReply:
         """Return the content of a file; a relative path starts in the node's home directory."""
 
-    def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
+    def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
         """Write a file; a relative path starts in the node's home directory."""
 
 
@@ -166,7 +166,7 @@ class Terminals(Protocol):
         size: list[int] | None = None,
         close: bool = False,
         until_text: bool = False,
-    ) -> Turn:
+    ) -> TerminalReply:
         """Send keys to a terminal and let `turn_s` pass, or with `until_text` less if there is output before.
 
         `size` is the new number of rows and columns; `close` closes the terminal.
@@ -176,16 +176,18 @@ class Terminals(Protocol):
 class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
-    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> Ended:
+    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
         """Run a script to its end, with `keys` as its input and a text message for each piece of its output."""
 
-    def open_script(self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int) -> Process:
+    def open_script(
+        self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
+    ) -> ProcessReply:
         """Run a script on a terminal."""
 
-    def end_programs(self) -> Moment:
+    def end_programs(self) -> TimeReply:
         """End all programs that outlive the script, after they had time to write their last output."""
 
-    def keep_files(self) -> Kept:
+    def keep_files(self) -> FilesReply:
         """Copy files that the script wrote to the guest's own directories to the host's folder."""
 
 

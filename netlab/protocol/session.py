@@ -61,6 +61,6 @@ class Session(Protocol):
         """End the lab and all its programs; a second call does nothing."""
 
 
-def asking(ask: Callable[..., Any]) -> AllRequests:
+def requests_via(ask: Callable[..., Any]) -> AllRequests:
     """Return an object whose methods call `ask` with the name of a request and its arguments by name."""
     return cast("AllRequests", SimpleNamespace(**{name: functools.partial(ask, name) for name in names(AllRequests)}))

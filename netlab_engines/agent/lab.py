@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Any, cast
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import FIRST_PORT, AgentPlan, Item, QueueSample, Shape, StreamSample
-from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
+from netlab.protocol.requests import (
+    AllRequests,
+    BuildReply,
+    CaptureReply,
+    Requests,
+    Scripts,
+    StartReply,
+    Tables,
+    TimeReply,
+    names,
+)
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
@@ -103,7 +113,7 @@ class Lab:
 
     # The network ----------------------------------------------------------------------------------------------
 
-    def build(self, plan: AgentPlan, programs: bool) -> Built:
+    def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
         self._gate.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
@@ -141,13 +151,13 @@ class Lab:
     def _origin_ns(self) -> int:
         return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> TimeReply:
         return {"now_s": time.monotonic() - self._origin_s}
 
     def _make_readers(self) -> list[Medium | QueueReader]:
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
-    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
         with self._lock:
@@ -160,7 +170,7 @@ class Lab:
 
     # Time -----------------------------------------------------------------------------------------------------
 
-    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+    def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         self._in_advance = True
         try:
             if progress_s is not None and self._plan["interval_s"] > progress_s and self._plan["clock"] == "virtual":
@@ -221,7 +231,7 @@ class Lab:
 
     # Traffic --------------------------------------------------------------------------------------------------
 
-    def start(self, item: Item) -> Began:
+    def start(self, item: Item) -> StartReply:
         with self._lock:
             self._changer.apply(without_offload_now(self._plan, [item], self._without_offload))
         now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
@@ -242,12 +252,12 @@ class Lab:
         with self._lock:
             self._flows[flow.label] = flow
 
-    def stop(self, label: str) -> Moment:
+    def stop(self, label: str) -> TimeReply:
         with self._lock:
             self._flows[label].stop()
         return self._moment()
 
-    def finish(self, until_s: float) -> Moment:
+    def finish(self, until_s: float) -> TimeReply:
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
         self._changer.check()
@@ -281,7 +291,7 @@ class Lab:
 
     # Captures -------------------------------------------------------------------------------------------------
 
-    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         self._begin_capture(name, directions, snap_bytes)
         return self._moment()
 
@@ -293,7 +303,7 @@ class Lab:
             for node, device, leaves, end in capture_ends(self._plan["directions"][number])
         ]
 
-    def stop_capture(self, name: str) -> Captured:
+    def stop_capture(self, name: str) -> CaptureReply:
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
         return {"lost": lost, **self._moment()}

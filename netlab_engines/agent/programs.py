@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from netlab.base.errors import RunError
 from netlab.protocol import requests
 from netlab.protocol.plan import AgentPlan
-from netlab.protocol.requests import Content, Ended, Moment, Printed, Process, Turn
+from netlab.protocol.requests import ExitReply, FileReply, OutputReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import stand_ins
 from netlab_engines.agent.gate import Gate
 from netlab_engines.agent.network import Network
@@ -42,7 +42,7 @@ class Programs:
     """
 
     def __init__(
-        self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], Moment]
+        self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], TimeReply]
     ) -> None:
         self._gate = gate
         self._plan = plan
@@ -60,11 +60,11 @@ class Programs:
     def _networks(self) -> dict[int, str]:
         return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
 
-    def run(self, node: str, command: str) -> Ended:
+    def run(self, node: str, command: str) -> ExitReply:
         words, where = self._in_shell(node, command)
         return {"code": run_shown(self._gate, words, **where), **self._now()}
 
-    def background(self, node: str, command: str) -> Process:
+    def background(self, node: str, command: str) -> ProcessReply:
         path = f"{HOME}/output-{len(self._background)}"
         words, where = self._in_shell(node, command)
         with open(path, "wb") as out:
@@ -77,7 +77,7 @@ class Programs:
         time.sleep(GRID_S)
         return {"pid": process.pid, **self._now()}
 
-    def process(self, pid: int, offset: int, wait_s: float) -> Printed:
+    def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
         process, path = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(wait_s)
@@ -91,7 +91,7 @@ class Programs:
             **self._now(),
         }
 
-    def signal(self, pid: int, number: int) -> Moment:
+    def signal(self, pid: int, number: int) -> TimeReply:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return self._now()
@@ -102,27 +102,27 @@ class Programs:
         words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
         return words, {"cwd": home, "env": _environment(home)}
 
-    def read(self, node: str, path: str) -> Content:
+    def read(self, node: str, path: str) -> FileReply:
         with _file(node, path, "rb") as file:
             return {"hex": file.read().hex(), **self._now()}
 
-    def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
+    def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return self._now()
 
-    def terminal(self, node: str, rows: int, columns: int) -> Process:
+    def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
         environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
-    def prompt(self, rows: int, columns: int) -> Process:
+    def prompt(self, rows: int, columns: int) -> ProcessReply:
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
         return {"pid": pid, **self._now()}
 
-    def prompt_lines(self, lines: str) -> Ended:
+    def prompt_lines(self, lines: str) -> ExitReply:
         commands = f"{HOME}/commands"
         with open(commands, "w") as file:
             file.write(lines)
@@ -139,7 +139,7 @@ class Programs:
     def _prompt_environment(self) -> dict[str, str]:
         return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
-    def turn(self, **words: Any) -> Turn:
+    def turn(self, **words: Any) -> TerminalReply:
         return {**self._terminals.turn(**words), **self._now()}
 
 

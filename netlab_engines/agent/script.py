@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netlab.protocol.requests import Ended, Kept, Moment, Process, Turn
+from netlab.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import stand_ins
 from netlab_engines.agent.gate import Gate
 from netlab_engines.agent.guest import WRITTEN
@@ -70,25 +70,27 @@ class Script:
         environment |= {"TERM": "xterm", "PYTHONHASHSEED": "0", "PYTHONPATH": STARTUP}
         return [sys.executable, *words], environment
 
-    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> Ended:
+    def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
             file.write(keys)
         return {"code": run_shown(self._gate, command, directory, environment, endless_input=True), **self._now()}
 
-    def open_script(self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int) -> Process:
+    def open_script(
+        self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
+    ) -> ProcessReply:
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
         self._foreground(pid)
         return {"pid": pid, **self._now()}
 
-    def turn(self, **words: Any) -> Turn:
+    def turn(self, **words: Any) -> TerminalReply:
         return {**self._terminals.turn(**words), **self._now()}
 
-    def _now(self) -> Moment:
+    def _now(self) -> TimeReply:
         return {"now_s": time.monotonic() - self._began_s}
 
-    def end_programs(self) -> Moment:
+    def end_programs(self) -> TimeReply:
         self._early_exits.report(at_end=True)
         # Programs such as ping and tcpdump write their statistics on SIGINT.
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -100,7 +102,7 @@ class Script:
         os.sync()
         return self._now()
 
-    def keep_files(self) -> Kept:
+    def keep_files(self) -> FilesReply:
         kept, lost = [], {}
         for path, state in _written():
             if self._before.get(path) == state:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from netlab.protocol.requests import Shown
+from netlab.protocol.requests import TerminalOutput
 from netlab_engines.agent.gate import Gate
 
 READ_BYTES = 1 << 16
@@ -54,7 +54,7 @@ class Terminals:
         size: list[int] | None = None,
         close: bool = False,
         until_text: bool = False,
-    ) -> Shown:
+    ) -> TerminalOutput:
         """Send keys to a terminal, let time pass and return its output, whether its program has ended, and the exit code.
 
         Parameters

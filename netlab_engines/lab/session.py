@@ -15,7 +15,7 @@ from netlab.base.exit_signals import signals_handled
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
 from netlab.protocol.requests import AllRequests
-from netlab.protocol.session import OnWait, asking
+from netlab.protocol.session import OnWait, requests_via
 from netlab_engines.lab.stopping import Stopping, write_error
 
 GRACE_S = 3.0
@@ -72,7 +72,7 @@ class Session:
         The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after Ctrl-C,
         once the guest has stopped the request.
         """
-        return asking(functools.partial(self._ask, on_text, on_wait))
+        return requests_via(functools.partial(self._ask, on_text, on_wait))
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
         def heard(message: Message) -> None:

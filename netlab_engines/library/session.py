@@ -14,8 +14,18 @@ from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Clock, Item, Shape
-from netlab.protocol.requests import AllRequests, Began, Built, Captured, Ended, Moment, Requests, Tables, names
-from netlab.protocol.session import OnMessage, OnWait, asking
+from netlab.protocol.requests import (
+    AllRequests,
+    BuildReply,
+    CaptureReply,
+    ExitReply,
+    Requests,
+    StartReply,
+    Tables,
+    TimeReply,
+    names,
+)
+from netlab.protocol.session import OnMessage, OnWait, requests_via
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.library import requests as asked
@@ -91,7 +101,7 @@ class LibrarySession:
             self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        return asking(functools.partial(self._ask, on_message, on_wait))
+        return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
         if do not in (*names(Requests), "run"):
@@ -104,7 +114,7 @@ class LibrarySession:
 
     # Requests --------------------------------------------------------------------------------------------------
 
-    def build(self, plan: AgentPlan, programs: bool) -> Built:
+    def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
@@ -127,7 +137,7 @@ class LibrarySession:
         self._tell(Request.BEGIN, asked.begin(plan["interval_s"]))
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
-    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+    def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
         """Let network time pass, in parts of about the same wall-clock time, so that an interrupt takes effect soon."""
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:
@@ -140,7 +150,7 @@ class LibrarySession:
             longer = time.monotonic() - wall_s < PART_S
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
-    def finish(self, until_s: float) -> Moment:
+    def finish(self, until_s: float) -> TimeReply:
         until_ns = round(until_s * NS_PER_S)
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
@@ -176,7 +186,7 @@ class LibrarySession:
             },
         )
 
-    def start(self, item: Item) -> Began:
+    def start(self, item: Item) -> StartReply:
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
         asked.refuse_programs([item])
@@ -188,12 +198,12 @@ class LibrarySession:
         self._take_up()
         return {"start_s": item["start_s"], **self._now()}
 
-    def stop(self, label: str) -> Moment:
+    def stop(self, label: str) -> TimeReply:
         labels = [item["label"] for item in self._plan["traffic"]]
         self._tell(Request.STOP, asked.NUMBER.pack(labels.index(label)))
         return self._now()
 
-    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
         changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
@@ -207,19 +217,19 @@ class LibrarySession:
         self._take_up()
         return self._now()
 
-    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = asked.add_taps(self._requests, self._plan, item)
         self._take_up()
         return self._now()
 
-    def stop_capture(self, name: str) -> Captured:
+    def stop_capture(self, name: str) -> CaptureReply:
         for tap in self._taps.pop(name):
             self._tell(Request.UNTAP, asked.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
-    def run(self, node: str, command: str) -> Ended:
+    def run(self, node: str, command: str) -> ExitReply:
         text, told = self._commands.run(node, command)
         asked.add_command(self._requests, node, told)
         self._take_up()
@@ -243,7 +253,7 @@ class LibrarySession:
             self._pass(max(at_ns, self._answers.now_ns), progress_s)
             asked.add_command(self._requests, *self._commands.pop())
 
-    def _now(self) -> Moment:
+    def _now(self) -> TimeReply:
         return {"now_s": self._answers.now_ns / NS_PER_S}
 
     def _tell(self, kind: int, payload: bytes = b"") -> None:

@@ -10,7 +10,7 @@ import pytest
 import netlab as nl
 from netlab.base.errors import RunError
 from netlab.protocol import requests
-from netlab.protocol.session import asking
+from netlab.protocol.session import requests_via
 from netlab_engines.agent.lab import Lab
 from netlab_engines.base import run_in
 
@@ -31,7 +31,7 @@ def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
         with pytest.raises(RunError, match=f"cannot answer the request '{name}'"):
             Lab(gate, tmp_path, [], tmp_path).request(name)
     with pytest.raises(AttributeError):
-        asking(print).nothing  # type: ignore[attr-defined] # noqa: B018
+        requests_via(print).nothing  # type: ignore[attr-defined] # noqa: B018
 
 
 def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> None:
@@ -48,7 +48,7 @@ def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> 
                 on_message({"progress_s": float(len(asked))})
                 return {"now_s": 0.0}
 
-            return asking(ask)
+            return requests_via(ask)
 
     plan: Any = nl.Scenario(nl.topologies.dumbbell(), [nl.Ping("h1", "h2")], 2, interval_s=0.3).plan()
     session: Any = Session()
