@@ -2,7 +2,7 @@
 
 The channel to the agent is a socket on which both sides send JSON, each message after its length. While a guest waits for a
 message, its kernel is blocked, uses no processor, and its clock stands still. A second socket carries single bytes that interrupt
-the guest at any time (see `kernel/recipe/gate.c`).
+the guest at any time (see `netlab_kernel/recipe/gate.c`).
 """
 
 import concurrent.futures
@@ -57,7 +57,7 @@ class Waiting:
     name = "pocket"
     what = "The pocket kernel"
     settings: dict[str, Any]
-    gate: socket.socket
+    channel: socket.socket
     """The host's end of the channel; grading uses it for its own messages."""
     _urgent: socket.socket
     process: subprocess.Popen[bytes]
@@ -93,9 +93,9 @@ class Waiting:
     def send(self, message: Message | Request) -> None:
         """Send a message; the guest runs from now on until it waits for the next one."""
         # Clear the timeout of the last receive: after a partial send both sides would wait for ever.
-        self.gate.settimeout(None)
+        self.channel.settimeout(None)
         try:
-            self.gate.sendall(encode(message))
+            self.channel.sendall(encode(message))
         except OSError:
             raise self._ended() from None
 
@@ -115,9 +115,9 @@ class Waiting:
         left = memoryview(data)
         while left:
             left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
-            self.gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
+            self.channel.settimeout(min(left_s, cores.LOOK_EVERY_S))
             try:
-                got = self.gate.recv_into(left)
+                got = self.channel.recv_into(left)
             except TimeoutError:
                 self._pin.look(self.process.pid)
                 if len(left) < size or deadline_s is None or time.monotonic() < deadline_s:
@@ -261,9 +261,9 @@ class Guest(Waiting):
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
         shutil.copy(guest.__file__, init)
-        self.gate, gate = socket.socketpair()
+        self.channel, channel = socket.socketpair()
         self._urgent, urgent = socket.socketpair()
-        self._resources.callback(self.gate.close)
+        self._resources.callback(self.channel.close)
         self._resources.callback(self._urgent.close)
         words = [
             f"mem={memory_mb}M",
@@ -271,14 +271,14 @@ class Guest(Waiting):
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
             f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
-            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()}",
+            f"netlab_gate={channel.fileno()} netlab_urgent={urgent.fileno()}",
             f"netlab_calls={calls} netlab_exec_ns={start_ns}",
             f"-- -I -S {init} {self.folder}",
         ]
         command = [sys.executable, "-I", "-S", launcher.__file__, *launched, str(self.kernel.path)]
         command += [word for group in words for word in group.split(" ")]
-        with gate, urgent, self.log.open("wb") as out:
-            kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
+        with channel, urgent, self.log.open("wb") as out:
+            kept = (channel.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
             self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
 
     def pin(self) -> None:

@@ -46,9 +46,9 @@ class NativeGuest(Waiting):
         try:
             boot = {"packages": python_path(), "path": system_path()}
             (self.folder / files.BOOT).write_text(json.dumps(boot))
-            gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
+            channel, urgent = (self._listen(name) for name in (files.CHANNEL, files.URGENT))
             python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
-            with gate, urgent, self.log.open("wb") as out:
+            with channel, urgent, self.log.open("wb") as out:
                 self.process = subprocess.Popen(
                     [*(host_kernel.privilege() or []), *NAMESPACES, *python],
                     stdin=subprocess.DEVNULL,
@@ -57,7 +57,7 @@ class NativeGuest(Waiting):
                     cwd="/",
                     start_new_session=True,
                 )
-                self.gate, self._urgent = self._accept(gate), self._accept(urgent)
+                self.channel, self._urgent = self._accept(channel), self._accept(urgent)
         except BaseException:
             self.close()
             raise
@@ -88,7 +88,7 @@ class NativeGuest(Waiting):
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End the agent by closing its sockets, because it may run as another user, to whom no signal can be sent."""
-        for end in (getattr(self, "gate", None), getattr(self, "_urgent", None)):
+        for end in (getattr(self, "channel", None), getattr(self, "_urgent", None)):
             if end is not None:
                 end.close()
         try:

@@ -110,7 +110,7 @@ def resident_class(
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
             guest.send({"do": "work", "words": work})
-            line = Line(guest.gate, Warden(guest, cpu_s=cpu_s), most_calls)
+            line = Line(guest.channel, Warden(guest, cpu_s=cpu_s), most_calls)
             kind, said = line.hear()
             if kind != callee.READY:
                 raise StudentCodeError(text_of(said))

@@ -203,7 +203,7 @@ class Watch:
             self._base_s += group_cpu_s(self._process.pid) - before_s
 
     def _new_line(self) -> Line:
-        return Line(self._guest.gate, Warden(self._guest, max(self._begun, 0)))
+        return Line(self._guest.channel, Warden(self._guest, max(self._begun, 0)))
 
     def _answered(self, question: bytes) -> bytes:
         reply: dict[str, Any]

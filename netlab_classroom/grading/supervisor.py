@@ -21,7 +21,7 @@ from pathlib import Path
 
 from netlab.base.libc import check, libc
 from netlab_classroom.grading import runner
-from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.host_channel import HostChannel
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
@@ -49,12 +49,12 @@ LONGEST_S = 600.0
 NO_CELL, LATE = "no cell", "late"
 
 
-def work(gate: Gate, folder: str, packages: list[str]) -> None:
+def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
     """Run all exercises of a single request; the guest's channel is handed over to their code before that."""
     del packages
-    words = gate.get()["words"]
-    gate.new_seed(words["seed"])
-    line = gate.hand_over()
+    words = channel.get()["words"]
+    channel.new_seed(words["seed"])
+    line = channel.hand_over()
     protect()
     # A page fault costs this kernel several system calls of the host, so lock all pages in advance.
     libc.mlockall(MCL_FUTURE)

@@ -112,10 +112,10 @@ def main() -> None:
         sys.path.extend(boot["packages"])
         import importlib
 
-        from netlab_engines.agent.gate import Gate
+        from netlab_engines.agent.host_channel import HostChannel
 
         program = importlib.import_module(boot["program"])
-        program.work(Gate(forget_start_up, power_off), folder, boot["packages"])
+        program.work(HostChannel(forget_start_up, power_off), folder, boot["packages"])
     except BaseException as error:
         with open(f"{folder}/crash.txt", "w") as file:
             file.write(f"{type(error).__name__}: {error}\n")

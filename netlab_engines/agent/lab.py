@@ -36,7 +36,7 @@ from netlab_engines.agent.changer import Changer
 from netlab_engines.agent.failures import Failures
 from netlab_engines.agent.flows import Flow, make_flows
 from netlab_engines.agent.flows.base import sleep_until
-from netlab_engines.agent.gate import Gate, serve
+from netlab_engines.agent.host_channel import HostChannel, serve
 from netlab_engines.agent.medium import Medium
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.sampling import QueueReader, queue_readers
@@ -64,7 +64,7 @@ class Lab:
 
     Parameters
     ----------
-    gate : Gate
+    channel : HostChannel
         The channel to the host.
     folder : Path
         The host's folder, which receives captures and saved files.
@@ -74,8 +74,8 @@ class Lab:
         The folder in which commands that save files have their working directories.
     """
 
-    def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path) -> None:
-        self._gate = gate
+    def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
+        self._channel = channel
         self._folder = folder
         self._packages = packages
         self._keeper = ArtifactStore(folder / files.ARTIFACTS, work=work)
@@ -104,7 +104,7 @@ class Lab:
             # Imported here, so that runs without scripts do not wait for it.
             from netlab_engines.agent.script import Script
 
-            self._script = Script(self._gate, self._folder, self._packages)
+            self._script = Script(self._channel, self._folder, self._packages)
         if name in names(AllRequests):
             for part in (self, self._programs, self._script):
                 if part is not None and hasattr(part, name):
@@ -114,7 +114,7 @@ class Lab:
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        self._gate.new_seed(plan["seed"])
+        self._channel.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
         self._plan = plan
@@ -127,9 +127,9 @@ class Lab:
         if programs:
             from netlab_engines.agent.programs import Programs
 
-            self._programs = Programs(self._gate, plan, self._network, self._packages, self._moment)
+            self._programs = Programs(self._channel, plan, self._network, self._packages, self._moment)
         # Set a new seed: traffic must not depend on the number of draws while the network was built.
-        self._gate.new_seed(~plan["seed"] & LARGEST_SEED)
+        self._channel.new_seed(~plan["seed"] & LARGEST_SEED)
         flows = self._set_up(plan["traffic"], plan["duration_s"])
         self._readers = self._make_readers()
         self._changer = Changer(self._network, plan["directions"], plan["clock"], plan["seed"])
@@ -193,7 +193,7 @@ class Lab:
             sleep_until(self._origin_s + moment_s)
             if not self._in_advance:
                 return
-            self._gate.put(progress_s=moment_s)
+            self._channel.put(progress_s=moment_s)
             moment_s += every_s
 
     def _sample_for_ever(self) -> None:
@@ -218,7 +218,7 @@ class Lab:
                     self._sample(t_s)
             if progress_s is not None and t_s - told_s >= progress_s * (1 - 1e-9):
                 told_s = t_s
-                self._gate.put(progress_s=t_s)
+                self._channel.put(progress_s=t_s)
             if until_s < math.inf:
                 # Stop a run as soon as a part of it has failed.
                 self._failures.check()
@@ -309,7 +309,7 @@ class Lab:
         return {"lost": lost, **self._moment()}
 
 
-def work(gate: Gate, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
+def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
     """Serve requests until the process that started this guest ends.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
@@ -317,7 +317,7 @@ def work(gate: Gate, folder: str, packages: list[str], work_folder: str = "/tmp"
     """
     # A controller and its switches talk over the loopback address.
     subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)
-    serve(gate, Lab(gate, Path(folder), packages, Path(work_folder)).request)
+    serve(channel, Lab(channel, Path(folder), packages, Path(work_folder)).request)
 
 
 if TYPE_CHECKING:

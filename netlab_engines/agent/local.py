@@ -12,22 +12,22 @@ import threading
 from pathlib import Path
 
 from netlab_engines.agent import guest
-from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.lab import work
-from netlab_engines.files import GATE, URGENT
+from netlab_engines.files import CHANNEL, URGENT
 
 MS_BIND = 4096
 WORK = "/run"
 HOSTS = f"{WORK}/hosts"
 
 
-class LocalGate(Gate):
+class SocketChannel(HostChannel):
     """The channel to the host over two sockets in a folder; it has no random draws to seed."""
 
     def __init__(self, folder: str) -> None:
         self._buffer = bytearray()
         self._group = 0
-        self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (GATE, URGENT))
+        self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (CHANNEL, URGENT))
         self._device = self._socket.fileno()
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -58,13 +58,13 @@ def _connect(path: str) -> socket.socket:
 
 def main(folder: str, packages: list[str]) -> None:
     """Serve a lab until the process that started this one ends."""
-    gate = LocalGate(folder)
+    channel = SocketChannel(folder)
     try:
         # In memory, so that files which commands write there vanish with this process's namespaces.
         guest.mount("tmpfs", WORK, "mode=755")
         Path(HOSTS).write_text("127.0.0.1 localhost\n")
         if guest.libc.mount(HOSTS.encode(), b"/etc/hosts", None, MS_BIND, None) != 0:
             raise OSError("cannot mount a file over /etc/hosts")
-        work(gate, folder, packages, WORK)
+        work(channel, folder, packages, WORK)
     finally:
-        gate.power_off()
+        channel.power_off()

@@ -19,7 +19,7 @@ from netlab.protocol import requests
 from netlab.protocol.plan import AgentPlan
 from netlab.protocol.requests import ExitReply, FileReply, OutputReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import stand_ins
-from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.stand_ins import BINARIES, HOME
 from netlab_engines.agent.terminals import Terminals, run_shown
@@ -42,17 +42,22 @@ class Programs:
     """
 
     def __init__(
-        self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], TimeReply]
+        self,
+        channel: HostChannel,
+        plan: AgentPlan,
+        network: Network,
+        packages: list[str],
+        moment: Callable[[], TimeReply],
     ) -> None:
-        self._gate = gate
+        self._channel = channel
         self._plan = plan
         self._network = network
         self._packages = packages
         self._now = moment
         # Each background process with the file of its output.
         self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
-        self._terminals = Terminals(gate.foreground)
-        self._early_exits = gate.report_early_exits(self._networks)
+        self._terminals = Terminals(channel.foreground)
+        self._early_exits = channel.report_early_exits(self._networks)
         for node in network.nodes:
             os.makedirs(f"{HOME}/{node}", exist_ok=True)
         self._all_programs = stand_ins.install(BINARIES)
@@ -62,7 +67,7 @@ class Programs:
 
     def run(self, node: str, command: str) -> ExitReply:
         words, where = self._in_shell(node, command)
-        return {"code": run_shown(self._gate, words, **where), **self._now()}
+        return {"code": run_shown(self._channel, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> ProcessReply:
         path = f"{HOME}/output-{len(self._background)}"
@@ -127,7 +132,7 @@ class Programs:
         with open(commands, "w") as file:
             file.write(lines)
         where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
-        return {"code": run_shown(self._gate, self._prompt(commands), endless_input=True, **where), **self._now()}
+        return {"code": run_shown(self._channel, self._prompt(commands), endless_input=True, **where), **self._now()}
 
     def _prompt(self, commands: str | None) -> list[str]:
         path = f"{HOME}/prompt.json"

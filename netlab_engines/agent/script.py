@@ -18,8 +18,8 @@ from typing import Any
 
 from netlab.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import stand_ins
-from netlab_engines.agent.gate import Gate
 from netlab_engines.agent.guest import WRITTEN
+from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.terminals import Terminals, run_shown
 from netlab_engines.files import ARTIFACTS
 from netlab_engines.planning.settings import FIRST_S
@@ -43,9 +43,9 @@ OTHERS_MEMORY = ("sem.", "psm_", "pymp-", "pulse-shm-")
 class Script:
     """A Mininet script, its process and its files."""
 
-    def __init__(self, gate: Gate, folder: Path, packages: list[str]) -> None:
-        self._gate = gate
-        self._early_exits = gate.report_early_exits()
+    def __init__(self, channel: HostChannel, folder: Path, packages: list[str]) -> None:
+        self._channel = channel
+        self._early_exits = channel.report_early_exits()
         self._folder = folder
         self._packages = packages
         self._terminals = Terminals(self._foreground)
@@ -53,10 +53,10 @@ class Script:
     def _foreground(self, group: int) -> None:
         # Keep the group between two turns: an interrupt that comes then must reach it too.
         if group:
-            self._gate.foreground(group)
+            self._channel.foreground(group)
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
-        self._gate.new_seed(seed)
+        self._channel.new_seed(seed)
         time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._began_s = time.monotonic()
         path = stand_ins.install(stand_ins.BINARIES)
@@ -74,7 +74,7 @@ class Script:
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
             file.write(keys)
-        return {"code": run_shown(self._gate, command, directory, environment, endless_input=True), **self._now()}
+        return {"code": run_shown(self._channel, command, directory, environment, endless_input=True), **self._now()}
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int

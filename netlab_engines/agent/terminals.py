@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from netlab.protocol.requests import TerminalOutput
-from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.host_channel import HostChannel
 
 READ_BYTES = 1 << 16
 OFFER = "\x1b]netlab;terminal;{}\x07"
@@ -125,7 +125,9 @@ def read_now(fd: int) -> bytes | None:
         return b""
 
 
-def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False) -> int:
+def run_shown(
+    channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
+) -> int:
     """Run a program, send its output to the host while it runs, and return its exit status; interrupts go to the program.
 
     With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command runs, and
@@ -144,14 +146,14 @@ def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, 
     )
     for end in (writing, given):
         os.close(end)
-    gate.foreground(process.pid)
+    channel.foreground(process.pid)
     # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
     ended = os.pidfd_open(process.pid)
     try:
-        _relay(gate, reading, ended)
+        _relay(channel, reading, ended)
         return process.wait()
     finally:
-        gate.foreground(0)
+        channel.foreground(0)
         for end in (kept, ended):
             os.close(end)
         # A background program that writes to a closed pipe would be killed.
@@ -166,10 +168,10 @@ def _discard(reading: int) -> None:
     os.close(reading)
 
 
-def _relay(gate: Gate, reading: int, ended: int) -> None:
+def _relay(channel: HostChannel, reading: int, ended: int) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     os.set_blocking(reading, False)
-    early_exits = gate.early_exits
+    early_exits = channel.early_exits
     watched = [reading, ended, *(early_exits.descriptors() if early_exits else ())]
     while True:
         ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
@@ -178,6 +180,6 @@ def _relay(gate: Gate, reading: int, ended: int) -> None:
         while (data := read_now(reading)) is not None:
             if not data:
                 return
-            gate.put(text=decoder.decode(data))
+            channel.put(text=decoder.decode(data))
         if ended in ready:
             return

@@ -66,7 +66,7 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
     """A question that makes no sense is refused, and counts."""
     monkeypatch.setattr(sandbox, "MOST_ASKED", 3)
     ours, theirs = socket.socketpair()
-    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, gate=ours.dup())
+    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, channel=ours.dup())
     with ours, theirs:
         watch = sandbox.Watch(guest, 1.0, lambda asked, _line: [asked["x"]])
 

@@ -14,7 +14,7 @@ import pytest
 from netlab.protocol.messages import encode
 from netlab_classroom.grading import callee
 from netlab_engines import cores
-from netlab_engines.agent.gate import Gate
+from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.guests import Waiting
 
 SHORT_BYTES, LONG_BYTES = 1 << 20, 1 << 24
@@ -45,19 +45,19 @@ def sent(near: socket.socket, data: bytes) -> threading.Thread:
 def host() -> tuple[Any, socket.socket]:
     near, far = socket.socketpair()
     made = object.__new__(Waiting)
-    made.gate, made._pin = far, cores.Pin()
+    made.channel, made._pin = far, cores.Pin()
     return made, near
 
 
-def gate(device: int) -> Gate:
-    made = object.__new__(Gate)
+def channel(device: int) -> HostChannel:
+    made = object.__new__(HostChannel)
     made._device, made._buffer = device, bytearray()
     return made
 
 
 def read_by_the_host(size: int) -> float:
     made, near = host()
-    with near, made.gate:
+    with near, made.channel:
         thread = sent(near, encode({"text": "x" * size}))
         took_s = cpu_s(lambda: made.receive(60))
         thread.join()
@@ -83,8 +83,8 @@ def written_by(write: Callable[[str], object], size: int, patch: pytest.MonkeyPa
 def test_the_time_for_a_message_grows_with_its_length(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: dict[str, Callable[[int], float]] = {
         "host reads": read_by_the_host,
-        "agent reads": lambda size: read_by(gate, "get", size),
-        "agent writes": lambda size: written_by(lambda text: gate(-1).put(text=text), size, monkeypatch),
+        "agent reads": lambda size: read_by(channel, "get", size),
+        "agent writes": lambda size: written_by(lambda text: channel(-1).put(text=text), size, monkeypatch),
         "student reads": lambda size: read_by(callee.Ear, "hear", size),
         "student writes": lambda size: written_by(lambda text: callee.Ear(-1).put(text.encode()), size, monkeypatch),
     }
@@ -95,7 +95,7 @@ def test_the_time_for_a_message_grows_with_its_length(end: str, monkeypatch: pyt
 def test_a_message_in_parts_arrives_whole_and_the_next_one_too() -> None:
     made, near = host()
     messages = [{"text": "a" * 100_000}, {"text": ""}, {"progress_s": 1.5}]
-    with near, made.gate:
+    with near, made.channel:
         thread = sent(near, b"".join(map(encode, messages)))
         assert [made.receive(60) for _ in messages] == messages
         thread.join()

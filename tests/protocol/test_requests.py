@@ -26,10 +26,10 @@ def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering:
 
 
 def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
-    gate: Any = None
+    channel: Any = None
     for name in ("request", "nothing", "_launch", "run"):
         with pytest.raises(RunError, match=f"cannot answer the request '{name}'"):
-            Lab(gate, tmp_path, [], tmp_path).request(name)
+            Lab(channel, tmp_path, [], tmp_path).request(name)
     with pytest.raises(AttributeError):
         requests_via(print).nothing  # type: ignore[attr-defined] # noqa: B018
 

@@ -25,7 +25,7 @@ SEED = 0x40084E01
 FOREGROUND = 0x40044E02
 
 
-class Gate:
+class HostChannel:
     """The channel to the process that started this guest.
 
     Parameters
@@ -105,23 +105,23 @@ class Gate:
         return self.early_exits
 
 
-def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
+def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
     """Answer requests until the guest ends.
 
     `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
     """
-    gate.put(ready=time.monotonic_ns())
+    channel.put(ready=time.monotonic_ns())
     while True:
-        request: Request = gate.get()
+        request: Request = channel.get()
         try:
             try:
                 answer = answerer(request["do"])(**request["words"])
             finally:
-                if gate.early_exits:
-                    gate.early_exits.report()
+                if channel.early_exits:
+                    channel.early_exits.report()
         except NetlabError as error:
-            gate.put(error=str(error))
+            channel.put(error=str(error))
         except Exception as error:  # noqa: BLE001 (the host reports every error)
-            gate.put(error=f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            channel.put(error=f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         else:
-            gate.put(answer=answer)
+            channel.put(answer=answer)
