@@ -47,7 +47,7 @@ class NoAnswerError(RunError):
     """The guest did not answer in time."""
 
 
-class Waiting:
+class AgentProcess:
     """An agent's process, which answers requests one at a time; a `protocol.session.Session`.
 
     `free_bytes` is the free space that the run's directory needs.
@@ -175,10 +175,10 @@ class Waiting:
         process.wait()
 
     def _ended(self) -> RunError:
-        return RunError(f"{self.what} has ended. {last_words(self.folder, self.log)}")
+        return RunError(f"{self.what} has ended. {reason_of_end(self.folder, self.log)}")
 
 
-def last_words(folder: Path, log: Path) -> str:
+def reason_of_end(folder: Path, log: Path) -> str:
     """Return the reason why a guest ended: the crash file in its folder, else the end of its console log."""
     crash = folder / files.CRASH
     if crash.exists():
@@ -194,7 +194,7 @@ def last_words(folder: Path, log: Path) -> str:
     return "The end of its log:\n" + "\n".join(lines or ["(empty)"])
 
 
-class Guest(Waiting):
+class Guest(AgentProcess):
     """A guest in a pocket kernel, which boots and then answers requests.
 
     Parameters
@@ -279,7 +279,7 @@ class Guest(Waiting):
         command += [word for group in words for word in group.split(" ")]
         with channel, urgent, self.log.open("wb") as out:
             kept = (channel.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
-            self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
+            self.process = _starter.submit(_start, command, out.fileno(), kept, self.directory).result()
 
     def pin(self) -> None:
         """Pin the guest to a CPU to which no other guest is pinned; if there is none, let it run on all CPUs."""
@@ -301,14 +301,14 @@ def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path)
     )
 
 
-_keeper: concurrent.futures.ThreadPoolExecutor
+_starter: concurrent.futures.ThreadPoolExecutor
 
 
-def _new_keeper() -> None:
+def _new_starter() -> None:
     # The kernel kills a guest when the thread that started it ends, so a thread that lives as long as this process starts them all.
-    global _keeper  # noqa: PLW0603 (a forked process does not have its parent's threads)
-    _keeper = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")
+    global _starter  # noqa: PLW0603 (a forked process does not have its parent's threads)
+    _starter = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")
 
 
-_new_keeper()
-os.register_at_fork(after_in_child=_new_keeper)
+_new_starter()
+os.register_at_fork(after_in_child=_new_starter)

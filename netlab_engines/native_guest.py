@@ -11,7 +11,7 @@ import time
 from netlab.base.errors import EngineError
 from netlab.protocol.plan import Clock
 from netlab_engines import files, host_kernel
-from netlab_engines.guests import BOOT_PATIENCE_S, Waiting
+from netlab_engines.guests import BOOT_PATIENCE_S, AgentProcess
 from netlab_engines.paths import python_path, system_path
 
 PROGRAM = """
@@ -30,7 +30,7 @@ PATIENCE_S = 5.0
 LOOK_S = 0.05
 
 
-class NativeGuest(Waiting):
+class NativeGuest(AgentProcess):
     """The agent as root on this machine.
 
     Raises EngineError if it does not start.

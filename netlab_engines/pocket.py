@@ -8,7 +8,7 @@ from netlab.base import scratch, source_hash
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import OnProgress, Requirement, require
 from netlab.protocol.plan import Clock, Outcome, Plan
-from netlab_engines import cores, launcher, stall, warm
+from netlab_engines import cores, launcher, preboot, stall
 from netlab_engines.base import refuse_lacking, refuse_own, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
@@ -69,7 +69,7 @@ class PocketEngine:
         require(self.requirements())
         self.refuse(plan)
         limit_s = stall.limit_s()
-        with warm.guest(self.kernel) as guest:
+        with preboot.guest(self.kernel) as guest:
             pid = guest.process.pid
             watchdog = None if limit_s is None else stall.Watchdog(limit_s, lambda: cores.waited_s(pid))
             return run_in(guest, plan, on_progress, cancel, watchdog)

@@ -9,20 +9,20 @@ import pytest
 
 from netlab.base.errors import RunError
 from netlab_engines import files
-from netlab_engines.guests import Guest, last_words
+from netlab_engines.guests import Guest, reason_of_end
 from netlab_kernel.installed import Kernel
 
 
 def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert last_words(tmp_path, log) == "The end of its log:\n(empty)"
+    assert reason_of_end(tmp_path, log) == "The end of its log:\n(empty)"
     log.write_bytes(b"old\n" * 50 + b"[<0000>] address\n" + b"Kernel panic \xff\n")
-    assert "Kernel panic" in last_words(tmp_path, log)
-    assert "address" not in last_words(tmp_path, log)
+    assert "Kernel panic" in reason_of_end(tmp_path, log)
+    assert "address" not in reason_of_end(tmp_path, log)
     log.write_text("ptrace set fp regs failed\n")
-    assert "too old for this machine's processor" in last_words(tmp_path, log)
+    assert "too old for this machine's processor" in reason_of_end(tmp_path, log)
     (tmp_path / files.CRASH).write_text("The overlay could not be mounted.")
-    assert last_words(tmp_path, log) == "The overlay could not be mounted."
+    assert reason_of_end(tmp_path, log) == "The overlay could not be mounted."
 
 
 @pytest.mark.pocket

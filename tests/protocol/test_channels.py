@@ -15,7 +15,7 @@ from netlab.protocol.messages import encode
 from netlab_classroom.grading import callee
 from netlab_engines import cores
 from netlab_engines.agent.host_channel import HostChannel
-from netlab_engines.guests import Waiting
+from netlab_engines.guests import AgentProcess
 
 SHORT_BYTES, LONG_BYTES = 1 << 20, 1 << 24
 PART_BYTES = 1 << 14
@@ -44,7 +44,7 @@ def sent(near: socket.socket, data: bytes) -> threading.Thread:
 
 def host() -> tuple[Any, socket.socket]:
     near, far = socket.socketpair()
-    made = object.__new__(Waiting)
+    made = object.__new__(AgentProcess)
     made.channel, made._pin = far, cores.Pin()
     return made, near
 

@@ -13,7 +13,7 @@ import pytest
 
 import netlab as nl
 import netlab_kernel as kernel
-from netlab_engines import warm
+from netlab_engines import preboot
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
@@ -29,82 +29,84 @@ def measured(seed: int) -> str:
 
 
 @pytest.fixture
-def spare(monkeypatch: pytest.MonkeyPatch) -> Iterator[warm.Spare]:
-    own = warm.Spare()
-    monkeypatch.setattr(warm, "_spare", own)
+def prebooted(monkeypatch: pytest.MonkeyPatch) -> Iterator[preboot.PrebootedGuest]:
+    own = preboot.PrebootedGuest()
+    monkeypatch.setattr(preboot, "_prebooted", own)
     monkeypatch.setenv("NETLAB_WARM", "1")
     yield own
     own.drop()
 
 
 @pytest.mark.parametrize("wait_s", [0, 1, 5])
-def test_a_run_is_the_same_however_long_its_guest_waited(spare: warm.Spare, wait_s: float) -> None:
+def test_a_run_is_the_same_however_long_its_guest_waited(prebooted: preboot.PrebootedGuest, wait_s: float) -> None:
     cold = measured(seed=5)
-    spare.prepare(kernel.find())
-    assert spare._made is not None
-    waiting = spare._made.result()
+    prebooted.prepare(kernel.find())
+    assert prebooted._future is not None
+    waiting = prebooted._future.result()
     assert waiting is not None
     if wait_s:
         waiting.wait_until_ready()
         time.sleep(wait_s)
     assert measured(seed=5) == cold
     assert waiting.closed, "the run took the guest that waited"
-    spare.drop()
+    prebooted.drop()
     assert measured(seed=6) != cold
 
 
 def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_first(
-    spare: warm.Spare, monkeypatch: pytest.MonkeyPatch
+    prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = kernel.find()
-    with spare.guest(here):
+    with prebooted.guest(here):
         pass
-    assert spare._made is None
-    with spare.guest(here):
+    assert prebooted._future is None
+    with prebooted.guest(here):
         pass
-    assert spare._made is not None
-    spare.drop()
-    spare._runs = 0
-    monkeypatch.setattr(warm, "in_a_page", lambda: True)
-    with spare.guest(here):
+    assert prebooted._future is not None
+    prebooted.drop()
+    prebooted._runs = 0
+    monkeypatch.setattr(preboot, "in_a_page", lambda: True)
+    with prebooted.guest(here):
         pass
-    assert spare._made is not None
+    assert prebooted._future is not None
 
 
 def test_nothing_is_booted_ahead_while_other_runs_go_on_or_where_it_is_turned_off(
-    spare: warm.Spare, monkeypatch: pytest.MonkeyPatch
+    prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = kernel.find()
-    spare._runs = 5
-    with spare.guest(here):
-        with spare.guest(here):
+    prebooted._runs = 5
+    with prebooted.guest(here):
+        with prebooted.guest(here):
             pass
-        assert spare._made is None
-    assert spare._made is not None
-    spare.drop()
+        assert prebooted._future is None
+    assert prebooted._future is not None
+    prebooted.drop()
     monkeypatch.setenv("NETLAB_WARM", "0")
-    with spare.guest(here):
+    with prebooted.guest(here):
         pass
-    assert spare._made is None
+    assert prebooted._future is None
 
 
-def test_a_guest_that_died_while_it_waited_is_replaced(spare: warm.Spare) -> None:
-    spare.prepare(kernel.find())
-    assert spare._made is not None
-    waiting = spare._made.result()
+def test_a_guest_that_died_while_it_waited_is_replaced(prebooted: preboot.PrebootedGuest) -> None:
+    prebooted.prepare(kernel.find())
+    assert prebooted._future is not None
+    waiting = prebooted._future.result()
     assert waiting is not None
     os.kill(waiting.process.pid, 9)
     waiting.process.wait()
-    with spare.guest(kernel.find()) as fresh:
+    with prebooted.guest(kernel.find()) as fresh:
         assert fresh.process.poll() is None
     assert waiting.closed
 
 
-def test_a_guest_that_was_not_needed_for_long_goes(spare: warm.Spare, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "IDLE_S", 0.5)
-    spare.prepare(kernel.find())
-    assert spare._made is not None
-    waiting = spare._made.result()
+def test_a_guest_that_was_not_needed_for_long_goes(
+    prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preboot, "IDLE_S", 0.5)
+    prebooted.prepare(kernel.find())
+    assert prebooted._future is not None
+    waiting = prebooted._future.result()
     assert waiting is not None
     assert wait_for(lambda: waiting.closed), "it waits for ever"
 
@@ -114,10 +116,10 @@ def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, del
     code = f"""
         import time
         import netlab_kernel as kernel
-        from netlab_engines import warm
-        warm._spare.prepare(kernel.find())
+        from netlab_engines import preboot
+        preboot._prebooted.prepare(kernel.find())
         time.sleep({delay_s})
-        guest = warm._spare._made.result()
+        guest = preboot._prebooted._future.result()
         print(guest.process.pid, guest.directory)
     """
     done = subprocess.run(

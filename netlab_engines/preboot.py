@@ -20,22 +20,22 @@ from netlab_kernel import Kernel
 IDLE_S = 600.0
 
 
-class Spare:
+class PrebootedGuest:
     """The guest that was booted in advance, if there is one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._maker = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-spare")
-        self._made: concurrent.futures.Future[Guest | None] | None = None
+        self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-preboot")
+        self._future: concurrent.futures.Future[Guest | None] | None = None
         self._timer: threading.Timer | None = None
         self._runs = 0
-        self._under_way = 0
+        self._active_runs = 0
 
     @contextlib.contextmanager
     def guest(self, kernel: Kernel) -> Iterator[Guest]:
         """Yield a booted guest for a run, end it after the run, and boot the next one."""
         with self._lock:
-            self._under_way += 1
+            self._active_runs += 1
         try:
             guest = self._take(kernel)
             try:
@@ -44,9 +44,9 @@ class Spare:
                 guest.close()
         finally:
             with self._lock:
-                self._under_way -= 1
+                self._active_runs -= 1
                 self._runs += 1
-                ahead = self._under_way == 0 and (self._runs > 1 or in_a_page())
+                ahead = self._active_runs == 0 and (self._runs > 1 or in_a_page())
             if ahead:
                 self.prepare(kernel)
 
@@ -71,18 +71,18 @@ class Spare:
         if os.environ.get("NETLAB_WARM") == "0":
             return
         with self._lock:
-            if self._made is not None:
+            if self._future is not None:
                 return
             # RuntimeError: this Python is about to end.
             with contextlib.suppress(RuntimeError):
-                self._made = self._maker.submit(_boot, kernel)
+                self._future = self._executor.submit(_boot, kernel)
                 self._timer = threading.Timer(IDLE_S, self.drop)
                 self._timer.daemon = True
                 self._timer.start()
 
     def _pop(self) -> Guest | None:
         with self._lock:
-            made, self._made = self._made, None
+            made, self._future = self._future, None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
@@ -103,19 +103,19 @@ def _boot(kernel: Kernel) -> Guest | None:
         return None
 
 
-_spare = Spare()
+_prebooted = PrebootedGuest()
 
 
 def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
     """Return a context manager that yields a booted guest for a run."""
-    return _spare.guest(kernel)
+    return _prebooted.guest(kernel)
 
 
 def _forget() -> None:
     # The guest belongs to the parent process, whose threads and locks do not exist in this one.
-    global _spare  # noqa: PLW0603
-    _spare = Spare()
+    global _prebooted  # noqa: PLW0603
+    _prebooted = PrebootedGuest()
 
 
 os.register_at_fork(after_in_child=_forget)
-atexit.register(lambda: _spare.drop())  # noqa: PLW0108 (a forked process has another one)
+atexit.register(lambda: _prebooted.drop())  # noqa: PLW0108 (a forked process has another one)
