@@ -16,7 +16,7 @@ class ArtifactStore:
     ----------
     folder : Path
         The folder that receives the copies.
-    most_bytes : int
+    max_bytes : int
         The largest total size of all copies in bytes.
     work : Path
         The folder in which commands that save files have their working directories.
@@ -27,14 +27,14 @@ class ArtifactStore:
         The reason for each requested file that was not copied, by the file's name.
     """
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:
+    def __init__(self, folder: Path, max_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:
         self.unsaved: dict[str, str] = {}
         self.work = work
         self._folder = folder
-        self._most_bytes = most_bytes
-        self._left_bytes = most_bytes
+        self._max_bytes = max_bytes
+        self._left_bytes = max_bytes
 
-    def keep(self, path: Path, name: str) -> None:
+    def save(self, path: Path, name: str) -> None:
         """Copy the regular file at `path` to `name` in the folder, or note in `unsaved` why that failed."""
         try:
             # No symbolic links: the agent can read files that its user cannot.
@@ -55,7 +55,7 @@ class ArtifactStore:
             return
         if found.st_size > self._left_bytes:
             self.unsaved[name] = (
-                f"it has {found.st_size} bytes, and the files of one run may have at most {self._most_bytes} bytes in "
+                f"it has {found.st_size} bytes, and the files of one run may have at most {self._max_bytes} bytes in "
                 "total; save less, for example only the headers of each packet"
             )
             return

@@ -78,7 +78,7 @@ class Lab:
         self._channel = channel
         self._folder = folder
         self._packages = packages
-        self._keeper = ArtifactStore(folder / files.ARTIFACTS, work=work)
+        self._artifacts = ArtifactStore(folder / files.ARTIFACTS, work=work)
         self._programs: Programs | None = None
         self._script: Script | None = None
         self._lock = threading.Lock()
@@ -242,7 +242,7 @@ class Lab:
 
     def _set_up(self, items: list[Item], duration_s: float) -> list[Flow[Any]]:
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
-        made = make_flows(plan, self._network, self._keeper, len(self._items) + 1, self._port)
+        made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
         self._port += sum(flow.ports for flow in made)
         self._items += items
         return made
@@ -284,7 +284,7 @@ class Lab:
                 "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
                 "origin_ns": self._origin_ns(),
                 "packets_lost": self._lost,
-                "unsaved": self._keeper.unsaved,
+                "unsaved": self._artifacts.unsaved,
                 "stations": [row for medium in self._network.media for row in medium.totals()],
                 **self._moment(),
             }

@@ -67,16 +67,16 @@ def test_a_keeper_copies_what_there_is_room_for_and_says_what_it_left(tmp_path: 
     for name, size_bytes in (("small", 40), ("large", 61), ("second", 60)):
         (tmp_path / name).write_bytes(b"x" * size_bytes)
     (tmp_path / "link").symlink_to(tmp_path / "small")
-    keeper = ArtifactStore(tmp_path / "kept", most_bytes=100)
+    artifacts = ArtifactStore(tmp_path / "kept", max_bytes=100)
     for name in ("small", "large", "second", "missing", "link", "kept"):
-        keeper.keep(tmp_path / name, name)
+        artifacts.save(tmp_path / name, name)
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["second", "small"]
-    assert keeper.unsaved["large"].startswith(
+    assert artifacts.unsaved["large"].startswith(
         "it has 61 bytes, and the files of one run may have at most 100 bytes in total; save less"
     )
-    assert keeper.unsaved["missing"] == "the command did not write it into its working directory"
-    assert keeper.unsaved["link"].startswith("it could not be copied")
-    assert keeper.unsaved["kept"] == "it is not a regular file"
+    assert artifacts.unsaved["missing"] == "the command did not write it into its working directory"
+    assert artifacts.unsaved["link"].startswith("it could not be copied")
+    assert artifacts.unsaved["kept"] == "it is not a regular file"
 
 
 def test_only_ordinary_files_come_back_and_no_more_than_the_most(

@@ -22,7 +22,7 @@ __all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
 
 
 def make_flows(
-    plan: AgentPlan, network: Network, keeper: ArtifactStore, number: int = 1, port: int = FIRST_PORT
+    plan: AgentPlan, network: Network, artifacts: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[Flow[Any]]:
     """Return a flow with open sockets for each item of the plan's traffic.
 
@@ -32,7 +32,7 @@ def make_flows(
         The plan.
     network : Network
         The running network.
-    keeper : ArtifactStore
+    artifacts : ArtifactStore
         Receives the files that commands save.
     number : int
         The number of the first flow.
@@ -50,7 +50,7 @@ def make_flows(
         if kind not in RUNNERS:
             raise RunError(f"{label}: the agent does not know this kind of traffic: {one_of(kind, list(RUNNERS))}.")
         try:
-            made.append(RUNNERS[kind](item, FlowContext(plan, network, keeper, number + len(made), port)))
+            made.append(RUNNERS[kind](item, FlowContext(plan, network, artifacts, number + len(made), port)))
         except (OSError, ThroughputError) as error:
             raise RunError(f"{label} could not be set up: {error}") from None
         port += made[-1].ports

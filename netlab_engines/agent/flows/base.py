@@ -23,7 +23,7 @@ class FlowContext:
     plan: AgentPlan
     network: Network
     """The running network."""
-    keeper: ArtifactStore
+    artifacts: ArtifactStore
     """Receives the files that a flow saves."""
     number: int
     """The item's position in the traffic, from 1."""

@@ -22,11 +22,11 @@ class CommandFlow(Flow["CommandItem"]):
     def __init__(self, item: CommandItem, place: FlowContext) -> None:
         super().__init__(item, place)
         self._node = place.network.nodes[item["host"]]
-        self._keeper = place.keeper
+        self._artifacts = place.artifacts
         self._directory: Path | None = None
         if item["saves"]:
             # The name is the same in every guest, so that equal scenarios have equal output.
-            self._directory = place.keeper.work / f"netlab-{os.getpid()}-{place.number}"
+            self._directory = place.artifacts.work / f"netlab-{os.getpid()}-{place.number}"
             self._directory.mkdir(mode=0o700)
         self._stdout, self._stderr = "", ""
         self._exit_code: int | None = None
@@ -45,7 +45,7 @@ class CommandFlow(Flow["CommandItem"]):
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
         if self._directory is not None:
             for name in self.item["saves"]:
-                self._keeper.keep(self._directory / name, name)
+                self._artifacts.save(self._directory / name, name)
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:

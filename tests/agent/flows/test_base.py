@@ -133,18 +133,18 @@ def test_a_run_with_an_error_of_netlab_ends_with_its_cause(module: str, tmp_path
 
 def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
     plan: Any = {**place(tmp_path).plan, "traffic": [item(takes=n) for n in (3, 0, 1, 1)]}
-    made: Any = flows.make_flows(plan, place(tmp_path).network, place(tmp_path).keeper)
+    made: Any = flows.make_flows(plan, place(tmp_path).network, place(tmp_path).artifacts)
     assert [flow.port - PORT for flow in made] == [0, 3, 3, 4]
 
 
 def test_an_unknown_kind_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=rf"h1-h2: .*kind of traffic: got 'quic'; allowed: {', '.join(flows.RUNNERS)}"):
-        flows.make_flows({"traffic": [item("quic")]}, place(tmp_path).network, place(tmp_path).keeper)
+        flows.make_flows({"traffic": [item("quic")]}, place(tmp_path).network, place(tmp_path).artifacts)
 
 
 @pytest.mark.parametrize("error", [OSError(98, "Address already in use"), ThroughputError("no 'nosuch' here")])
 def test_a_flow_that_cannot_be_set_up_is_named(tmp_path: Path, recorded: None, error: Exception) -> None:
     plan: Any = {**place(tmp_path).plan, "traffic": [item(takes=1), item(label="second", takes=1, refuse=error)]}
     with pytest.raises(RunError) as caught:
-        flows.make_flows(plan, place(tmp_path).network, place(tmp_path).keeper)
+        flows.make_flows(plan, place(tmp_path).network, place(tmp_path).artifacts)
     assert str(caught.value) == f"second could not be set up: {error}"

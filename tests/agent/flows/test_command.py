@@ -53,7 +53,7 @@ def test_files_are_kept_and_the_commands_directory_is_not(tmp_path: Path) -> Non
     flow = CommandFlow(item("echo kept > a.txt; echo dropped > b.txt", saves=["a.txt", "c.txt"]), where)
     run(flow)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "kept\n"}
-    assert where.keeper.unsaved == {"c.txt": "the command did not write it into its working directory"}
+    assert where.artifacts.unsaved == {"c.txt": "the command did not write it into its working directory"}
     assert not Path(f"/tmp/netlab-{os.getpid()}-77").exists()
 
 
