@@ -25,7 +25,7 @@ LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
 
 
-class Program:
+class ProgramInterface:
     """The interface of a user's program to the network, the argument of `on_start`.
 
     Attributes
@@ -34,10 +34,10 @@ class Program:
         The network time in s since the run's start.
     """
 
-    __slots__ = ("_account", "_receives", "_timer_ns", "now_s", "outgoing", "outgoing_bytes")
+    __slots__ = ("_log", "_receives", "_timer_ns", "now_s", "outgoing", "outgoing_bytes")
 
-    def __init__(self, account: Account, receives: bool) -> None:
-        self._account, self._receives = account, receives
+    def __init__(self, log: DeliveryLog, receives: bool) -> None:
+        self._log, self._receives = log, receives
         self._timer_ns = NO_TIMER
         self.now_s = 0.0
         self.outgoing: list[bytes] = []
@@ -57,7 +57,7 @@ class Program:
             )
         self.outgoing.append(sent)
         if not self._receives:
-            self._account.note_sent(self.now_s, sent)
+            self._log.note_sent(self.now_s, sent)
 
     def set_timer(self, at_s: float | None) -> None:
         """Set the time of the next call of `on_timer`, or None for no call. There is one timer: the last call counts."""
@@ -77,13 +77,13 @@ class Program:
             raise NetlabError("read() is for the sender; the receiver's application has no data to send")
         if not (is_integer(num_bytes) and num_bytes >= 1):
             raise NetlabError(f"read() takes a whole number of bytes of at least 1, got {short_repr(num_bytes)}")
-        return self._account.read(self.now_s, num_bytes)
+        return self._log.read(self.now_s, num_bytes)
 
     def deliver(self, data: Any) -> None:
         """Pass data to the receiver's application."""
         if not self._receives:
             raise NetlabError("deliver() is for the receiver; the sender's application expects no data")
-        self._account.deliver(self.now_s, _bytes("deliver", data))
+        self._log.deliver(self.now_s, _bytes("deliver", data))
 
     def wake(self, now_ns: int, is_timer: bool) -> None:
         """Set the time before a call of one of the program's methods."""
@@ -97,7 +97,7 @@ class Program:
         return self._timer_ns, outgoing
 
 
-class Account:
+class DeliveryLog:
     """The record of the data that the sender read and the receiver delivered.
 
     The bytes that `read` returns are random, so each delivered piece can be located among them: it is the next one, one that was
@@ -125,7 +125,7 @@ class Account:
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
-        """Return the next bytes for the sender; see `Program.read`."""
+        """Return the next bytes for the sender; see `ProgramInterface.read`."""
         if self._left_bytes is not None:
             num_bytes = min(num_bytes, self._left_bytes)
             self._left_bytes -= num_bytes
@@ -145,7 +145,7 @@ class Account:
             self._sent.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record a piece that the receiver delivers; see `Program.deliver`."""
+        """Record a piece that the receiver delivers; see `ProgramInterface.deliver`."""
         if not piece:
             return
         fresh_bytes, since_s = self._placed(piece) if self._data else self._found(piece)

@@ -14,19 +14,21 @@ from netlab.traffic.own import made, own_name
 LONGEST_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver"]
 """The role of a user's object."""
+PARAMETERS = {"FlowInterface": "flow", "Ack": "ack", "Loss": "loss", "ProgramInterface": "program"}
+"""The documentation's name for the parameter of a user's method, by the class of the argument."""
 NAMES = {
-    "Flow": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
+    "FlowInterface": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
     "Ack": (
         "now_s", "rtt_ms", "rtt_min_ms", "delivered_segments", "in_flight_segments", "marked_segments", "delivery_rate_mbps",
         "app_limited", "may_grow",
     ),
     "Loss": ("now_s", "lost_segments", "in_flight_segments", "is_new"),
-    "Program": ("now_s", "read", "send", "set_timer", "deliver"),
+    "ProgramInterface": ("now_s", "read", "send", "set_timer", "deliver"),
 }  # fmt: skip
 """The attributes that a user's methods may use, by class of the object."""
 
 
-class Answering(Protocol):
+class QuestionHandler(Protocol):
     """An object that answers the kernel's questions about a connection."""
 
     def answer(self, data: bytes) -> bytes:
@@ -39,7 +41,7 @@ class Answering(Protocol):
         """Free its resources at the end of the lab."""
 
 
-class Calling(Protocol):
+class MethodCaller(Protocol):
     """An object that calls the methods of a user's object."""
 
     def has(self, method: str) -> bool:
@@ -55,11 +57,11 @@ class Calling(Protocol):
         """Free its resources."""
 
 
-class Elsewhere(ABC):
+class RemoteObject(ABC):
     """A proxy for a user's object in another process, in which its methods are called."""
 
     @abstractmethod
-    def caller(self, label: str, part: Part) -> Calling:
+    def caller(self, label: str, part: Part) -> MethodCaller:
         """Return the object that calls the methods for a connection of a flow."""
 
     @abstractmethod
@@ -68,16 +70,16 @@ class Elsewhere(ABC):
 
 
 def has_method(own: object, method: str) -> bool:
-    """Return whether a user's class or object has a method, in this or another process; see `Elsewhere.has`."""
-    return own.has(method) if isinstance(own, Elsewhere) else hasattr(own, method)
+    """Return whether a user's class or object has a method, in this or another process; see `RemoteObject.has`."""
+    return own.has(method) if isinstance(own, RemoteObject) else hasattr(own, method)
 
 
-def caller(label: str, own: object, part: Part) -> Calling:
-    """Return the object that calls a user's object, in this or another process; see `Caller`."""
-    return own.caller(label, part) if isinstance(own, Elsewhere) else Caller(label, own)
+def caller(label: str, own: object, part: Part) -> MethodCaller:
+    """Return the object that calls a user's object, in this or another process; see `LocalCaller`."""
+    return own.caller(label, part) if isinstance(own, RemoteObject) else LocalCaller(label, own)
 
 
-class Caller:
+class LocalCaller:
     """Calls the methods of a user's object in this process; an error in one of them ends the run with a RunError."""
 
     def __init__(self, label: str, own: object) -> None:
@@ -125,10 +127,10 @@ def _missed(error: BaseException) -> str:
     given = owner is None or type(owner).__module__.partition(".")[0] in PACKAGES
     if not found or found[1] not in NAMES or not given:
         return ""
-    return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
+    return f"{PARAMETERS[found[1]]}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
 
 
 def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the names of a method's parameters, as in the documentation."""
     kinds = [type(each).__name__ for each in given]
-    return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(map(str.lower, kinds))
+    return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(PARAMETERS[kind] for kind in kinds)

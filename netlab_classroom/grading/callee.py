@@ -137,10 +137,10 @@ class Control:
     """A student's congestion control, with the state of its flow."""
 
     def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
-        from netlab_engines.library.control import Flow
+        from netlab_engines.library.control import FlowInterface
 
         self._caller = _caller(own, label, CONTROL_METHODS)
-        self._flow = Flow(0, 1)
+        self._flow = FlowInterface(0, 1)
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
@@ -172,7 +172,7 @@ class Programming:
     def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
         from netlab.traffic import delivery
 
-        class Program(delivery.Program):
+        class ProgramInterface(delivery.ProgramInterface):
             """A program whose deliveries are recorded outside."""
 
             __slots__ = ()
@@ -183,7 +183,7 @@ class Programming:
 
         self._ear = ear
         self._caller = _caller(own, label, PROGRAM_METHODS)
-        self._program = Program(self, what == OPEN["receiver"])  # type: ignore[arg-type]
+        self._program = ProgramInterface(self, what == OPEN["receiver"])  # type: ignore[arg-type]
         self._timer = (TIMER_AS_IT_WAS, 0.0)
         self._delivered: list[bytes] = []
         self.has: Callable[[str], bool] = self._caller.has
@@ -202,7 +202,7 @@ class Programming:
         pieces = [(SENT, data) for data in self._program.outgoing] + [(DELIVERED, data) for data in self._delivered]
         return TIMER.pack(*self._timer) + b"".join(PIECE.pack(kind, len(data)) + data for kind, data in pieces)
 
-    # The interface of `delivery.Account`, for the program.
+    # The interface of `delivery.DeliveryLog`, for the program.
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
         """Request the next bytes to send."""
@@ -220,12 +220,12 @@ class Programming:
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
     from netlab.base.errors import RunError
     from netlab.traffic.own import own_problems
-    from netlab.traffic.own_calls import Caller
+    from netlab.traffic.own_calls import LocalCaller
 
     problems = own_problems(f"{label}: its class", own, methods)
     if problems:
         raise RunError("; ".join(problems))
-    return Caller(label, own)
+    return LocalCaller(label, own)
 
 
 def _or_none(value: float) -> float | None:

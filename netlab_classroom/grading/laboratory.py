@@ -22,7 +22,7 @@ from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Program, Tcp, Udp
-from netlab.traffic.own_calls import Elsewhere
+from netlab.traffic.own_calls import RemoteObject
 from netlab_classroom.grading.helper import LOOK_S, stopping
 
 MOST_RUNS = 120
@@ -62,7 +62,7 @@ class Laboratory:
         self._with_own: dict[str, Run] = {}
 
     def measure(
-        self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], Elsewhere] | None = None
+        self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
         """Run a scenario, or return its cached run.
 
@@ -150,7 +150,7 @@ def _name(described: Mapping[str, Any]) -> str:
     return json.dumps(described, sort_keys=True)
 
 
-def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], Elsewhere]) -> dict[str, Any]:
+def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
     """Return a scenario with proxies in the places of a student's classes."""
     traffic = described.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):

@@ -9,17 +9,17 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
-from netlab.traffic.delivery import Program
-from netlab.traffic.own_calls import Calling, Elsewhere, Part
+from netlab.traffic.delivery import ProgramInterface
+from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
 from netlab_classroom.grading import callee, sandbox
 from netlab_classroom.grading.line import CALLS_CPU_S, MOST_CALLS, Line, StudentCodeError, Warden
 from netlab_classroom.grading.text import one_line
-from netlab_engines.library.control import Flow
+from netlab_engines.library.control import FlowInterface
 
 LONGEST_TEXT, MOST_NAME = 600, 60
 
 
-class RemoteClass(Elsewhere):
+class RemoteClass(RemoteObject):
     """A proxy for a student's class or object in a run.
 
     Parameters
@@ -31,7 +31,7 @@ class RemoteClass(Elsewhere):
 
     def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
         self._line, self._place = line, place
-        self._last: Calling | None = None
+        self._last: MethodCaller | None = None
 
     def __repr__(self) -> str:
         return f"class {type(self).__name__}"
@@ -39,7 +39,7 @@ class RemoteClass(Elsewhere):
     def on_start(self, _subject: object) -> None:
         """Exist, so that checks of a class find a method; the student's object has the real ones."""
 
-    def caller(self, label: str, part: Part) -> Calling:
+    def caller(self, label: str, part: Part) -> MethodCaller:
         """Return the object that calls the methods for a connection of a flow."""
         line, close = self._line()
         try:
@@ -123,7 +123,7 @@ def resident_class(
 
 
 class _RemoteCaller(ABC):
-    """Calls of the methods of an object in the sandbox; see `own.Calling`."""
+    """Calls of the methods of an object in the sandbox; see `own.MethodCaller`."""
 
     def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
         self._line, self.close, self._label, self._number = line, close, label, opening[1]
@@ -166,7 +166,7 @@ class _RemoteCaller(ABC):
 class ControlCaller(_RemoteCaller):
     """Calls of a congestion control."""
 
-    _flow: Flow
+    _flow: FlowInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
         if method == "on_start":
@@ -192,7 +192,7 @@ class ControlCaller(_RemoteCaller):
 class ProgramCaller(_RemoteCaller):
     """Calls of a program at one end."""
 
-    _program: Program
+    _program: ProgramInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
         if method == "on_start":

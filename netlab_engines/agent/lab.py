@@ -34,7 +34,7 @@ from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
 from netlab_engines.agent.changer import Changer
 from netlab_engines.agent.failures import Failures
-from netlab_engines.agent.flows import Flow, make_flows
+from netlab_engines.agent.flows import RunningFlow, make_flows
 from netlab_engines.agent.flows.base import sleep_until
 from netlab_engines.agent.host_channel import HostChannel, serve
 from netlab_engines.agent.medium import Medium
@@ -85,7 +85,7 @@ class Lab:
         self._failures = Failures()
         self._failures.watch_threads()
         self._items: list[Item] = []
-        self._flows: dict[str, Flow[Any]] = {}
+        self._flows: dict[str, RunningFlow[Any]] = {}
         self._port = FIRST_PORT
         self._captures: dict[str, list[Capture]] = {}
         self._lost = 0
@@ -240,14 +240,14 @@ class Lab:
         self._launch(flow)
         return {"start_s": item["start_s"], **self._moment()}
 
-    def _set_up(self, items: list[Item], duration_s: float) -> list[Flow[Any]]:
+    def _set_up(self, items: list[Item], duration_s: float) -> list[RunningFlow[Any]]:
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
         self._port += sum(flow.ports for flow in made)
         self._items += items
         return made
 
-    def _launch(self, flow: Flow[Any]) -> None:
+    def _launch(self, flow: RunningFlow[Any]) -> None:
         flow.launch(self._origin_s)
         with self._lock:
             self._flows[flow.label] = flow

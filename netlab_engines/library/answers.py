@@ -10,10 +10,10 @@ from netlab.base.errors import RunError
 from netlab.base.headers import tcp_ip_bytes, udp_ip_bytes
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.protocol.plan import Plan
-from netlab.traffic.own_calls import Answering
+from netlab.traffic.own_calls import QuestionHandler
 from netlab_engines.agent.artifacts import MOST_BYTES
 from netlab_engines.library import wire_format
-from netlab_engines.library.ends import Ends
+from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Answer
 from netlab_engines.sockets import tcp_info
 
@@ -52,7 +52,7 @@ class Answers:
         The captured packets by the number of the tap, in the format of `netlab.captures.read_ring`.
     """
 
-    def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
+    def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, QuestionHandler] | None = None) -> None:
         self._plan = plan
         self._own = {} if own is None else own
         self._items = cast("list[Row]", plan["traffic"])
@@ -114,7 +114,7 @@ class Answers:
 
     def counters(self) -> Row:
         """Return the totals of the flows and all samples, in the form of the agent's counters."""
-        delivered = [row for each in self._ends() for row in each.account.rows(self._plan["interval_s"])]
+        delivered = [row for each in self._program_pairs() for row in each.log.rows(self._plan["interval_s"])]
         return {
             "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
             "streams": self._streams,
@@ -122,8 +122,8 @@ class Answers:
             "queues": self._queues,
         }
 
-    def _ends(self) -> list[Ends]:
-        return [each for each in self._own.values() if isinstance(each, Ends)]
+    def _program_pairs(self) -> list[ProgramPair]:
+        return [each for each in self._own.values() if isinstance(each, ProgramPair)]
 
     def _t_s(self, step: int) -> float:
         return float(round(step * self._plan["interval_s"], 9))
@@ -170,8 +170,8 @@ class Answers:
         if kind == "udp":
             return {**self._udp_summary(number), "error": error}
         if kind == "program":
-            (own,) = (each for each in self._ends() if each.label == self._items[number]["label"])
-            return {**own.account.totals(), "error": error}
+            (own,) = (each for each in self._program_pairs() if each.label == self._items[number]["label"])
+            return {**own.log.totals(), "error": error}
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _command_summary(self, number: int) -> Row:

@@ -13,7 +13,7 @@ from pyodide.code import run_js  # type: ignore[import-not-found]
 from pyodide.ffi import create_proxy, to_js  # type: ignore[import-not-found]
 
 from netlab.protocol.session import OnWait
-from netlab_engines.library.program import OnAnswers
+from netlab_engines.library.kernel_program import OnAnswers
 
 ROOM_BYTES = 1 << 16
 START = """(host, module, room, hear) => {
@@ -39,7 +39,7 @@ START = """(host, module, room, hear) => {
 
 
 class BrowserProgram:
-    """The program in the browser; see `program.Program`."""
+    """The program in the browser; see `kernel_program.KernelProgram`."""
 
     confined = True
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from netlab.base.libc import libc
 from netlab.protocol.session import OnWait
 from netlab_engines.launcher import landlock_version
-from netlab_engines.library.program import OnAnswers
+from netlab_engines.library.kernel_program import OnAnswers
 
 POLL_S = 0.05
 READ_BYTES = 1 << 16
@@ -25,7 +25,7 @@ ENDINGS = {
 
 
 class ChildProgram:
-    """The program as a child process; see `program.Program`."""
+    """The program as a child process; see `kernel_program.KernelProgram`."""
 
     def __init__(self, path: Path) -> None:
         self._sent = 0

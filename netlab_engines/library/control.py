@@ -57,7 +57,7 @@ class Loss(NamedTuple):
     """False for a repeated timeout."""
 
 
-class Flow:
+class FlowInterface:
     """The connection of a congestion control: it has times and sizes to read, and three values to set at any time."""
 
     __slots__ = ("_cwnd", "_pacing", "_ssthresh", "mss_bytes", "now_s")
@@ -117,13 +117,13 @@ def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
     raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {short_repr(value)}")
 
 
-class Control:
-    """The congestion control of a connection, which answers the kernel's questions; see `own_calls.Answering`."""
+class ControlHandler:
+    """The congestion control of a connection, which answers the kernel's questions; see `own_calls.QuestionHandler`."""
 
     def __init__(self, label: str, own: object) -> None:
         self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))
-        self._flow: Flow | None = None
+        self._flow: FlowInterface | None = None
         self._counted = 0
 
     def answer(self, data: bytes) -> bytes:
@@ -135,7 +135,7 @@ class Control:
             if event != START:
                 # Linux reports a lost SYN before the connection is established; keep Linux's values until then.
                 return CONTROL.pack(window, threshold, 0)
-            self._flow = Flow(mss_bytes, window)
+            self._flow = FlowInterface(mss_bytes, window)
         flow, now_s = self._flow, now_ns / NS_PER_S
         flow.now_s, flow.mss_bytes = now_s, mss_bytes
         if event == ACK and self._acks:
@@ -164,7 +164,7 @@ class Control:
     def close(self) -> None:
         self._caller.close()
 
-    def _reduce(self, flow: Flow, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
+    def _reduce(self, flow: FlowInterface, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)
             return
@@ -174,7 +174,7 @@ class Control:
         # After a timeout the kernel has set the window to one segment more than are in flight.
         flow.cwnd_segments = window if is_timeout else flow.ssthresh_segments
 
-    def _grow(self, flow: Flow, delivered: int) -> None:
+    def _grow(self, flow: FlowInterface, delivered: int) -> None:
         cwnd = int(flow.cwnd_segments)
         if cwnd < flow.ssthresh_segments:
             grown = int(min(cwnd + delivered, flow.ssthresh_segments))

@@ -14,7 +14,7 @@ from netlab.engines import OnProgress, Requirement
 from netlab.protocol.plan import Clock, Outcome, Plan, Shape
 from netlab_engines.base import refuse_lacking, refuse_media, run_in
 from netlab_engines.fingerprint import fingerprint
-from netlab_engines.library.program import Program
+from netlab_engines.library.kernel_program import KernelProgram
 from netlab_engines.library.requests import refuse_filters, refuse_programs
 from netlab_engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 from netlab_kernel import library
@@ -82,7 +82,7 @@ class LibraryEngine:
         return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
 
 
-def start_program(kernel: library.LibraryKernel) -> Program:
+def start_program(kernel: library.LibraryKernel) -> KernelProgram:
     """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
 
     Raises KernelError if it is WebAssembly and nothing on this machine can run it.

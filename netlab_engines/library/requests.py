@@ -11,11 +11,11 @@ from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.protocol.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
-from netlab.traffic.own_calls import Answering
+from netlab.traffic.own_calls import QuestionHandler
 from netlab.traffic.program import ProgramItem
 from netlab_engines.library import commands, wire_format
-from netlab_engines.library.control import Control
-from netlab_engines.library.ends import Ends
+from netlab_engines.library.control import ControlHandler
+from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.ip_lines import Interfaces, node_lines
@@ -58,7 +58,7 @@ class Requests:
         The name of each tap's file, by the numbers of its packets.
     batches : dict of int to list
         The lines behind the netlink messages by the node's number, a list for each batch in the order of sending.
-    own : dict of int to Answering
+    own : dict of int to QuestionHandler
         The objects that answer the kernel's questions, by the connection's port.
     port : int
         The next free port.
@@ -70,7 +70,7 @@ class Requests:
     queues: list[str] = field(default_factory=list)
     taps: list[str] = field(default_factory=list)
     batches: dict[int, list[list[str]]] = field(default_factory=dict)
-    own: dict[int, Answering] = field(default_factory=dict)
+    own: dict[int, QuestionHandler] = field(default_factory=dict)
     port: int = FIRST_PORT
     _parts: list[bytes] = field(default_factory=list)
 
@@ -260,7 +260,7 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
     streams = item["streams"] if kind == "tcp" else 1
     for stream in range(streams):
         if "own" in planned:
-            requests.own[requests.port] = _answering(planned)
+            requests.own[requests.port] = _question_handler(planned)
         port = place + 1 if kind == "ping" else requests.port
         num_bytes, window_bytes, mss_bytes, congestion, rate_bps = NONE, 0, 0, b"", 0
         spread, key_words, key, interval_ns, count = 0, 0, (0, 0, 0, 0), 0, NONE
@@ -356,10 +356,10 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
     return list(range(first, len(requests.taps)))
 
 
-def _answering(item: Item) -> Answering:
+def _question_handler(item: Item) -> QuestionHandler:
     if item["kind"] == "program":
-        return Ends(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
-    return Control(item["label"], item["own"][0])
+        return ProgramPair(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
+    return ControlHandler(item["label"], item["own"][0])
 
 
 def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:

@@ -16,7 +16,7 @@ import wasmtime
 from netlab.base import cache
 from netlab.base.errors import RunError
 from netlab.protocol.session import OnWait
-from netlab_engines.library.program import OnAnswers
+from netlab_engines.library.kernel_program import OnAnswers
 
 POLL_S = 0.05
 END_S = 5.0
@@ -50,7 +50,7 @@ GO_ON, END = 0, -1
 
 
 class SandboxProgram:
-    """The program in a thread of its own, so that `listen` can be interrupted while it computes; see `program.Program`."""
+    """The program in a thread of its own, so that `listen` can be interrupted while it computes; see `kernel_program.KernelProgram`."""
 
     confined = True
 

@@ -31,7 +31,7 @@ from netlab_engines.files import CAPTURES
 from netlab_engines.library import requests as asked
 from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
-from netlab_engines.library.program import Program
+from netlab_engines.library.kernel_program import KernelProgram
 from netlab_engines.library.wire_format import FRAME, Answer, Request
 from netlab_engines.planning.schedule import hosts_ever_without_offload, without_offload_now
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
@@ -57,7 +57,7 @@ class LibrarySession:
     name = "library"
     clock: Clock = "virtual"
 
-    def __init__(self, program: Program, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
+    def __init__(self, program: KernelProgram, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
         self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
         self._kept = ExitStack()
         self._end = weakref.finalize(self, _end, program, self._kept)
@@ -302,6 +302,6 @@ class LibrarySession:
         self._program.send(reply)
 
 
-def _end(program: Program, kept: ExitStack) -> None:
+def _end(program: KernelProgram, kept: ExitStack) -> None:
     program.close()
     kept.close()

@@ -47,7 +47,7 @@ class Fixed:
 @pytest.mark.parametrize(("threshold", "becomes"), [(6, 8), (20, 20), (INFINITE_SSTHRESH, INFINITE_SSTHRESH)])
 def test_what_was_taken_for_lost_and_came_late_gives_back_the_window(threshold: int, becomes: int) -> None:
     """The kernel tells of an undo with the values before the loss; neither becomes smaller."""
-    answering = control.Control("h1-h2", Fixed)
+    answering = control.ControlHandler("h1-h2", Fixed)
 
     def told(event: int, window: int, ssthresh: int) -> tuple[int, ...]:
         state = control.STATE.pack(NS, 5001, event, 0, 1448, 0, window, ssthresh, 0, 0, 0, 0, 20_000, 19_000)

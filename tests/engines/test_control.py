@@ -15,8 +15,8 @@ import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 from netlab.runs.sweeps import SweepError
 from netlab.traffic import own_calls as own
-from netlab.traffic.delivery import Program
-from netlab_engines.library.control import Ack, Flow, Loss
+from netlab.traffic.delivery import ProgramInterface
+from netlab_engines.library.control import Ack, FlowInterface, Loss
 
 pytestmark = pytest.mark.library
 
@@ -388,7 +388,7 @@ def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str)
         run(Wrong)
 
 
-@pytest.mark.parametrize("given", [Ack, Loss, Flow, Program])
+@pytest.mark.parametrize("given", [Ack, Loss, FlowInterface, ProgramInterface])
 def test_an_unknown_field_is_answered_with_those_that_exist(given: Any) -> None:
     names = own.NAMES[given.__name__]
     assert names == getattr(given, "_fields", names)

@@ -8,7 +8,7 @@ import wasmtime
 
 from netlab.base.errors import RunCancelled
 from netlab_engines.library import engine
-from netlab_engines.library.program import Program
+from netlab_engines.library.kernel_program import KernelProgram
 from netlab_kernel import library
 
 HEAD = """
@@ -34,7 +34,7 @@ QUIET = '(func (export "crashed"))'
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def start(text: str, tells: str = QUIET) -> Program:
+    def start(text: str, tells: str = QUIET) -> KernelProgram:
         monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
         path = tmp_path / "module.wasm"
         path.write_bytes(wasmtime.wat2wasm(f"(module {HEAD} {text} {tells})"))

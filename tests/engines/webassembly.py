@@ -15,7 +15,7 @@ from netlab.network.queues import DISCIPLINES
 from netlab.protocol.session import OnWait
 from netlab.runs.scenario import Scenario
 from netlab_engines.library import engine
-from netlab_engines.library.program import OnAnswers, Program
+from netlab_engines.library.kernel_program import KernelProgram, OnAnswers
 from netlab_kernel import library, wasm
 from netlab_kernel.library import LibraryKernel
 
@@ -78,7 +78,7 @@ def answers(kernel: LibraryKernel, scenario: Scenario) -> tuple[bytes, float]:
     began_s = time.monotonic()
 
     class Recorded:
-        def __init__(self, program: Program) -> None:
+        def __init__(self, program: KernelProgram) -> None:
             self.program = program
 
         def __getattr__(self, name: str) -> object:

@@ -43,7 +43,7 @@ class Pages(Flow):
         return {"paper"}
 
 
-class PagesFlow(flows.Flow[Any]):
+class PagesFlow(flows.RunningFlow[Any]):
     """Notes which ports it was given."""
 
     def __init__(self, item: Any, place: flows.FlowContext) -> None:

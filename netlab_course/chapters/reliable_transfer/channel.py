@@ -18,7 +18,7 @@ from typing import Any
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
 from netlab.base.values import short_repr
-from netlab.traffic.delivery import NO_TIMER, Account, Program
+from netlab.traffic.delivery import NO_TIMER, DeliveryLog, ProgramInterface
 from netlab.traffic.own import own_name, own_problems
 from netlab.traffic.own_calls import Part, caller
 from netlab.traffic.program import PROGRAM_METHODS
@@ -112,7 +112,7 @@ def _made(program: Any, window: int | None) -> Any:
     return program(window=window) if takes_one else program()
 
 
-class _Pieces(Account):
+class _Pieces(DeliveryLog):
     """The pieces that the sender reads, and the number of each delivered piece; -1 for unknown data."""
 
     def __init__(self, number: int) -> None:
@@ -151,7 +151,7 @@ class _Channel:
         self._pieces = _Pieces(pieces)
         parts: tuple[Part, Part] = ("sender", "receiver")
         self._callers = [caller(part, end, part) for part, end in zip(parts, ends, strict=True)]
-        self._programs = [Program(self._pieces, receives) for receives in (False, True)]
+        self._programs = [ProgramInterface(self._pieces, receives) for receives in (False, True)]
         self._timers_ns = [NO_TIMER, NO_TIMER]
         self._sent: Counter[int] = Counter()
         self._first_flight = 0

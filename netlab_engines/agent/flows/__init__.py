@@ -9,21 +9,21 @@ from typing import Any
 from netlab.base.errors import RunError, ThroughputError, one_of
 from netlab.protocol.plan import FIRST_PORT, AgentPlan
 from netlab_engines.agent.artifacts import ArtifactStore
-from netlab_engines.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.flows.command import CommandFlow
 from netlab_engines.agent.flows.ping import PingFlow
 from netlab_engines.agent.flows.tcp import TcpFlow
 from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.agent.network import Network
 
-RUNNERS: dict[str, type[Flow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
+RUNNERS: dict[str, type[RunningFlow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
 
-__all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows"]
+__all__ = ["RUNNERS", "FlowContext", "RunningFlow", "make_flows"]
 
 
 def make_flows(
     plan: AgentPlan, network: Network, artifacts: ArtifactStore, number: int = 1, port: int = FIRST_PORT
-) -> list[Flow[Any]]:
+) -> list[RunningFlow[Any]]:
     """Return a flow with open sockets for each item of the plan's traffic.
 
     Parameters
@@ -44,7 +44,7 @@ def make_flows(
     RunError
         If the kind of an item is unknown or an item cannot be set up.
     """
-    made: list[Flow[Any]] = []
+    made: list[RunningFlow[Any]] = []
     for item in plan["traffic"]:
         kind, label = item["kind"], item["label"]
         if kind not in RUNNERS:

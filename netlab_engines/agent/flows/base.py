@@ -35,7 +35,7 @@ class FlowContext:
         return self.network.pid(node)
 
 
-class Flow(Generic[ItemType]):
+class RunningFlow(Generic[ItemType]):
     """A running item of traffic."""
 
     ports = 0

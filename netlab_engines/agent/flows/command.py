@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 
 if TYPE_CHECKING:
     from netlab.traffic.command import CommandItem, CommandTotals
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 5.0
 
 
-class CommandFlow(Flow["CommandItem"]):
+class CommandFlow(RunningFlow["CommandItem"]):
     """A running command in a node's shell."""
 
     def __init__(self, item: CommandItem, place: FlowContext) -> None:

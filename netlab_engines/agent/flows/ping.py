@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 from netlab_engines.agent.echo import Pinger
-from netlab_engines.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.namespaces import visit
 
 if TYPE_CHECKING:
     from netlab.traffic.ping import PingItem, PingTotals
 
 
-class PingFlow(Flow["PingItem"]):
+class PingFlow(RunningFlow["PingItem"]):
     """A running series of echo requests."""
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
 from netlab.protocol.plan import StreamSample, StreamState
-from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import visit
 from netlab_engines.sockets import options, tcp_info
 from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
@@ -158,7 +158,7 @@ class _Ended(NamedTuple):
     """The end."""
 
 
-class TcpFlow(Flow["TcpItem"]):
+class TcpFlow(RunningFlow["TcpItem"]):
     """A running flow of one or more TCP connections between the same two hosts."""
 
     def __init__(self, item: TcpItem, place: FlowContext) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from netlab.base.headers import udp_ip_bytes
 from netlab.base.units import mbps_to_bps
 from netlab.protocol.plan import DatagramInterval
-from netlab_engines.agent.flows.base import Flow, FlowContext, sleep_until
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import visit
 from netlab_engines.sockets import options
 from netlab_engines.sockets.udp import UdpReceiver, UdpSender
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SEND_BUFFER_BYTES = 1 << 28
 
 
-class UdpFlow(Flow["UdpItem"]):
+class UdpFlow(RunningFlow["UdpItem"]):
     """A running UDP flow at a constant rate."""
 
     ports = 1

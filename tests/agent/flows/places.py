@@ -12,7 +12,7 @@ import pytest
 
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.flows import ping, tcp, udp
-from netlab_engines.agent.flows.base import Flow, FlowContext
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 
 # All of 127.0.0.0/8 is this machine's: each process of a test run has its own address, so ports do not meet.
 ADDRESS = f"127.77.{os.getpid() // 256 % 256}.{os.getpid() % 256}"
@@ -44,7 +44,7 @@ def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "visit", lambda _pid: nullcontext())
 
 
-def run(flow: Flow[Any]) -> None:
+def run(flow: RunningFlow[Any]) -> None:
     """Run a flow to its end."""
     # Traffic begins a little later, so that its threads are there in time on a busy machine too.
     flow.launch(time.monotonic() + 0.3)

@@ -14,7 +14,7 @@ from netlab.base.errors import RunError, ThroughputError
 from netlab.base.location import IMPORT_ROOT
 from netlab_engines.agent import flows
 from netlab_engines.agent.failures import Failures
-from netlab_engines.agent.flows.base import Flow
+from netlab_engines.agent.flows.base import RunningFlow
 from netlab_engines.base import run_in
 from netlab_engines.guests import Guest
 from netlab_engines.paths import python_path
@@ -26,7 +26,7 @@ def item(kind: str = "recorded", label: str = "h1-h2", **more: Any) -> Any:
     return {"kind": kind, "label": label, "src": "h1", "dst": "h2", "start_s": 0.0, "duration_s": None, **more}
 
 
-class Recorded(Flow[Any]):
+class Recorded(RunningFlow[Any]):
     """A flow that opens nothing, and takes as many ports as it is told."""
 
     def __init__(self, words: Any, where: Any) -> None:
@@ -47,12 +47,12 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_flow_ends_after_its_own_duration_or_with_the_run(
     tmp_path: Path, start_s: float, own_s: float | None, expected_s: float
 ) -> None:
-    assert Flow(item(start_s=start_s, duration_s=own_s), place(tmp_path)).end_s == expected_s
+    assert RunningFlow(item(start_s=start_s, duration_s=own_s), place(tmp_path)).end_s == expected_s
 
 
 @pytest.mark.parametrize("error", [OSError(101, "Network is unreachable"), ThroughputError("no such option")])
 def test_what_fails_in_a_thread_is_the_flows_error(tmp_path: Path, error: Exception) -> None:
-    flow = Flow(item(), place(tmp_path))
+    flow = RunningFlow(item(), place(tmp_path))
 
     def fail() -> None:
         raise error
@@ -71,7 +71,7 @@ def test_an_unexpected_error_in_a_thread_stops_the_flow_and_is_told_with_its_tra
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
     failures = Failures()
     failures.watch_threads()
-    flow, stopped = Flow(item(), place(tmp_path)), []
+    flow, stopped = RunningFlow(item(), place(tmp_path)), []
     monkeypatch.setattr(flow, "stop", lambda: stopped.append(True))
 
     def fail() -> None:

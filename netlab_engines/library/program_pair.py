@@ -3,30 +3,30 @@
 from typing import Any
 
 from netlab.protocol.messages import LENGTH
-from netlab.traffic.delivery import Account, Program
+from netlab.traffic.delivery import DeliveryLog, ProgramInterface
 from netlab.traffic.own_calls import Part, caller
 from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
 
 
-class Ends:
-    """The user's sender and receiver of a flow, which answer the kernel's questions; see `own_calls.Answering`.
+class ProgramPair:
+    """The user's sender and receiver of a flow, which answer the kernel's questions; see `own_calls.QuestionHandler`.
 
     The sender's application has `num_bytes` to send, or no limit if that is None.
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
-        self.label, self.account = label, Account(num_bytes, label)
+        self.label, self.log = label, DeliveryLog(num_bytes, label)
         parts: tuple[Part, Part] = ("sender", "receiver")
         self._callers = [caller(label, own, part) for own, part in zip(programs, parts, strict=True)]
-        self._programs = [Program(self.account, receives) for receives in (False, True)]
+        self._programs = [ProgramInterface(self.log, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
         now_ns, _port, event, end = HAPPENED.unpack(data)
         calling = self._callers[end]
-        program: Program = self._programs[end]
+        program: ProgramInterface = self._programs[end]
         program.wake(now_ns, event == ProgramEvent.TIMER)
         if event == ProgramEvent.DATAGRAM:
-            self.account.received_datagrams += end
+            self.log.received_datagrams += end
         method = ("on_start", "on_datagram", "on_timer")[event]
         if calling.has(method):
             given: tuple[Any, ...] = (program,) if event == ProgramEvent.START else (program.now_s,)

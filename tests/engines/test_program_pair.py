@@ -13,7 +13,7 @@ import netlab as nl
 from netlab.base.errors import NetlabError, RunError, ScenarioError
 from netlab.traffic import delivery
 from netlab.traffic import own_calls as own
-from netlab_engines.library import ends
+from netlab_engines.library import program_pair
 
 PIECE_BYTES = 1000
 TIMEOUT_S = 0.1
@@ -246,7 +246,9 @@ def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.Monk
 START, DATAGRAM, TIMER = range(3)
 
 
-def asked(both: ends.Ends, now_s: float, event: int, end: int, data: bytes = b"") -> tuple[float | None, list[bytes]]:
+def asked(
+    both: program_pair.ProgramPair, now_s: float, event: int, end: int, data: bytes = b""
+) -> tuple[float | None, list[bytes]]:
     """Return a program's timer and datagrams after a call of the kernel (protocol.h: time, port, event, end)."""
     told = both.answer(struct.pack("<QIIII", round(now_s * 1e9), 5001, event, end, 0) + data)
     (timer,), at, sent = struct.unpack_from("<Q", told), 8, []
@@ -259,7 +261,7 @@ def asked(both: ends.Ends, now_s: float, event: int, end: int, data: bytes = b""
 
 def test_what_both_programs_do_is_counted_and_timed() -> None:
     """Three pieces by stop-and-wait; the second is lost once, and its acknowledgement once."""
-    both = ends.Ends("flow", (Sender, Receiver), 2500)
+    both = program_pair.ProgramPair("flow", (Sender, Receiver), 2500)
     timer_s, (first,) = asked(both, 1.0, START, 0)
     assert timer_s == 1.1 and first[0] == 0 and len(first) == 1001
     assert asked(both, 1.0, START, 1) == (None, [])
@@ -275,14 +277,14 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
     assert len(third) == 501
     assert asked(both, 1.37, DATAGRAM, 1, third) == (None, [b"\2"])
     assert asked(both, 1.4, DATAGRAM, 0, b"\2") == (None, [])
-    totals = both.account.totals()
+    totals = both.log.totals()
     assert totals == {
         "flow": "flow", "error": None, "sent_bytes": 3 * 1001 + 1001 + 501, "sent_datagrams": 5, "received_datagrams": 4,
         "delivered_bytes": 2500, "duplicates": 0, "missing_bytes": 0, "wrong_bytes": 0, "equal_datagrams": None,
         "delay_min_ms": pytest.approx(20), "delay_mean_ms": pytest.approx((20 + 120 + 90) / 3), "delay_max_ms": pytest.approx(120),
         "first_s": 1.02, "last_s": 1.37,
     }  # fmt: skip
-    assert both.account.rows(0.1) == [
+    assert both.log.rows(0.1) == [
         {"flow": "flow", "interval": 10, "bytes": 1000, "datagrams": 1},
         {"flow": "flow", "interval": 11, "bytes": 1000, "datagrams": 1},
         {"flow": "flow", "interval": 13, "bytes": 500, "datagrams": 1},
@@ -291,11 +293,11 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
 
 @pytest.mark.parametrize("interval_s", [0.1, 0.05, 0.3, 0.007])
 def test_a_delivery_on_the_border_of_two_intervals_counts_in_the_later_one(interval_s: float) -> None:
-    account = delivery.Account(None)
+    log = delivery.DeliveryLog(None)
     for number in range(1, 1000):
-        account.note_sent(0.0, b"%d" % number)
-        account.deliver(round(number * interval_s * 1e9) / 1e9, b"%d" % number)
-    assert [row["interval"] for row in account.rows(interval_s)] == list(range(1, 1000))
+        log.note_sent(0.0, b"%d" % number)
+        log.deliver(round(number * interval_s * 1e9) / 1e9, b"%d" % number)
+    assert [row["interval"] for row in log.rows(interval_s)] == list(range(1, 1000))
 
 
 @pytest.mark.library
@@ -327,16 +329,16 @@ def test_a_receiver_that_delivers_at_each_interval_shows_a_constant_goodput() ->
 
 
 def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
-    totals = ends.Ends("flow", (Sender, Receiver), None).account.totals()
+    totals = program_pair.ProgramPair("flow", (Sender, Receiver), None).log.totals()
     assert totals["first_s"] is totals["last_s"] is None
     assert all(math.isnan(totals[name]) for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"))  # type: ignore[literal-required]
 
 
-def delivered(account: delivery.Account, *pieces: bytes) -> tuple[int, int, int, int]:
+def delivered(log: delivery.DeliveryLog, *pieces: bytes) -> tuple[int, int, int, int]:
     """Bytes that were new, pieces that were not, bytes that were left out, and bytes that nobody had sent."""
     for number, piece in enumerate(pieces):
-        account.deliver(float(number), piece)
-    totals = account.totals()
+        log.deliver(float(number), piece)
+    totals = log.totals()
     return totals["delivered_bytes"], totals["duplicates"], totals["missing_bytes"], totals["wrong_bytes"]
 
 
@@ -349,26 +351,26 @@ def test_a_piece_is_found_among_what_was_read() -> None:
         ([slice(30, 60), slice(0, 30)], (30, 1, 30, 0)),
         ([slice(0, 0)], (0, 0, 0, 0)),
     ):
-        account = delivery.Account(100)
-        data = account.read(0.0, 60) + account.read(0.0, 60)
-        assert len(data) == 100 and account.read(0.0, 1) == b""
-        assert delivered(account, *(data[piece] for piece in pieces)) == counted
-    account = delivery.Account(None)
-    account.read(0.0, 100)
-    assert delivered(account, bytes(10)) == (0, 0, 0, 10)
+        log = delivery.DeliveryLog(100)
+        data = log.read(0.0, 60) + log.read(0.0, 60)
+        assert len(data) == 100 and log.read(0.0, 1) == b""
+        assert delivered(log, *(data[piece] for piece in pieces)) == counted
+    log = delivery.DeliveryLog(None)
+    log.read(0.0, 100)
+    assert delivered(log, bytes(10)) == (0, 0, 0, 10)
 
 
 def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> None:
-    account = delivery.Account(None)
+    log = delivery.DeliveryLog(None)
     for number in range(3):
-        account.note_sent(float(number), b"head%d" % number)
-    assert delivered(account, b"d0", b"d2", b"d2", b"d3") == (4, 1, 0, 2)
-    assert account.totals()["delay_min_ms"] == -1000
+        log.note_sent(float(number), b"head%d" % number)
+    assert delivered(log, b"d0", b"d2", b"d2", b"d3") == (4, 1, 0, 2)
+    assert log.totals()["delay_min_ms"] == -1000
 
 
 def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
-    account = delivery.Account(None)
-    sender, receiver = (delivery.Program(account, receives) for receives in (False, True))
+    log = delivery.DeliveryLog(None)
+    sender, receiver = (delivery.ProgramInterface(log, receives) for receives in (False, True))
     for call, said in (
         (lambda: sender.send(b""), "takes 1 to 1472 bytes.*got 0"),
         (lambda: sender.send(bytes(1473)), "got 1473"),
@@ -385,8 +387,8 @@ def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
             call()
     for data in (b"x", bytearray(1472), memoryview(b"x")):
         receiver.send(data)
-    # The account does not include what a receiver sends. Each datagram of the sender takes four more bytes for its length.
-    assert account.sent_datagrams == 1_000_000 // 1476
+    # The log does not include what a receiver sends. Each datagram of the sender takes four more bytes for its length.
+    assert log.sent_datagrams == 1_000_000 // 1476
     _timer_ns, outgoing = receiver.take()
     assert [len(data) for data in outgoing] == [1, 1472, 1]
     receiver.set_timer(2.5)

@@ -12,7 +12,7 @@ OnAnswers = Callable[[bytes], bool]
 """Called with bytes of answers, which may end within a frame; returns True to stop listening."""
 
 
-class Program(Protocol):
+class KernelProgram(Protocol):
     """A running process of the library kernel."""
 
     @property
