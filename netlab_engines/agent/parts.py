@@ -16,7 +16,7 @@ from netlab_engines.agent.namespaces import hold_new_namespace
 from netlab_engines.agent.routing import Routing
 from netlab_engines.netlink import disciplines, links
 from netlab_engines.netlink.ip_lines import ip_line
-from netlab_engines.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
+from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
 from netlab_engines.netlink.wire import Lines
 
 EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
@@ -30,13 +30,15 @@ def refusals() -> dict[str, str | None]:
     found: dict[str, str | None] = {
         "veth": _refusal(_veth),
         "ifb": _refusal(_ifb),
-        "tbf": _refused(Attached("lo", tbf(10_000_000, 2000, 100_000))),
-        "netem": _refused(Attached("lo", netem(1000, delay_us=1000))),
+        "tbf": _refused(AttachedQdisc("lo", tbf(10_000_000, 2000, 100_000))),
+        "netem": _refused(AttachedQdisc("lo", netem(1000, delay_us=1000))),
         "ingress": _refused(ingress("lo")),
     }
-    found["matchall"] = None if found["ingress"] else _refused(ingress("lo"), redirected("lo"))
-    found["mirred"] = None if found["matchall"] != "" else _refused(ingress("lo"), redirected("lo", "lo"))
-    found |= {row.name: _refused(Attached("lo", disciplines.qdisc(row.name, EXAMPLE))) for row in DISCIPLINES.values()}
+    found["matchall"] = None if found["ingress"] else _refused(ingress("lo"), redirect("lo"))
+    found["mirred"] = None if found["matchall"] != "" else _refused(ingress("lo"), redirect("lo", "lo"))
+    found |= {
+        row.name: _refused(AttachedQdisc("lo", disciplines.qdisc(row.name, EXAMPLE))) for row in DISCIPLINES.values()
+    }
     return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
 
 

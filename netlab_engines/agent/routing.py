@@ -34,7 +34,7 @@ class Routing:
 
         Raises RunError, which shows the line, if the kernel refuses a message.
         """
-        for part in wire.parts(lines):
+        for part in wire.batches(lines):
             self._send(part)
 
     def _send(self, lines: wire.Lines) -> None:

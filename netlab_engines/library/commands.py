@@ -13,9 +13,9 @@ from netlab.base.errors import NotHereError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import Item, Plan
 from netlab.traffic.command import CommandItem
-from netlab_engines.netlink import links, typed
-from netlab_engines.netlink.qdiscs import Line
-from netlab_engines.netlink.typed import Route, Words
+from netlab_engines.netlink import links, typed_lines
+from netlab_engines.netlink.qdiscs import TcCommand
+from netlab_engines.netlink.typed_lines import Route, Words
 from netlab_engines.netlink.wire import UnknownLineError
 
 EACH_WAY = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
@@ -32,7 +32,7 @@ class Setting:
 
 
 Routes = list[Route]
-Work = Callable[[Routes], "list[Line | Setting | str]"]
+Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 """Returns the effects of a line in a node: lines, settings and output. It may change the node's list of routes."""
 
 
@@ -63,8 +63,8 @@ def _line(line: str) -> Work:
         raise UnknownLineError(f"`{line}` cannot be split into words: {error}") from None
     words = Words(line, rest)
     if program == "tc":
-        made = typed.tc(words)
-        return lambda _routes: [Line(line, made)]
+        made = typed_lines.tc(words)
+        return lambda _routes: [TcCommand(line, made)]
     if program == "sysctl":
         return _sysctl(words)
     if program == "ip" and words.has("link", "set"):
@@ -91,10 +91,10 @@ def _sysctl(words: Words) -> Work:
 def _link(line: str, words: Words) -> Work:
     words.has("dev")
     device = words.one("the interface")
-    made: list[Line | Setting | str] = []
+    made: list[TcCommand | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
-        made.append(Line(line, lambda index: do(index(device))))
+        made.append(TcCommand(line, lambda index: do(index(device))))
 
     for word in words:
         if word in ("up", "down"):
@@ -113,23 +113,23 @@ def _route(line: str, words: Words) -> Work:
         return lambda routes: ["".join(f"{route.line}\n" for route in routes)]
     if verb not in _ROUTE_VERBS:
         raise words.problem(f"{verb!r} is not supported; there are show, {', '.join(_ROUTE_VERBS)}")
-    way = typed.route(words, needs_device=verb != "del")
+    way = typed_lines.route(words, needs_device=verb != "del")
 
-    def work(routes: Routes) -> list[Line | Setting | str]:
+    def work(routes: Routes) -> list[TcCommand | Setting | str]:
         there = next((route for route in routes if route.to == way.to), way)
         told = there if verb == "del" else way
         routes[:] = sorted(
             [*(route for route in routes if route.to != way.to), *([way] if verb != "del" else [])], key=_place
         )
-        return [Line(line, functools.partial(told.message, verb))]
+        return [TcCommand(line, functools.partial(told.message, verb))]
 
     return work
 
 
 def _change_each(line: str, quick: bool) -> Work:
-    def work(routes: Routes) -> list[Line | Setting | str]:
+    def work(routes: Routes) -> list[TcCommand | Setting | str]:
         routes[:] = [replace(route, quick=quick) for route in routes]
-        return [Line(line, functools.partial(route.message, "change")) for route in routes]
+        return [TcCommand(line, functools.partial(route.message, "change")) for route in routes]
 
     return work
 
@@ -186,20 +186,20 @@ class Commands:
         """The time of the next command in ns after the start, or None if there is none."""
         return self._waiting[0][0] if self._waiting else None
 
-    def pop(self) -> tuple[str, list[Line | Setting]]:
+    def pop(self) -> tuple[str, list[TcCommand | Setting]]:
         """Remove the next command, and return its node and its lines and settings for the kernel."""
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
         self.said[label], told = self._do(node, lines)
         return node, told
 
-    def run(self, node: str, command: str) -> tuple[str, list[Line | Setting]]:
+    def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of a command that runs now, and its lines and settings for the kernel.
 
         Raises NotHereError if it needs a program; see `read`.
         """
         return self._do(node, read(f"{node} command", command))
 
-    def _do(self, node: str, lines: list[Work]) -> tuple[str, list[Line | Setting]]:
+    def _do(self, node: str, lines: list[Work]) -> tuple[str, list[TcCommand | Setting]]:
         done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
         shown = "".join(each for each in done if isinstance(each, str))
         return shown, [each for each in done if not isinstance(each, str)]

@@ -19,7 +19,7 @@ from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.ip_lines import Interfaces, node_lines
-from netlab_engines.netlink.qdiscs import Line, Queueing
+from netlab_engines.netlink.qdiscs import Queueing, TcCommand
 from netlab_engines.planning import messages
 from netlab_engines.planning.schedule import Schedule, Step, shaped_directions
 from netlab_engines.planning.settings import QUEUES_AT_NS
@@ -233,7 +233,7 @@ def marks_word(aqm: str) -> int:
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
-    for part in wire.parts(messages):
+    for part in wire.batches(messages):
         requests.add(Request.NETLINK, wire.batch([message for _line, message in part]))
         requests.batches.setdefault(node, []).append([line for line, _message in part])
 
@@ -324,7 +324,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
         requests.batches.setdefault(place, []).append([line for line, _message in told])
 
 
-def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Setting]) -> None:
+def add_command(requests: Requests, node: str, told: Iterable[TcCommand | commands.Setting]) -> None:
     """Add the effects of a command in a node, now.
 
     Raises RunError if it names an interface that the node does not have.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from netlab.protocol.plan import FIRST_PORT
 from netlab_engines.netlink import wire
-from netlab_engines.netlink.qdiscs import QUEUE_HANDLE, Classes, Index, Option, Qdisc, fifo, of_options
+from netlab_engines.netlink.qdiscs import QUEUE_HANDLE, Classes, InterfaceIndex, Option, Qdisc, fifo, qdisc_with_options
 from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u8, u32
 
-FIRST_QUEUE_HANDLE = 0x10
+CLASS_QUEUE_HANDLE = 0x10
 """The queue of class 2:1 is 11:, that of 2:2 is 12:, and so on."""
 ICMP = 1
 ETH_P_IP = 0x0800
@@ -27,7 +27,7 @@ EVERY_KEY = (1 << len(KEYS)) - 1
 
 
 @dataclass(frozen=True)
-class Part:
+class ClassElement:
     """A class, the queue of a class, or a filter, at its place on an interface."""
 
     interface: str
@@ -48,7 +48,7 @@ class Part:
         what = {wire.RTM_NEWTCLASS: "class", wire.RTM_NEWQDISC: "qdisc", wire.RTM_NEWTFILTER: "filter"}[self.made_by]
         return f"{what} {'change' if self.changed else 'add'} dev {self.interface} {self.words}"
 
-    def message(self, index: Index) -> bytes:
+    def message(self, index: InterfaceIndex) -> bytes:
         """Return the message that makes the part, or that sets new options."""
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         handle, parent, info = self.place
@@ -56,39 +56,39 @@ class Part:
 
     @property
     def identity(self) -> object:
-        """A value that is equal for two parts which differ only in options that the kernel can change."""
+        """A value that is equal for two class_elements which differ only in options that the kernel can change."""
         return (self.made_by, self.place, self.body if self.made_by == wire.RTM_NEWTFILTER else b"")
 
 
-def parts(interface: str, classes: Classes) -> list[Part]:
+def class_elements(interface: str, classes: Classes) -> list[ClassElement]:
     """Return the classes of the queue 2: on an interface, then their queues and the filters."""
-    return [*_classes(interface, classes), *_queues(interface, classes), *_filters(interface, classes)]
+    return [*_classes(interface, classes), *_class_queues(interface, classes), *_filters(interface, classes)]
 
 
-def _classes(interface: str, classes: Classes) -> Iterator[Part]:
+def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
     for number, quantum_bytes in enumerate(classes.quantum_bytes, start=1):
         body = text(wire.TCA_KIND, "drr") + attribute(TCA_OPTIONS, u32(1, quantum_bytes))
         words = f"parent 2: classid 2:{number:x} drr quantum {quantum_bytes}b"
-        yield Part(interface, words, wire.RTM_NEWTCLASS, (QUEUE_HANDLE | number, QUEUE_HANDLE, 0), body)
+        yield ClassElement(interface, words, wire.RTM_NEWTCLASS, (QUEUE_HANDLE | number, QUEUE_HANDLE, 0), body)
 
 
-def _queues(interface: str, classes: Classes) -> Iterator[Part]:
-    queue = fifo(classes.room_packets, in_bytes=False)
+def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
+    queue = fifo(classes.class_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
-        handle = FIRST_QUEUE_HANDLE + number
+        handle = CLASS_QUEUE_HANDLE + number
         words = f"parent 2:{number:x} handle {handle:x}: {queue.words}"
         place = (handle << 16, QUEUE_HANDLE | number, 0)
-        yield Part(interface, words, wire.RTM_NEWQDISC, place, text(wire.TCA_KIND, queue.kind) + queue.options)
+        yield ClassElement(interface, words, wire.RTM_NEWQDISC, place, text(wire.TCA_KIND, queue.kind) + queue.options)
 
 
-def _filters(interface: str, classes: Classes) -> Iterator[Part]:
+def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
     # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count
     selector = struct.pack("=BBBxHHhhI", 1, 0, 1, 0, 0, 0, 0, 0) + struct.pack(">II", 0x00FF0000, ICMP << 16)
     key = selector + struct.pack("=ii", 8, 0)
     body = text(wire.TCA_KIND, "u32") + attribute(TCA_OPTIONS, u32(1, last), attribute(5, key))
     words = f"parent 2: protocol ip prio {ICMP_PRIORITY} u32 match ip protocol {ICMP} 0xff flowid 2:{classes.count:x}"
-    yield Part(interface, words, wire.RTM_NEWTFILTER, _filter_place(ICMP_PRIORITY), body)
+    yield ClassElement(interface, words, wire.RTM_NEWTFILTER, _filter_place(ICMP_PRIORITY), body)
     if classes.by_flow:
         options = [u32(1, EVERY_KEY), u32(8, classes.count), u32(3, QUEUE_HANDLE | 1), u32(2, HASH)]
         words = f"hash keys {','.join(KEYS)} divisor {classes.count}"
@@ -100,7 +100,7 @@ def _filters(interface: str, classes: Classes) -> Iterator[Part]:
     body = text(wire.TCA_KIND, "flow") + attribute(TCA_OPTIONS, *options)
     words = f"parent 2: protocol ip prio {FLOW_PRIORITY} handle 1 flow {words} baseclass 2:1"
     handle, parent, info = _filter_place(FLOW_PRIORITY)
-    yield Part(interface, words, wire.RTM_NEWTFILTER, (handle | 1, parent, info), body)
+    yield ClassElement(interface, words, wire.RTM_NEWTFILTER, (handle | 1, parent, info), body)
 
 
 def _filter_place(priority: int) -> tuple[int, int, int]:
@@ -118,7 +118,7 @@ def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
     """
     bands = strict + len(quanta_bytes)
     quanta = attribute(3 | wire.NLA_F_NESTED, *(u32(4, each) for each in quanta_bytes))
-    return of_options(
+    return qdisc_with_options(
         "ets",
         Option(f"bands {bands}", u8(1, bands)),
         Option(f"strict {strict}", u8(2, strict)) if strict else None,

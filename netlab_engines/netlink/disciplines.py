@@ -10,7 +10,7 @@ from netlab.base.units import mbps_to_bps, ms_to_us
 from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import MAX_CHOKE_PACKETS
 from netlab_engines.netlink import classes, qdiscs, wire
-from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, of_options
+from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, qdisc_with_options
 
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
@@ -143,7 +143,7 @@ def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps:
 
 def _codel(spec: QueueSpec) -> Qdisc:
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
-    return of_options(
+    return qdisc_with_options(
         "codel", number("limit", 2, spec.packets), *times, _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
     )
 
@@ -151,17 +151,21 @@ def _codel(spec: QueueSpec) -> Qdisc:
 def _fq_codel(spec: QueueSpec) -> Qdisc:
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     marks = _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
-    return of_options("fq_codel", number("limit", 2, spec.packets), _count(spec, "flows", 5, "flows"), *times, marks)
+    return qdisc_with_options(
+        "fq_codel", number("limit", 2, spec.packets), _count(spec, "flows", 5, "flows"), *times, marks
+    )
 
 
 def _pie(spec: QueueSpec) -> Qdisc:
-    return of_options("pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6))
+    return qdisc_with_options(
+        "pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6)
+    )
 
 
 def _fq_pie(spec: QueueSpec) -> Qdisc:
     limit, flows = number("limit", 1, spec.packets), _count(spec, "flows", 2, "flows")
     target = _time(spec, "target", 3, "target_ms")
-    return of_options("fq_pie", limit, flows, target, _ecn(spec, 10), flags=wire.NLA_F_NESTED)
+    return qdisc_with_options("fq_pie", limit, flows, target, _ecn(spec, 10), flags=wire.NLA_F_NESTED)
 
 
 def _cake(spec: QueueSpec) -> Qdisc:
@@ -172,7 +176,7 @@ def _cake(spec: QueueSpec) -> Qdisc:
 def _fq(spec: QueueSpec) -> Qdisc:
     pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
     rate_mbps = spec.options.get("flow_rate_mbps")
-    return of_options(
+    return qdisc_with_options(
         "fq",
         number("limit", 1, spec.packets),
         _count(spec, "flow_limit", 2, "flow_packets"),
@@ -188,7 +192,7 @@ def _sfq(spec: QueueSpec) -> Qdisc:
 def _dualpi2(spec: QueueSpec) -> Qdisc:
     coupling = spec.options.get("coupling")
     mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
-    return of_options(
+    return qdisc_with_options(
         "dualpi2",
         number("limit", 1, spec.packets),
         _time(spec, "target", 3, "target_ms"),
@@ -205,13 +209,13 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
 
 def _choke(spec: QueueSpec) -> Qdisc:
     """Return CHOKe; thresholds that are not set follow from the room, as in `_red`."""
-    options, room_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
-    high = options.get("max_packets", max(3, min(room_packets // 4, LARGEST_RED_PACKETS)))
+    options, class_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
+    high = options.get("max_packets", max(3, min(class_packets // 4, LARGEST_RED_PACKETS)))
     low = options.get("min_packets", max(2, high // 3))
     high = max(high, low + 1)
     bandwidth_bps = mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS))
     return qdiscs.choke(
-        max(room_packets, high),
+        max(class_packets, high),
         low,
         high,
         _choke_burst(low, high, bandwidth_bps),

@@ -75,7 +75,7 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
         case ["link", "set", "dev", name, "gso_max_segs", segments]:
             return links.number(interface(name), "gso_max_segs", int(segments))
         case ["link", "add", "name", name, "type", "ifb"]:
-            return links.intermediate(interface.make(name), name)
+            return links.ifb(interface.make(name), name)
         case ["link", "add", "name", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"]:
             return links.bridge(interface.make(name), name)
         case ["address", "add", address, "dev", name]:

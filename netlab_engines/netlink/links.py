@@ -52,7 +52,7 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
     )
 
 
-def intermediate(index: int, name: str) -> bytes:
+def ifb(index: int, name: str) -> bytes:
     """Return the message that makes an `ifb` device."""
     return _new_link(index, name, "ifb")
 

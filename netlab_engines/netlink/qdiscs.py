@@ -42,7 +42,7 @@ _MIRRED = struct.Struct("=IIiiiiI")
 _SIZE_SPEC = struct.Struct("=BBhiIIII")
 TCA_STAB_BASE = 1
 
-Index = Callable[[str], int]
+InterfaceIndex = Callable[[str], int]
 """Returns the number of a node's interface from its name."""
 
 
@@ -60,7 +60,7 @@ class Classes:
     """The classes of a queue discipline."""
 
     count: int
-    room_packets: int
+    class_packets: int
     """The capacity of each class's queue in packets."""
     quantum_bytes: tuple[int, ...] = ()
     """DRR's quantum of each class; ETS has the quanta among its own options."""
@@ -85,7 +85,7 @@ class Qdisc:
 
 
 @dataclass(frozen=True)
-class Attached:
+class AttachedQdisc:
     """A queue discipline at its place on an interface: at its root (``1:``), or inside that one (``2:``)."""
 
     interface: str
@@ -110,20 +110,20 @@ class Attached:
             place += f" stab overhead {self.overhead_bytes}"
         return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
 
-    def message(self, index: Index) -> bytes:
+    def message(self, index: InterfaceIndex) -> bytes:
         """Return the message that makes the queue discipline, or that sets new options."""
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         # A change without the size table would remove the overhead.
         sizes = _size_table(self.overhead_bytes) if self.overhead_bytes else b""
-        return placed(index(self.interface), handle, parent, self.qdisc, flags, sizes)
+        return qdisc_message(index(self.interface), handle, parent, self.qdisc, flags, sizes)
 
 
-class Line(NamedTuple):
+class TcCommand(NamedTuple):
     """Another line of `tc`, and the function that returns its message."""
 
     line: str
-    message: Callable[[Index], bytes]
+    message: Callable[[InterfaceIndex], bytes]
 
 
 class Queueing(Protocol):
@@ -133,26 +133,26 @@ class Queueing(Protocol):
     def line(self) -> str:
         """The line of `tc`."""
 
-    def message(self, index: Index, /) -> bytes:
+    def message(self, index: InterfaceIndex, /) -> bytes:
         """Return the netlink message; `index` returns the number of an interface."""
 
 
-def ingress(interface: str) -> Line:
+def ingress(interface: str) -> TcCommand:
     """Return the hook for packets that arrive at an interface."""
     hook, flags = Qdisc("ingress", "ingress", b""), NLM_F_CREATE | NLM_F_EXCL
-    return Line(
+    return TcCommand(
         f"qdisc add dev {interface} ingress",
-        lambda index: placed(index(interface), INGRESS_HANDLE, TC_H_INGRESS, hook, flags),
+        lambda index: qdisc_message(index(interface), INGRESS_HANDLE, TC_H_INGRESS, hook, flags),
     )
 
 
-def redirected(interface: str, device: str | None = None) -> Line:
+def redirect(interface: str, device: str | None = None) -> TcCommand:
     """Return the filter that matches all packets which arrive at an interface and, with a `device`, redirects them there.
 
     The interface must have an `ingress` hook.
     """
 
-    def message_of(index: Index) -> bytes:
+    def message_of(index: InterfaceIndex) -> bytes:
         action = b""
         if device is not None:
             redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(device))
@@ -164,17 +164,21 @@ def redirected(interface: str, device: str | None = None) -> Line:
         return message(wire.RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, place + options)
 
     action = "" if device is None else f" action mirred egress redirect dev {device}"
-    return Line(f"filter add dev {interface} parent ffff: protocol all prio 1 matchall{action}", message_of)
+    return TcCommand(f"filter add dev {interface} parent ffff: protocol all prio 1 matchall{action}", message_of)
 
 
-def removed(interface: str, *, arriving: bool = False) -> Line:
+def removal(interface: str, *, arriving: bool = False) -> TcCommand:
     """Return the removal of an interface's queue discipline for departing packets, or with `arriving` of its ingress hook."""
     handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if arriving else (0, TC_H_ROOT)
     where = "ingress" if arriving else "root"
-    return Line(f"qdisc del dev {interface} {where}", lambda index: placed(index(interface), handle, parent, None))
+    return TcCommand(
+        f"qdisc del dev {interface} {where}", lambda index: qdisc_message(index(interface), handle, parent, None)
+    )
 
 
-def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b"") -> bytes:
+def qdisc_message(
+    index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b""
+) -> bytes:
     """Return the message that makes a queue discipline at a place, or that removes the one there if `qdisc` is None.
 
     Parameters
@@ -210,10 +214,10 @@ def number(word: str, kind: int, value: int, unit: str = "") -> Option:
     return Option(f"{word} {value}{unit}", u32(kind, value))
 
 
-def of_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
+def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
     """Return a queue discipline from options; the kernel uses its defaults for options that are None.
 
-    >>> of_options("pie", number("limit", 2, 100), None).words
+    >>> qdisc_with_options("pie", number("limit", 2, 100), None).words
     'pie limit 100'
     """
     known = [option for option in options if option is not None]
@@ -227,7 +231,7 @@ def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
     return Qdisc(kind, f"{kind} limit {limit}{unit}", attribute(TCA_OPTIONS, struct.pack("=I", limit)))
 
 
-def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, least_bytes: int = 0) -> Qdisc:
+def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, min_bytes: int = 0) -> Qdisc:
     """Return a rate limit by a token bucket.
 
     Parameters
@@ -240,11 +244,11 @@ def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: in
         The capacity of its queue in bytes.
     overhead_bytes : int
         Bytes to add to the length of each packet.
-    least_bytes : int
+    min_bytes : int
         The least length to count for a packet, in bytes.
     """
     rate = _bytes_per_s(rate_bps)
-    spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, least_bytes, min(rate, U32))
+    spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, min_bytes, min(rate, U32))
     # iproute2's table of times by size is left out: if the link layer is given, the kernel does not read it.
     parts = [attribute(1, _TBF.pack(spec, bytes(12), limit_bytes, _xmit_ticks(rate, burst_bytes), 0))]
     parts.append(u32(6, burst_bytes))
@@ -252,7 +256,7 @@ def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: in
         parts.append(u64(4, rate))
     words = f"tbf rate {rate_bps}bit burst {burst_bytes}b limit {limit_bytes}b"
     if overhead_bytes:
-        words += f" overhead {overhead_bytes} mpu {least_bytes}"
+        words += f" overhead {overhead_bytes} mpu {min_bytes}"
     return Qdisc("tbf", words, attribute(TCA_OPTIONS, *parts))
 
 

@@ -95,7 +95,7 @@ Lines = list[tuple[str, bytes]]
 """Messages, each with the equivalent line of `ip` or `tc`, which is shown in errors."""
 
 
-def parts(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
+def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
     """Yield the messages in parts, each of which is short enough for a batch."""
     ready: Lines = []
     length = 0

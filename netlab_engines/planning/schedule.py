@@ -12,9 +12,9 @@ from typing import NamedTuple, cast
 
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
-from netlab_engines.netlink.classes import Part
+from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
-from netlab_engines.netlink.qdiscs import Attached, Queueing, removed
+from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, removal
 from netlab_engines.planning import shaping
 
 # On a machine's own kernel, `tbf` fills its bucket at every change of the rate: a bucket of 10 ms is one per cent of a second. It also
@@ -71,7 +71,7 @@ def transition(
     return queue + wire if is_up else wire + queue
 
 
-def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached | Part]:
+def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQdisc | ClassElement]:
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
@@ -80,9 +80,11 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached 
     return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
 
 
-def _replaced(interface: str, before: Sequence[Attached | Part], after: Sequence[Attached | Part]) -> list[Queueing]:
+def _replaced(
+    interface: str, before: Sequence[AttachedQdisc | ClassElement], after: Sequence[AttachedQdisc | ClassElement]
+) -> list[Queueing]:
     if [one.identity for one in before] != [one.identity for one in after]:
-        return [*([removed(interface)] if before else []), *after]
+        return [*([removal(interface)] if before else []), *after]
     return [
         replace(new, changed=True)
         for old, new in zip(before, after, strict=True)
@@ -91,8 +93,8 @@ def _replaced(interface: str, before: Sequence[Attached | Part], after: Sequence
     ]
 
 
-def _is_fifo(queueing: Attached | Part) -> bool:
-    return isinstance(queueing, Attached) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
+def _is_fifo(queueing: AttachedQdisc | ClassElement) -> bool:
+    return isinstance(queueing, AttachedQdisc) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
 
 
 def _wire_steps(
@@ -109,7 +111,7 @@ def _wire_steps(
         made: list[str | Queueing] = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
         return [f"link add name {device} type ifb", *made]
     if not after and is_up:
-        return [removed(arriving, arriving=True), f"link del dev {device}"]
+        return [removal(arriving, arriving=True), f"link del dev {device}"]
     if before and after and before != after:
         # `netem` keeps options that a change does not mention, so mention all.
         after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]

@@ -30,8 +30,8 @@ from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
 from netlab.network.queue_spec import QueueSpec
 from netlab.protocol.plan import Hop, Item, Shape
 from netlab_engines.netlink import classes, disciplines
-from netlab_engines.netlink.classes import Part
-from netlab_engines.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
+from netlab_engines.netlink.classes import ClassElement
+from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; with a smaller bucket `tbf` would split the segment.
@@ -70,7 +70,7 @@ def has_wire(shape: Shape) -> bool:
     )
 
 
-def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Part]:
+def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc | ClassElement]:
     """Return the rate limit, the queue inside it and its classes on the sending `interface`.
 
     The list is empty for a link without a rate. `clock` is "virtual" or "real".
@@ -78,7 +78,7 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Pa
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
         return []
-    overhead_bytes, least_bytes = _framing(shape)
+    overhead_bytes, min_bytes = _framing(shape)
     burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers of the machine's clock are late; with a bucket of one frame that time would be lost.
@@ -88,18 +88,18 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached | Pa
     # root does not apply to segments that tbf splits. But tbf cannot subtract bytes, so a size table makes it count IP packets
     # without Ethernet headers, and segmentation offload is off (`hosts_without_offload`).
     bucket = tbf(
-        mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
+        mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, min_bytes=min_bytes
     )
     asked = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape))
-    at_root = Attached(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
+    at_root = AttachedQdisc(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
     queue = disciplines.qdisc(shape["aqm"], asked)
-    inside = [] if queue.classes is None else classes.parts(interface, queue.classes)
-    return [at_root, Attached(interface, queue, inner=True), *inside]
+    inside = [] if queue.classes is None else classes.class_elements(interface, queue.classes)
+    return [at_root, AttachedQdisc(interface, queue, inner=True), *inside]
 
 
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
-) -> Attached:
+) -> AttachedQdisc:
     """Return the wire on the intermediate `device`, whose random draws follow from `seed` if that is given.
 
     With `every_option` the rate is set to 0 if there is none, as a change of an existing wire requires.
@@ -125,7 +125,7 @@ def wire_qdisc(
         overhead_bytes=_wire_overhead_bytes(shape) if rate_mbps is not None else 0,
         seed=seed if draws(shape) else None,
     )
-    return Attached(device, wire)
+    return AttachedQdisc(device, wire)
 
 
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
@@ -163,7 +163,7 @@ def _wire_overhead_bytes(shape: Shape) -> int:
 
 def redirection(interface: str, device: str) -> list[Queueing]:
     """Return the queueing that sends all packets which arrive at `interface` through the wire `device`."""
-    return [ingress(interface), redirected(interface, device)]
+    return [ingress(interface), redirect(interface, device)]
 
 
 def wire_device(interface: str) -> str:

@@ -26,7 +26,7 @@ sys.path[:0] = PATHS
 from netlab_engines.agent.routing import Routing
 from netlab_engines.planning.shaping import queue_qdiscs, wire_qdisc
 from netlab.base.errors import RunError
-from netlab_engines.netlink.qdiscs import removed
+from netlab_engines.netlink.qdiscs import removal
 
 routing = Routing(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)
@@ -41,7 +41,7 @@ for shape, clock in json.loads(sys.stdin.read()):
         except RunError as error:
             refused.append(str(error))
         if made:
-            tell(removed(device))
+            tell(removal(device))
 print(json.dumps(refused))
 """
 

@@ -7,7 +7,7 @@ from netlab import engines
 from netlab.base.errors import NotHereError, RunError
 from netlab_engines.library import commands
 from netlab_engines.netlink import links
-from netlab_engines.netlink.qdiscs import Line
+from netlab_engines.netlink.qdiscs import TcCommand
 from tests.engines.parity import differences
 
 WIRE = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
@@ -178,7 +178,7 @@ def made(node: str, command: str) -> list[bytes]:
     """The messages of a command, in a node whose interfaces all have the number 3."""
     shown, told = lab().run(node, command)
     assert not shown
-    return [each.message(lambda _name: 3) for each in told if isinstance(each, Line)]
+    return [each.message(lambda _name: 3) for each in told if isinstance(each, TcCommand)]
 
 
 def test_a_links_lines_are_its_netlink_messages() -> None:

@@ -13,7 +13,7 @@ from netlab.network.queue_spec import QueueSpec
 from netlab.runs.scenario import Scenario
 from netlab_engines.netlink import classes, disciplines, links
 from netlab_engines.netlink.disciplines import DRR_CLASSES, ETS_QUANTA_BYTES
-from netlab_engines.netlink.qdiscs import Attached, Queueing, fifo, ingress, netem, red, redirected, removed, tbf
+from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, fifo, ingress, netem, red, redirect, removal, tbf
 from netlab_engines.netlink.wire import batch, message
 from netlab_engines.planning.shaping import shape_network
 
@@ -30,23 +30,23 @@ TIMES = {"target_ms": 5, "interval_ms": 100, "ecn": True}
 
 def queue(aqm: str, packets: int | None = None, **options: object) -> Queueing:
     spec = QueueSpec(5, queue_packets=packets, options=options)
-    return Attached("lo", disciplines.qdisc(aqm, spec), inner=True)
+    return AttachedQdisc("lo", disciplines.qdisc(aqm, spec), inner=True)
 
 
 def with_classes(aqm: str, packets: int | None = None, **options: object) -> list[Queueing]:
     qdisc = disciplines.qdisc(aqm, QueueSpec(5, queue_packets=packets, options=options))
     assert qdisc.classes is not None
-    return [Attached("lo", qdisc, inner=True), *classes.parts("lo", qdisc.classes)]
+    return [AttachedQdisc("lo", qdisc, inner=True), *classes.class_elements("lo", qdisc.classes)]
 
 
 QDISCS: list[Queueing] = [
-    Attached("lo", tbf(4_798_000, 2018, 10**9)),
-    Attached("lo", tbf(4_798_000, 2018, 10**9, overhead_bytes=24, least_bytes=84)),
-    Attached("lo", tbf(10**11, 80_504, 10**9)),
+    AttachedQdisc("lo", tbf(4_798_000, 2018, 10**9)),
+    AttachedQdisc("lo", tbf(4_798_000, 2018, 10**9, overhead_bytes=24, min_bytes=84)),
+    AttachedQdisc("lo", tbf(10**11, 80_504, 10**9)),
     queue("fifo", packets=100),
-    Attached("lo", disciplines.qdisc("fifo", QueueSpec(5, queue_bytes=151_400)), inner=True),
-    Attached("lo", red(151_400, 12_617, 37_850, 21, 0.1, 5_000_000, ecn=False), inner=True),
-    Attached("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
+    AttachedQdisc("lo", disciplines.qdisc("fifo", QueueSpec(5, queue_bytes=151_400)), inner=True),
+    AttachedQdisc("lo", red(151_400, 12_617, 37_850, 21, 0.1, 5_000_000, ecn=False), inner=True),
+    AttachedQdisc("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
     queue("codel"),
     queue("codel", **TIMES),
     queue("fq_codel"),
@@ -55,14 +55,14 @@ QDISCS: list[Queueing] = [
     queue("pie", target_ms=15, ecn=True),
     queue("cake", packets=100),
     queue("cake", packets=100, rtt_ms=20),
-    Attached("lo", netem(LIMIT, rate_bps=5_000_000)),
-    Attached("lo", netem(LIMIT, delay_us=10_000, rate_bps=5_000_000, overhead_bytes=24)),
-    Attached("lo", netem(LIMIT, delay_us=10_000, jitter_us=2000, rate_bps=10**12)),
-    Attached("lo", netem(LIMIT, delay_us=0, jitter_us=2000)),
-    Attached("lo", netem(LIMIT, delay_us=10_000, loss_rate=0.02, duplicate_rate=0.01, rate_bps=5_000_000)),
-    Attached("lo", netem(LIMIT, burst_loss=(0.01, 0.3, 1.0, 0.0), rate_bps=5_000_000)),
+    AttachedQdisc("lo", netem(LIMIT, rate_bps=5_000_000)),
+    AttachedQdisc("lo", netem(LIMIT, delay_us=10_000, rate_bps=5_000_000, overhead_bytes=24)),
+    AttachedQdisc("lo", netem(LIMIT, delay_us=10_000, jitter_us=2000, rate_bps=10**12)),
+    AttachedQdisc("lo", netem(LIMIT, delay_us=0, jitter_us=2000)),
+    AttachedQdisc("lo", netem(LIMIT, delay_us=10_000, loss_rate=0.02, duplicate_rate=0.01, rate_bps=5_000_000)),
+    AttachedQdisc("lo", netem(LIMIT, burst_loss=(0.01, 0.3, 1.0, 0.0), rate_bps=5_000_000)),
     ingress("lo"),
-    redirected("lo", "lo"),
+    redirect("lo", "lo"),
     queue("fq"),
     queue("fq", flow_packets=50, flow_rate_mbps=4.798, pacing=False),
     queue("sfq"),
@@ -117,7 +117,7 @@ def test_bytes_that_each_packet_counts_beyond_its_length_are_the_size_table_that
         "5800000024000506f8a1076b00000000000000000100000000000100ffffffff000000000a000100706669666f000000080002006400000020000800"
         "1c00010000000000f2ffffff00000000000000000000000000000000"
     )
-    made = Attached("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
+    made = AttachedQdisc("lo", fifo(100, in_bytes=False), overhead_bytes=-14)
     assert made.line == "qdisc add dev lo root handle 1: stab overhead -14 pfifo limit 100"
     assert made.message(lambda name: 1).hex() == as_we_send_it(sent)
     # A change that does not name it would take it away.
@@ -126,13 +126,13 @@ def test_bytes_that_each_packet_counts_beyond_its_length_are_the_size_table_that
 
 def test_a_qdisc_is_changed_in_place_and_removed() -> None:
     """RTM_NEWQDISC (36) without the flags that make one, and RTM_DELQDISC (37), as rtnetlink(7) has them."""
-    made = Attached("lo", tbf(10**6, 2018, 10**9))
+    made = AttachedQdisc("lo", tbf(10**6, 2018, 10**9))
     new, changed = made.message(lambda name: 7), replace(made, changed=True).message(lambda name: 7)
     assert struct.unpack_from("=HH", new, 4) == (36, 0x601)
     assert struct.unpack_from("=HH", changed, 4) == (36, 1)
     assert new[8:] == changed[8:]
-    assert struct.unpack_from("=HH16xIII", removed("lo").message(lambda name: 7), 4)[:1] == (37,)
-    assert removed("lo", arriving=True).line == "qdisc del dev lo ingress"
+    assert struct.unpack_from("=HH16xIII", removal("lo").message(lambda name: 7), 4)[:1] == (37,)
+    assert removal("lo", arriving=True).line == "qdisc del dev lo ingress"
 
 
 def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
@@ -164,6 +164,6 @@ def test_only_the_last_of_several_messages_asks_for_an_answer() -> None:
 
 def test_a_wires_seed_is_the_kernels_attribute_14() -> None:
     """iproute2 knows it from 6.6 on; TCA_NETEM_PRNG_SEED of linux/pkt_sched.h."""
-    wire = Attached("lo", netem(10, loss_rate=0.01, seed=2**64 - 1))
+    wire = AttachedQdisc("lo", netem(10, loss_rate=0.01, seed=2**64 - 1))
     assert wire.line.endswith("loss random 1.0000000000% seed 18446744073709551615")
     assert wire.message(lambda name: 1).endswith(struct.pack("=HHQ", 12, 14, 2**64 - 1))

@@ -12,10 +12,10 @@ from typing import Any
 
 from netlab.base.units import BITS_PER_BYTE
 from netlab_engines.netlink import links, qdiscs
-from netlab_engines.netlink.qdiscs import Index, Option, Qdisc, number, of_options
+from netlab_engines.netlink.qdiscs import InterfaceIndex, Option, Qdisc, number, qdisc_with_options
 from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
 
-Make = Callable[[Index], bytes]
+MessageMaker = Callable[[InterfaceIndex], bytes]
 """Returns a message; its argument returns the number of an interface."""
 
 NETEM_PACKETS = 1000
@@ -91,7 +91,7 @@ class Words(Iterator[str]):
         return UnknownLineError(f"in the line `{self._line}`, {what}")
 
 
-def tc(words: Words) -> Make:
+def tc(words: Words) -> MessageMaker:
     """Return the function that makes the message of a line of `tc`; `words` begin after `tc`.
 
     Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
@@ -118,7 +118,7 @@ def tc(words: Words) -> Make:
         handle = _handle(words)
     made = None if verb == "del" else _qdisc(words)
     words.end()
-    return lambda index: qdiscs.placed(index(device), handle, parent, made, FLAGS[verb])
+    return lambda index: qdiscs.qdisc_message(index(device), handle, parent, made, FLAGS[verb])
 
 
 def _handle(words: Words) -> int:
@@ -150,7 +150,7 @@ def _qdisc(words: Words) -> Qdisc:
             options[word] = number(word, attribute, round(words.value(units, word)))
         else:
             raise words.problem(f"{word!r} is not supported; {kind} has {', '.join(_NUMBERS[kind])}, ecn")
-    return of_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
+    return qdisc_with_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
 def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
@@ -206,7 +206,7 @@ class Route:
         words += ["src", self.source] if self.source else []
         return " ".join([*words, *["quickack 1"] * self.quick, ""])
 
-    def message(self, verb: str, index: Index) -> bytes:
+    def message(self, verb: str, index: InterfaceIndex) -> bytes:
         """Return the netlink message that adds, replaces, changes or deletes the route, as `verb` says."""
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,

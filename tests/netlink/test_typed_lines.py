@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from netlab_engines.netlink import typed
+from netlab_engines.netlink import typed_lines
 from netlab_engines.netlink.links import route
-from netlab_engines.netlink.typed import Route, Words
+from netlab_engines.netlink.typed_lines import Route, Words
 from netlab_engines.netlink.wire import UnknownLineError
 from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
 
@@ -30,7 +30,7 @@ READ = [line for line in LINES if not any(f" {words} " in f" {line} " for words 
 
 
 def message(line: str) -> bytes:
-    return typed.tc(Words(line, line.split()))(lambda _name: 1)
+    return typed_lines.tc(Words(line, line.split()))(lambda _name: 1)
 
 
 def test_most_kinds_are_read() -> None:
@@ -78,7 +78,7 @@ def test_a_way_that_was_shown_is_read_again() -> None:
         Route("0.0.0.0/0", "h1-eth0", "10.0.1.2"),
         Route("10.0.3.0/24", "h1-eth0", "10.0.1.2", quick=True),
     ):
-        assert typed.route(Words(shown.line, shown.line.split())) == shown
+        assert typed_lines.route(Words(shown.line, shown.line.split())) == shown
 
 
 def test_a_way_through_a_router_is_made_as_in_a_plan_with_its_interface() -> None:
