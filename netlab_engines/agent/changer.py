@@ -16,7 +16,7 @@ from netlab_engines.planning.schedule import Schedule, Step
 from netlab_engines.sockets.moments import sleep_until_ns
 
 
-class Changer:
+class LinkChanger:
     """Applies the changes of a running network, each at its time.
 
     Parameters
@@ -34,16 +34,16 @@ class Changer:
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
         self.schedule = Schedule(directions, clock, seed)
         self._network = network
-        self._told: dict[str, Routing] = {}
-        self._refused: RunError | None = None
+        self._sockets: dict[str, Routing] = {}
+        self._error: RunError | None = None
         self._lock = threading.Lock()
         self._origin_s = 0.0
 
-    def make_now(self, changes: list[Change], now_ns: int) -> None:
+    def apply_now(self, changes: list[Change], now_ns: int) -> None:
         """Add changes whose times count from now, `now_ns` after the start of the run, and apply those that are due."""
         with self._lock:
             self.schedule.add(changes, now_ns)
-            self.make_due(now_ns)
+            self.apply_due(now_ns)
         if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
             # The thread of the other changes may already sleep until a later time.
             self.start(self._origin_s)
@@ -57,19 +57,19 @@ class Changer:
 
     def check(self) -> None:
         """Raise RunError if a change could not be applied."""
-        if self._refused is not None:
-            raise self._refused
+        if self._error is not None:
+            raise self._error
 
     def _follow(self, origin_ns: int) -> None:
         try:
             while (next_ns := self.schedule.next_ns) is not None:
                 sleep_until_ns(origin_ns + next_ns)
                 with self._lock:
-                    self.make_due(next_ns)
+                    self.apply_due(next_ns)
         except RunError as error:
-            self._refused = error
+            self._error = error
 
-    def make_due(self, now_ns: int) -> None:
+    def apply_due(self, now_ns: int) -> None:
         """Apply the changes whose time is at most `now_ns` after the start of the run."""
         while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
@@ -81,15 +81,15 @@ class Changer:
         """
         for node, own in itertools.groupby(steps, lambda step: step.node):
             pid = self._network.pid(node)
-            if node not in self._told:
-                self._told[node] = Routing(pid)
+            if node not in self._sockets:
+                self._sockets[node] = Routing(pid)
             with visit(pid):
                 for step in own:
                     # Send each step alone: a device has its number only after the step that adds it.
-                    self._told[node].tell([(step.line, step.message(_Named()))])
+                    self._sockets[node].tell([(step.line, step.message(_KernelInterfaces()))])
 
 
-class _Named(Interfaces):
+class _KernelInterfaces(Interfaces):
     """The interfaces of the current namespace, with the numbers that the kernel gave them."""
 
     def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)

@@ -32,7 +32,7 @@ from netlab.protocol.requests import (
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
-from netlab_engines.agent.changer import Changer
+from netlab_engines.agent.changer import LinkChanger
 from netlab_engines.agent.failures import Failures
 from netlab_engines.agent.flows import RunningFlow, make_flows
 from netlab_engines.agent.flows.base import sleep_until
@@ -40,7 +40,7 @@ from netlab_engines.agent.host_channel import HostChannel, serve
 from netlab_engines.agent.medium import Medium
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.sampling import QueueReader, queue_readers
-from netlab_engines.planning.schedule import hosts_ever_without_offload, shaped_directions, without_offload_now
+from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off, shaped_directions
 from netlab_engines.planning.settings import TRAFFIC_AT_S
 from netlab_engines.planning.shaping import capture_ends, shape_network
 from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
@@ -119,8 +119,8 @@ class Lab:
         forbid_timer_slack()
         self._plan = plan
         self._network = Network(plan)
-        self._without_offload = hosts_ever_without_offload(plan)
-        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        self._gso_off_hosts = hosts_needing_gso_off(plan)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._gso_off_hosts, plan["seed"])
         self._network.configure(ip_lines, self._queueing)
         if programs or any(item["kind"] == "command" for item in plan["traffic"]):
             self._network.write_names()
@@ -132,14 +132,14 @@ class Lab:
         self._channel.new_seed(~plan["seed"] & LARGEST_SEED)
         flows = self._set_up(plan["traffic"], plan["duration_s"])
         self._readers = self._make_readers()
-        self._changer = Changer(self._network, plan["directions"], plan["clock"], plan["seed"])
+        self._changer = LinkChanger(self._network, plan["directions"], plan["clock"], plan["seed"])
         self._changer.schedule.add(plan["changes"])
         for item in plan["captures"]:
             self._begin_capture(item["name"], item["directions"], item["snap_bytes"])
         # Start at a round time: the time to build depends on the version of Python.
         grid_s = GRID_S[plan["clock"]]
         self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
-        self._changer.make_due(0)
+        self._changer.apply_due(0)
         for flow in flows:
             self._launch(flow)
         self._changer.start(self._origin_s)
@@ -161,10 +161,10 @@ class Lab:
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
         with self._lock:
-            self._changer.make_now(
+            self._changer.apply_now(
                 [{"at_s": 0.0, "direction": number, "shape": fields, "up": up} for number in directions], now_ns
             )
-            self._changer.apply(without_offload_now(self._plan, self._items, self._without_offload))
+            self._changer.apply(gso_off_steps(self._plan, self._items, self._gso_off_hosts))
             self._readers = self._make_readers()
         return self._moment()
 
@@ -233,7 +233,7 @@ class Lab:
 
     def start(self, item: Item) -> StartReply:
         with self._lock:
-            self._changer.apply(without_offload_now(self._plan, [item], self._without_offload))
+            self._changer.apply(gso_off_steps(self._plan, [item], self._gso_off_hosts))
         now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
         item["start_s"] += now_s
         (flow,) = self._set_up([item], ENDLESS_S)
@@ -280,7 +280,7 @@ class Lab:
                 "queues": self._queues[queues:],
                 "kernel": platform.release(),
                 "python": platform.python_version(),
-                "hosts_without_offload": self._without_offload,
+                "hosts_without_offload": self._gso_off_hosts,
                 "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
                 "origin_ns": self._origin_ns(),
                 "packets_lost": self._lost,

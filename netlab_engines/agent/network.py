@@ -60,7 +60,7 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others (`messages.pairs`), or the two TAPs of a medium."""
+    """A veth pair that is made together with all others (`messages.veth_messages`), or the two TAPs of a medium."""
 
     @classmethod
     def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
@@ -118,7 +118,7 @@ class Network:
         """Make all veth pairs, in one batch per node."""
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
         numbers = {name: routing.interfaces for name, routing in self._routing.items()}
-        for name, told in messages.pairs(self.plan, numbers, spaces.__getitem__).items():
+        for name, told in messages.veth_messages(self.plan, numbers, spaces.__getitem__).items():
             self._routing[name].tell(told)
         for space in spaces.values():
             os.close(space)
@@ -136,14 +136,16 @@ class Network:
             lines[name] += own_lines
         for name, node in self.nodes.items():
             with visit(node.pid):
-                for key, value in messages.settings(self.plan, name).items():
+                for key, value in messages.node_sysctls(self.plan, name).items():
                     set_sysctl(key, value, name)
             routing = self._routing[name]
-            routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
+            routing.tell(
+                messages.configuration_messages([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces)
+            )
         if self.plan["clock"] == "virtual":
             sleep_until_ns(-(-time.monotonic_ns() // QUEUES_AT_NS) * QUEUES_AT_NS)
         for name, routing in self._routing.items():
-            routing.tell(messages.configuration([], queueing.get(name, []), routing.interfaces))
+            routing.tell(messages.configuration_messages([], queueing.get(name, []), routing.interfaces))
         for routing in self._routing.values():
             routing.close()
         self._wait_for_links()

@@ -177,20 +177,22 @@ def make_requests(
         requests.add(Request.NODE)
     interfaces = requests.interfaces
     interfaces.update({name: Interfaces() for name in nodes})
-    for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
+    for name, told in messages.veth_messages(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], told)
     lines = node_lines(plan)
     for name in nodes:
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
-        for key, value in messages.settings(plan, name).items():
+        for key, value in messages.node_sysctls(plan, name).items():
             _add_setting(requests, key, value)
-        told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
+        told = messages.configuration_messages([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
         _add_netlink(requests, number[name], told)
     requests.add(Request.UNTIL, MOMENT.pack(QUEUES_AT_NS))
     for name in nodes:
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
-        _add_netlink(requests, number[name], messages.configuration([], queueing.get(name, []), interfaces[name]))
+        _add_netlink(
+            requests, number[name], messages.configuration_messages([], queueing.get(name, []), interfaces[name])
+        )
     for direction in plan["directions"]:
         requests.add(Request.ENTER, requests.number(direction["src"]))
         requests.add(Request.WAIT, direction["interface"].encode())

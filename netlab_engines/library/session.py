@@ -33,7 +33,7 @@ from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
 from netlab_engines.library.kernel_program import KernelProgram
 from netlab_engines.library.wire_format import FRAME, Answer, Request
-from netlab_engines.planning.schedule import hosts_ever_without_offload, without_offload_now
+from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
 from netlab_kernel.library import LibraryKernel
@@ -118,8 +118,8 @@ class LibrarySession:
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
-        self._without_offload = hosts_ever_without_offload(plan)
-        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        self._gso_off_hosts = hosts_needing_gso_off(plan)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._gso_off_hosts, plan["seed"])
         small = SMALL_SYSCTLS if self._memory_mb == SMALL_MEMORY_MB else {}
         self._requests = asked.make_requests(
             plan, ip_lines, self._queueing,
@@ -177,7 +177,7 @@ class LibrarySession:
                 "items": items,
                 "kernel": self._kernel.release,
                 "python": platform.python_version(),
-                "hosts_without_offload": self._without_offload,
+                "hosts_without_offload": self._gso_off_hosts,
                 "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
                 "unsaved": {},
                 "origin_ns": self._answers.origin_ns,
@@ -193,7 +193,7 @@ class LibrarySession:
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._commands.add(item)
-        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
+        asked.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
         asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
         self._take_up()
         return {"start_s": item["start_s"], **self._now()}
@@ -213,7 +213,7 @@ class LibrarySession:
         for direction in schedule.directions:
             if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
                 asked.add_queue(self._requests, direction)
-        asked.add_steps(self._requests, without_offload_now(self._plan, self._plan["traffic"], self._without_offload))
+        asked.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
         self._take_up()
         return self._now()
 

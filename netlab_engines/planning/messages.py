@@ -7,10 +7,10 @@ from netlab_engines.netlink import links
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import Queueing
 from netlab_engines.netlink.wire import Lines
-from netlab_engines.planning.settings import STATIC_SYSCTLS
+from netlab_engines.planning.node_sysctls import STATIC_SYSCTLS
 
 
-def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
+def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
     """Return the messages that make the veth pairs, by the node that makes them; links with a medium have no pair.
 
     Parameters
@@ -36,13 +36,13 @@ def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str
     return found
 
 
-def settings(plan: Plan, name: str) -> dict[str, str]:
+def node_sysctls(plan: Plan, name: str) -> dict[str, str]:
     """Return the kernel settings (sysctls) of a node by their names."""
     forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
-def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
+def configuration_messages(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
     """Return the messages for a node's interfaces, addresses, routes and neighbours, then for its queues.
 
     Raises UnknownLineError for an `ip` line that netlab cannot translate.

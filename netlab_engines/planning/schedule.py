@@ -66,7 +66,7 @@ def transition(
         same_rate = cast("Shape", {**new, "rate_mbps": old["rate_mbps"]})
         if _queue(hop["interface"], same_rate, True, clock)[1] == before[1]:
             after[1] = before[1]
-    queue = [Step(hop["src"], step) for step in _replaced(hop["interface"], before, after)]
+    queue = [Step(hop["src"], step) for step in _replacement_steps(hop["interface"], before, after)]
     # Cut the wire before the queue is drained, so that the drained packets are lost.
     return queue + wire if is_up else wire + queue
 
@@ -76,11 +76,11 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQ
     if up or not found:
         return found
     # Drain the queue at a very high rate.
-    draining = {**shape, "rate_mbps": shaping.DRAINING_MBPS, "segmentation_offload": shaping.offloads(shape)}
+    draining = {**shape, "rate_mbps": shaping.DRAINING_MBPS, "segmentation_offload": shaping.keeps_gso(shape)}
     return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
 
 
-def _replaced(
+def _replacement_steps(
     interface: str, before: Sequence[AttachedQdisc | ClassElement], after: Sequence[AttachedQdisc | ClassElement]
 ) -> list[Queueing]:
     if [one.identity for one in before] != [one.identity for one in after]:
@@ -114,14 +114,14 @@ def _wire_steps(
         return [removal(arriving, arriving=True), f"link del dev {device}"]
     if before and after and before != after:
         # `netem` keeps options that a change does not mention, so mention all.
-        after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]
-    changed = _replaced(device, before, after)
+        after = [shaping.wire_qdisc(device, new, clock, None if shaping.is_random(old) else seed, every_option=True)]
+    changed = _replacement_steps(device, before, after)
     if was_up == is_up:
         return [*changed]
     return [*changed, switch] if is_up else [switch, *changed]
 
 
-class _Waiting(NamedTuple):
+class _FutureChange(NamedTuple):
     """A future change. Changes sort by time; steps of traces come before planned changes of the same time, which then win."""
 
     moment_ns: int
@@ -144,7 +144,7 @@ class Schedule:
         self._seeds = shaping.wire_seeds(directions, seed)
         self._clock = clock
         self._up = [True] * len(directions)
-        self._waiting: list[_Waiting] = []
+        self._future: list[_FutureChange] = []
         self._numbers = itertools.count()
         self._traces: dict[int, Iterator[tuple[int, float]]] = {}
 
@@ -152,34 +152,34 @@ class Schedule:
         """Add changes whose times count from `after_ns`, in ns after the run's start."""
         for item in changes:
             moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
-            heapq.heappush(self._waiting, _Waiting(moment_ns, True, next(self._numbers), item))
+            heapq.heappush(self._future, _FutureChange(moment_ns, True, next(self._numbers), item))
 
     @property
     def next_ns(self) -> int | None:
         """The time of the next change in ns after the run's start, or None if there is none."""
-        return self._waiting[0].moment_ns if self._waiting else None
+        return self._future[0].moment_ns if self._future else None
 
     def pop(self) -> list[Step]:
         """Remove the changes at the next time and return their steps."""
-        moment_ns = self._waiting[0].moment_ns
+        moment_ns = self._future[0].moment_ns
         steps: list[Step] = []
-        while self._waiting and self._waiting[0].moment_ns == moment_ns:
-            steps += self._steps(heapq.heappop(self._waiting))
+        while self._future and self._future[0].moment_ns == moment_ns:
+            steps += self._steps(heapq.heappop(self._future))
         return steps
 
-    def _steps(self, due: _Waiting) -> list[Step]:
+    def _steps(self, due: _FutureChange) -> list[Step]:
         place, fields, up = due.change["direction"], dict(due.change["shape"]), due.change["up"]
         if due.rest is not None:
             if self._traces.get(place) is not due.rest:
                 return []
-            self._await_step(place, due.rest)
+            self._add_trace_step(place, due.rest)
         elif "rate_mbps" in fields:
             self._traces.pop(place, None)
             if isinstance(fields["rate_mbps"], Mapping):
-                rest = _steps_of(cast("TraceSteps", fields["rate_mbps"]), due.moment_ns, self._clock)
+                rest = _trace_steps(cast("TraceSteps", fields["rate_mbps"]), due.moment_ns, self._clock)
                 _, fields["rate_mbps"] = next(rest)
                 self._traces[place] = rest
-                self._await_step(place, rest)
+                self._add_trace_step(place, rest)
         hop, was_up = self.directions[place], self._up[place]
         old = hop["shape"]
         new = cast("Shape", {**old, **fields})
@@ -187,15 +187,15 @@ class Schedule:
         self.directions[place] = {**hop, "shape": new}
         return transition(hop, old, new, was_up, self._up[place], self._clock, self._seeds[place])
 
-    def _await_step(self, place: int, rest: Iterator[tuple[int, float]]) -> None:
+    def _add_trace_step(self, place: int, rest: Iterator[tuple[int, float]]) -> None:
         for moment_ns, mbps in itertools.islice(rest, 1):
             step: Change = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
-            heapq.heappush(self._waiting, _Waiting(moment_ns, False, next(self._numbers), step, rest))
+            heapq.heappush(self._future, _FutureChange(moment_ns, False, next(self._numbers), step, rest))
 
 
-def _steps_of(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
+def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
     """Yield the times of a trace in ns and its rates in Mbit/s, without end."""
-    steps = trace["steps"] if clock == "virtual" else _coarse(trace)
+    steps = trace["steps"] if clock == "virtual" else _coarse_steps(trace)
     if len(steps) == 1:
         yield start_ns, steps[0][1]
         return
@@ -204,7 +204,7 @@ def _steps_of(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[in
             yield start_ns + round((number * trace["duration_s"] + at_s) * NS_PER_S), mbps
 
 
-def _coarse(trace: TraceSteps) -> list[tuple[float, float]]:
+def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
     """Return a trace as steps that are long enough for a real clock: start times in s and mean rates in Mbit/s."""
     steps, duration_s = trace["steps"], trace["duration_s"]
     count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
@@ -226,20 +226,20 @@ def shaped_directions(plan: Plan) -> list[Hop]:
     return sorted(found, key=lambda hop: nodes.index(hop["src"]))
 
 
-def hosts_ever_without_offload(plan: AgentPlan) -> list[str]:
+def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
     """Return the hosts whose segmentation offload must be off because of some link at some time of the run."""
     clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
-    schedule.add(map(_begun, plan["changes"]))
-    found = dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+    schedule.add(map(_with_first_rate, plan["changes"]))
+    found = dict.fromkeys(shaping.hosts_with_unsafe_gso(directions, plan["hosts"], clock, segment_bytes))
     while schedule.next_ns is not None:
         schedule.pop()
-        found |= dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+        found |= dict.fromkeys(shaping.hosts_with_unsafe_gso(directions, plan["hosts"], clock, segment_bytes))
     return [host for host in plan["hosts"] if host in found]
 
 
-def _begun(item: Change) -> Change:
+def _with_first_rate(item: Change) -> Change:
     """Return the change with its trace replaced by the trace's first rate."""
     rate = item["shape"].get("rate_mbps")
     if not isinstance(rate, Mapping):
@@ -247,13 +247,13 @@ def _begun(item: Change) -> Change:
     return {**item, "shape": {**item["shape"], "rate_mbps": rate["steps"][0][1]}}
 
 
-def without_offload_now(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
+def gso_off_steps(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
     """Return the steps that switch segmentation offload off for hosts that need it, given the links now and these items.
 
     `known` are the hosts whose offload is already off; the new ones are appended to it.
     """
     small = shaping.segment_bytes_by_host(items)
-    asked = shaping.hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small)
+    asked = shaping.hosts_with_unsafe_gso(plan["directions"], plan["hosts"], plan["clock"], small)
     fresh = [host for host in asked if host not in known]
     known += fresh
     return [

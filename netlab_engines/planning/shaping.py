@@ -48,7 +48,7 @@ REAL_CLOCK_BURST_S = 0.01
 REAL_CLOCK_WIRE_HEADROOM = 1.02
 
 
-def offloads(shape: Shape) -> bool:
+def keeps_gso(shape: Shape) -> bool:
     """Return whether this direction keeps segmentation offload: segments of up to 64 kB pass as one packet."""
     if shape["framing"] == "ip":
         return False
@@ -79,18 +79,18 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
     if rate_mbps is None:
         return []
     overhead_bytes, min_bytes = _framing(shape)
-    burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
+    burst_bytes = (LARGEST_SEGMENT_BYTES if keeps_gso(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers of the machine's clock are late; with a bucket of one frame that time would be lost.
         burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))
     # The inner queue has the limit that the student set; tbf's own, in bytes, must only not be smaller.
     # tbf itself adds the wire's framing: newer kernels refuse a size table (`stab`) on an inner queue, and a size table at the
     # root does not apply to segments that tbf splits. But tbf cannot subtract bytes, so a size table makes it count IP packets
-    # without Ethernet headers, and segmentation offload is off (`hosts_without_offload`).
+    # without Ethernet headers, and segmentation offload is off (`hosts_with_unsafe_gso`).
     bucket = tbf(
         mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, min_bytes=min_bytes
     )
-    asked = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape))
+    asked = QueueSpec(rate_mbps, shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], keeps_gso(shape))
     at_root = AttachedQdisc(interface, bucket, overhead_bytes=-ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else 0)
     queue = disciplines.qdisc(shape["aqm"], asked)
     inside = [] if queue.classes is None else classes.class_elements(interface, queue.classes)
@@ -123,7 +123,7 @@ def wire_qdisc(
         duplicate_rate=shape["duplicate_rate"],
         rate_bps=rate_bps,
         overhead_bytes=_wire_overhead_bytes(shape) if rate_mbps is not None else 0,
-        seed=seed if draws(shape) else None,
+        seed=seed if is_random(shape) else None,
     )
     return AttachedQdisc(device, wire)
 
@@ -139,7 +139,7 @@ def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
     return found
 
 
-def draws(shape: Shape) -> bool:
+def is_random(shape: Shape) -> bool:
     """Return whether the wire makes random draws."""
     return bool(shape["jitter_ms"] or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"])
 
@@ -211,7 +211,7 @@ def shape_network(
     return ip_lines, queueing
 
 
-def hosts_without_offload(
+def hosts_with_unsafe_gso(
     directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
     """Return the hosts whose segmentation offload must be off, because a queue or wire would treat many frames as one packet.
@@ -254,7 +254,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
                 # Segments cannot enter a TAP whole: it takes single frames.
                 continue
             if shape["rate_mbps"] is not None:
-                if not offloads(shape):
+                if not keeps_gso(shape):
                     if not splits or shape["framing"] == "ip":
                         return True
                     continue

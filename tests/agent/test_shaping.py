@@ -17,7 +17,7 @@ from netlab_engines.planning.shaping import (
     REAL_CLOCK_BURST_S,
     REAL_CLOCK_WIRE_HEADROOM,
     has_wire,
-    hosts_without_offload,
+    hosts_with_unsafe_gso,
     queue_qdiscs,
     shape_network,
     wire_device,
@@ -38,7 +38,7 @@ def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, lis
     """The `ip` and `tc` lines of a topology."""
     directions = [way.to_dict() for way in topology.hops()]
     ip_lines, queueing = shape_network(
-        directions, clock, hosts_without_offload(directions, topology.hosts, clock, {}), 1
+        directions, clock, hosts_with_unsafe_gso(directions, topology.hosts, clock, {}), 1
     )
     return ip_lines, {node: [each.line for each in own] for node, own in queueing.items() if own}
 
@@ -266,7 +266,7 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
 def senders(links: list[nl.Link], clock: str = "virtual", **segment_bytes: int) -> list[str]:
     """Hosts whose segmentation offload must be off, of h1 and h2 beside routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
-    return hosts_without_offload([way.to_dict() for way in topology.hops()], topology.hosts, clock, segment_bytes)
+    return hosts_with_unsafe_gso([way.to_dict() for way in topology.hops()], topology.hosts, clock, segment_bytes)
 
 
 def test_segmentation_offload_holds_towards_a_queue_that_splits() -> None:

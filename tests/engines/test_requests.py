@@ -17,7 +17,7 @@ from netlab_engines.base import agent_plan
 from netlab_engines.library import requests as asked
 from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import wire
-from netlab_engines.planning.schedule import hosts_ever_without_offload
+from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
 
 NONE = 2**64 - 1
@@ -41,7 +41,7 @@ def plan_of(*traffic: Any, **words: Any) -> AgentPlan:
 
 
 def made(plan: AgentPlan) -> asked.Requests:
-    without = hosts_ever_without_offload(plan)
+    without = hosts_needing_gso_off(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     settings = {"net.ipv4.udp_mem": "1 2 3"}
     return asked.make_requests(

@@ -20,7 +20,7 @@ from netlab.runs.scenario import Scenario
 from netlab_engines.base import agent_plan
 from netlab_engines.library.requests import Requests, make_requests
 from netlab_engines.library.session import START_S
-from netlab_engines.planning.schedule import hosts_ever_without_offload
+from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
 from tests.examples import share
 
@@ -94,7 +94,7 @@ def mutate(document: Any, chance: random.Random) -> None:
 
 def requests_of(plan: AgentPlan) -> Requests:
     """Return the requests that the library kernel gets for a plan."""
-    without = hosts_ever_without_offload(plan)
+    without = hosts_needing_gso_off(plan)
     ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
     return make_requests(plan, ip_lines, queueing, memory_bytes=1 << 28, start_s=START_S, machine_sysctls={})
 
