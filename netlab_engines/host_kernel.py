@@ -21,8 +21,8 @@ from netlab_kernel.installed import PARTS
 ASK = """
 import json, sys
 sys.path.append(sys.argv[1])
-from netlab_engines.agent.parts import refusals
-print(json.dumps(refusals()))
+from netlab_engines.agent.parts import kernel_errors
+print(json.dumps(kernel_errors()))
 """
 NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
 """Features that every link needs; a scenario needs few of the others."""
@@ -55,7 +55,7 @@ def privilege() -> list[str] | None:
 
 
 @functools.cache
-def refusals() -> dict[str, str | None]:
+def kernel_errors() -> dict[str, str | None]:
     """Return the kernel's error for each part that `netlab_engines.agent.parts` tests.
 
     Raises EngineError if the tests could not run, or not all of them.
@@ -81,7 +81,7 @@ def lacking() -> tuple[str, ...]:
 
     Raises EngineError if that cannot be determined.
     """
-    found = refusals()
+    found = kernel_errors()
     return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
 
 
@@ -97,7 +97,7 @@ def features() -> Requirement:
 
 def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
     try:
-        missing = [part for part in parts if refusals()[part]]
+        missing = [part for part in parts if kernel_errors()[part]]
     except EngineError as error:
         return Requirement(name, False, "not known", str(error), required)
     seen = f"lacks {', '.join(missing)}" if missing else all_there

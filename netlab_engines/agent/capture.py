@@ -17,7 +17,7 @@ import socket
 import struct
 import threading
 
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 
 SOL_PACKET = 263
 PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION, PACKET_VNET_HDR = 5, 6, 10, 15
@@ -58,7 +58,7 @@ class Capture:
     """
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
-        with visit(pid):
+        with enter_namespace(pid):
             # Protocol 0 receives nothing, so that no packet arrives before the ring and the filter are in place.
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             self._socket.setsockopt(SOL_PACKET, PACKET_VERSION, TPACKET_V3)

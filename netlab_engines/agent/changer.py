@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import Change, Hop
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
+from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.agent.network import Network
-from netlab_engines.agent.routing import Routing
 from netlab_engines.netlink.ip_lines import Interfaces
 from netlab_engines.planning.schedule import Schedule, Step
 from netlab_engines.sockets.moments import sleep_until_ns
@@ -34,7 +34,7 @@ class LinkChanger:
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
         self.schedule = Schedule(directions, clock, seed)
         self._network = network
-        self._sockets: dict[str, Routing] = {}
+        self._sockets: dict[str, NetlinkSocket] = {}
         self._error: RunError | None = None
         self._lock = threading.Lock()
         self._origin_s = 0.0
@@ -82,8 +82,8 @@ class LinkChanger:
         for node, own in itertools.groupby(steps, lambda step: step.node):
             pid = self._network.pid(node)
             if node not in self._sockets:
-                self._sockets[node] = Routing(pid)
-            with visit(pid):
+                self._sockets[node] = NetlinkSocket(pid)
+            with enter_namespace(pid):
                 for step in own:
                     # Send each step alone: a device has its number only after the step that adds it.
                     self._sockets[node].tell([(step.line, step.message(_KernelInterfaces()))])

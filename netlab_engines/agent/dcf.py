@@ -21,7 +21,7 @@ from netlab.network.media import LARGEST_WINDOW, MOST_ATTEMPTS, SIFS_US, SMALLES
 class Station:
     """The state of an end of the medium: its queue, its backoff and its counters."""
 
-    room: int
+    capacity_frames: int
     """The capacity of the queue in frames, the one in service included."""
     waiting: deque[bytes] = field(default_factory=deque)
     waiting_bytes: int = 0
@@ -64,9 +64,9 @@ class Dcf:
         The present time in ns.
     """
 
-    def __init__(self, wifi: Wifi, rooms: Sequence[int], seed: str, now_ns: int) -> None:
+    def __init__(self, wifi: Wifi, capacities: Sequence[int], seed: str, now_ns: int) -> None:
         self.wifi = wifi
-        self.stations = [Station(room) for room in rooms]
+        self.stations = [Station(capacity_frames) for capacity_frames in capacities]
         # A generator of its own, because draws from the guest's generator would change the kernel's draws.
         self._random = random.Random(seed)  # noqa: S311 (it must be seeded)
         self._idle_ns = now_ns
@@ -77,7 +77,7 @@ class Dcf:
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
         """Add a frame from its host to a station's queue, or count a drop if the queue is full."""
         station = self.stations[number]
-        if len(station.waiting) >= station.room:
+        if len(station.waiting) >= station.capacity_frames:
             station.drops += 1
             return
         if not station.waiting:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from netlab.base.distributions import PACKAGES, packages_of
-from netlab_engines.agent.stand_ins import BINARIES, HOME
+from netlab_engines.agent.replacements import BINARIES, HOME
 
 DEVICE = "/dev/netlab_exits"
 STARTS = f"{HOME}/starts"

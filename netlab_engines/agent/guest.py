@@ -22,7 +22,7 @@ RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
-WRITTEN = "/run/netlab/written"
+WRITTEN_FILES = "/run/netlab/written"
 """A directory of the files that the guest has written outside the host's directories, by their paths in the guest."""
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -69,7 +69,7 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 
 def share(root: str, folder: str, shared: list[str]) -> None:
-    """Mount directories of the host for writing, and mount the files that the guest writes elsewhere at WRITTEN.
+    """Mount directories of the host for writing, and mount the files that the guest writes elsewhere at WRITTEN_FILES.
 
     netlab's own files in the directory above `folder` stay hidden or read-only.
     """
@@ -80,8 +80,8 @@ def share(root: str, folder: str, shared: list[str]) -> None:
     mount("tmpfs", root + os.path.dirname(run), "mode=700")
     os.makedirs(root + run)
     mount("hostfs", root + run, run, MS_RDONLY)
-    os.makedirs(root + WRITTEN)
-    if libc.mount(f"{STAGE}/upper".encode(), (root + WRITTEN).encode(), b"", MS_BIND, b"") != 0:
+    os.makedirs(root + WRITTEN_FILES)
+    if libc.mount(f"{STAGE}/upper".encode(), (root + WRITTEN_FILES).encode(), b"", MS_BIND, b"") != 0:
         raise OSError(ctypes.get_errno(), "bind")
 
 

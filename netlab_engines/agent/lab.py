@@ -274,7 +274,7 @@ class Lab:
             begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
             return {
                 "items": self._items,
-                "flows": [flow.totals() if self._finished else flow.so_far() for flow in begun],
+                "flows": [flow.totals() if self._finished else flow.totals_so_far() for flow in begun],
                 "streams": self._streams[streams:],
                 "datagrams": [row for flow in begun for row in flow.intervals()],
                 "queues": self._queues[queues:],

@@ -22,7 +22,7 @@ from netlab.base.units import NS_PER_S
 from netlab.network import media
 from netlab.protocol.plan import Hop, StationTotals
 from netlab_engines.agent.dcf import Dcf
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.sampling import Qdisc
 
 TUN = "/dev/net/tun"
@@ -41,7 +41,7 @@ def open_tap(interface: str, pid: int) -> int:
 
     Raises RunError if the kernel has no TAP devices.
     """
-    with visit(pid):
+    with enter_namespace(pid):
         try:
             file = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
             fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", interface.encode(), IFF_TAP | IFF_NO_PI))
@@ -54,13 +54,13 @@ def open_tap(interface: str, pid: int) -> int:
 
 
 @dataclass(frozen=True)
-class End:
+class MediumEnd:
     """An end of the medium."""
 
     interface: str
     file: int
     """The file descriptor of its TAP."""
-    room: int
+    capacity_frames: int
     """The capacity of its queue in frames."""
 
 
@@ -69,7 +69,7 @@ class Medium:
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
         self._ends = [
-            End(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
+            MediumEnd(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
             for hop in (forward, backward)
         ]
         self._number = {end.file: number for number, end in enumerate(self._ends)}
@@ -77,7 +77,9 @@ class Medium:
         for end in self._ends:
             self._poll.register(end.file, select.POLLIN)
         wifi = media.medium(forward["shape"]["medium"] or "", forward["shape"]["medium_options"])
-        self._dcf = Dcf(wifi, [end.room for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns())
+        self._dcf = Dcf(
+            wifi, [end.capacity_frames for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns()
+        )
 
     def start(self) -> None:
         """Forward frames in a thread that ends with the process."""
@@ -86,7 +88,7 @@ class Medium:
     def _run(self) -> None:
         while True:
             start_ns = self._dcf.next_start_ns()
-            if self._heard_before(start_ns):
+            if self._arrives_before(start_ns):
                 continue
             sent = self._dcf.begin()
             _sleep_until(sent.heard_ns)
@@ -96,7 +98,7 @@ class Medium:
                 frame = self._dcf.take(sent.winner)
                 os.write(self._ends[1 - sent.winner].file, frame)
 
-    def _heard_before(self, start_ns: int | None) -> bool:
+    def _arrives_before(self, start_ns: int | None) -> bool:
         """Wait until `start_ns` for frames that could start before it; return whether one arrived."""
         first = self._dcf.could_be_first(start_ns)
         if not first:

@@ -26,12 +26,12 @@ NO_OUTSIDE = (
     "and the other nodes of this script that are connected to it\n"
 )
 INTERFACES = "/etc/network/interfaces"
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
-def _tell_once(note: str) -> None:
-    if note not in _told:
-        _told.add(note)
+def _warn_once(note: str) -> None:
+    if note not in _warned:
+        _warned.add(note)
         warn(note)
 
 
@@ -45,7 +45,7 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
 
     def start(self, controllers: Any) -> None:
         """Start the bridge."""
-        _tell_once(BRIDGES)
+        _warn_once(BRIDGES)
         super().start(controllers)
 
     def attach(self, intf: Any) -> None:
@@ -75,7 +75,7 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
     """A host without limits on CPU time, in place of `CPULimitedHost`."""
 
     def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
-        _tell_once(NO_LIMITS)
+        _warn_once(NO_LIMITS)
         super().__init__(name, **params)
 
     def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
@@ -90,7 +90,7 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
         return super().config(**params)
 
 
-def _tell_of_nats() -> None:
+def _adapt_nat() -> None:
     """Change Mininet's NAT: warn that a guest has no outside network, and create the file in which it enters its interface."""
     # Methods of NAT name their class, so a subclass cannot replace it.
     nat = mininet.nodelib.NAT
@@ -99,7 +99,7 @@ def _tell_of_nats() -> None:
     def init(self: Any, name: str, *words: Any, **params: Any) -> None:
         if not params.get("inNamespace", True):
             # In Mininet this option means that the node has the machine's own interfaces.
-            _tell_once(NO_OUTSIDE)
+            _warn_once(NO_OUTSIDE)
         plain_init(self, name, *words, **params)
 
     def config(self: Any, **params: Any) -> Any:
@@ -111,23 +111,23 @@ def _tell_of_nats() -> None:
     nat.__init__, nat.config = init, config
 
 
-def _nothing(*_words: Any) -> None:
+def _do_nothing(*_words: Any) -> None:
     """Do nothing: bridges need no controller program, and a fresh guest needs no clean-up."""
 
 
-def stand_in() -> None:
+def install() -> None:
     """Install the replacements; to be called before a script imports modules of Mininet."""
     mininet_names.install()
     mininet_starts.install()
     mininet.node.CPULimitedHost = UnlimitedHost
-    _tell_of_nats()
+    _adapt_nat()
     # A fresh guest has nothing to clean up, and a page of output about it would hide the error before it.
-    mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _nothing
+    mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _do_nothing
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
         setattr(mininet.node, name, Bridge)
     controller = mininet.node.Controller
-    controller.start = _nothing
-    controller.checkListening = _nothing
+    controller.start = _do_nothing
+    controller.checkListening = _do_nothing
     controller.isAvailable = classmethod(lambda _cls: True)
     controller.stop = lambda self, *_words, **_more: super(controller, self).stop(deleteIntfs=True)
     # This call imports mininet.net, whose defaults are the classes set above.

@@ -15,7 +15,7 @@ from mininet.log import debug, error, info, output
 from mininet.util import quietRun
 
 from netlab.base.distributions import not_installed
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 
 START_S = 10.0
 """The longest time in s from the start of a server to its first line."""
@@ -51,7 +51,7 @@ def iperf(
     if udp and not UDP_RATE.fullmatch(str(udpBw)):
         raise ValueError(f"udpBw must be a rate as iperf's -b takes it, such as '10M' or '1000pps', got {udpBw!r}")
     output(f"*** Iperf: testing {l4Type} bandwidth between {client} and {server}\n")
-    if stand_ins.is_missing("iperf"):
+    if replacements.is_missing("iperf"):
         error(f"*** {not_installed('iperf')}\n")
         rates = ["", ""]
     else:

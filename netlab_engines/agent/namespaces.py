@@ -18,7 +18,7 @@ SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
 
 
-def hold_new_namespace(hostname: str = "") -> int:
+def create_namespace(hostname: str = "") -> int:
     """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id.
 
     The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name stays.
@@ -46,7 +46,7 @@ def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
 
 
 @contextmanager
-def visit(pid: int) -> Iterator[None]:
+def enter_namespace(pid: int) -> Iterator[None]:
     """Enter the network namespace of a process or thread, with this thread only; sockets made inside stay in it."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from netlab_engines.agent.stand_ins import stand_in_for_distutils
+from netlab_engines.agent.replacements import provide_distutils
 
 if sys.version_info >= (3, 12):
-    stand_in_for_distutils()
+    provide_distutils()
 
 from mininet.link import Intf, Link
 from mininet.net import Mininet
@@ -23,8 +23,8 @@ from mininet.node import Node, Switch
 from netlab.base.errors import RunError
 from netlab.protocol.plan import AgentPlan, Plan
 from netlab_engines.agent.medium import RING_FRAMES, Medium, open_tap
-from netlab_engines.agent.namespaces import hold_new_namespace, is_running, visit
-from netlab_engines.agent.routing import Routing
+from netlab_engines.agent.namespaces import create_namespace, enter_namespace, is_running
+from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.netlink.ip_lines import node_lines
 from netlab_engines.netlink.qdiscs import Queueing
 from netlab_engines.planning import messages
@@ -45,7 +45,7 @@ class HeldNamespace:
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
         """Create the namespace and keep it open."""
-        self.pid = hold_new_namespace(self.name)
+        self.pid = create_namespace(self.name)
 
 
 class Host(HeldNamespace, Node):  # type: ignore[misc]
@@ -75,7 +75,7 @@ class PlannedIntf(Intf):  # type: ignore[misc]
         return {}
 
 
-def planned(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
+def mininet_network(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
     """Return a Mininet object for the network of a plan, with nodes and interfaces of the given classes."""
     # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
     Mininet.inited = True
@@ -101,12 +101,12 @@ class Network:
         for key, value in plan["machine_sysctls"].items():
             set_sysctl(key, value, "the guest")
         self.media: list[Medium] = []
-        self.nodes: dict[str, Any] = dict(planned(plan, Host, Bridge, PlannedIntf).items())
-        self._routing = {name: Routing(node.pid) for name, node in self.nodes.items()}
+        self.nodes: dict[str, Any] = dict(mininet_network(plan, Host, Bridge, PlannedIntf).items())
+        self._routing = {name: NetlinkSocket(node.pid) for name, node in self.nodes.items()}
         self._files: dict[str, int] = {}
         for name, interface in self._taps():
             self._files[interface] = open_tap(interface, self.pid(name))
-            with visit(self.pid(name)):
+            with enter_namespace(self.pid(name)):
                 self._routing[name].interfaces.note(interface, socket.if_nametoindex(interface))
         self._make_links()
 
@@ -135,7 +135,7 @@ class Network:
         for name, own_lines in node_lines(self.plan).items():
             lines[name] += own_lines
         for name, node in self.nodes.items():
-            with visit(node.pid):
+            with enter_namespace(node.pid):
                 for key, value in messages.node_sysctls(self.plan, name).items():
                     set_sysctl(key, value, name)
             routing = self._routing[name]
@@ -165,7 +165,7 @@ class Network:
         for hop in self.plan["directions"]:
             interfaces.setdefault(hop["src"], []).append(hop["interface"])
         for name, own in interfaces.items():
-            with visit(self.pid(name)):
+            with enter_namespace(self.pid(name)):
                 for interface in own:
                     while not is_running(interface):
                         if time.monotonic() > deadline_s:

@@ -12,8 +12,8 @@ from netlab.base.errors import RunError
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import DISCIPLINES
-from netlab_engines.agent.namespaces import hold_new_namespace
-from netlab_engines.agent.routing import Routing
+from netlab_engines.agent.namespaces import create_namespace
+from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.netlink import disciplines, links
 from netlab_engines.netlink.ip_lines import ip_line
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
@@ -22,29 +22,30 @@ from netlab_engines.netlink.wire import Lines
 EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 
-def refusals() -> dict[str, str | None]:
+def kernel_errors() -> dict[str, str | None]:
     """Return the kernel's error for each part, by the names of `netlab_kernel.installed.PARTS`.
 
     The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
     """
     found: dict[str, str | None] = {
-        "veth": _refusal(_veth),
-        "ifb": _refusal(_ifb),
-        "tbf": _refused(AttachedQdisc("lo", tbf(10_000_000, 2000, 100_000))),
-        "netem": _refused(AttachedQdisc("lo", netem(1000, delay_us=1000))),
-        "ingress": _refused(ingress("lo")),
+        "veth": _error_of(_veth),
+        "ifb": _error_of(_ifb),
+        "tbf": _qdisc_error(AttachedQdisc("lo", tbf(10_000_000, 2000, 100_000))),
+        "netem": _qdisc_error(AttachedQdisc("lo", netem(1000, delay_us=1000))),
+        "ingress": _qdisc_error(ingress("lo")),
     }
-    found["matchall"] = None if found["ingress"] else _refused(ingress("lo"), redirect("lo"))
-    found["mirred"] = None if found["matchall"] != "" else _refused(ingress("lo"), redirect("lo", "lo"))
+    found["matchall"] = None if found["ingress"] else _qdisc_error(ingress("lo"), redirect("lo"))
+    found["mirred"] = None if found["matchall"] != "" else _qdisc_error(ingress("lo"), redirect("lo", "lo"))
     found |= {
-        row.name: _refused(AttachedQdisc("lo", disciplines.qdisc(row.name, EXAMPLE))) for row in DISCIPLINES.values()
+        row.name: _qdisc_error(AttachedQdisc("lo", disciplines.qdisc(row.name, EXAMPLE)))
+        for row in DISCIPLINES.values()
     }
-    return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
+    return found | {name: _control_error(name) for name in CONGESTION_CONTROLS}
 
 
-def _refusal(messages: Callable[[Routing, int], Lines]) -> str:
-    holder = hold_new_namespace()
-    routing = Routing(holder)
+def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
+    holder = create_namespace()
+    routing = NetlinkSocket(holder)
     try:
         routing.tell(messages(routing, holder))
     except RunError as error:
@@ -54,23 +55,23 @@ def _refusal(messages: Callable[[Routing, int], Lines]) -> str:
     return ""
 
 
-def _refused(*asked: Queueing) -> str:
-    return _refusal(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
+def _qdisc_error(*asked: Queueing) -> str:
+    return _error_of(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
 
 
-def _ifb(routing: Routing, _holder: int) -> Lines:
+def _ifb(routing: NetlinkSocket, _holder: int) -> Lines:
     line = "link add name wire0 type ifb"
     return [(line, ip_line(line, routing.interfaces))]
 
 
-def _veth(_routing: Routing, holder: int) -> Lines:
+def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
     # The descriptor stays open, because the kernel uses it when it receives the message.
     here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
     pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
     return [("link add name a type veth peer name b", pair)]
 
 
-def _refused_control(name: str) -> str:
+def _control_error(name: str) -> str:
     try:
         with socket.socket() as asked:
             asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

@@ -18,11 +18,11 @@ from netlab.base.errors import RunError
 from netlab.protocol import requests
 from netlab.protocol.plan import AgentPlan
 from netlab.protocol.requests import ExitReply, FileReply, OutputReply, ProcessReply, TerminalReply, TimeReply
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.network import Network
-from netlab_engines.agent.stand_ins import BINARIES, HOME
-from netlab_engines.agent.terminals import Terminals, run_shown
+from netlab_engines.agent.replacements import BINARIES, HOME
+from netlab_engines.agent.terminals import Terminals, run_with_output
 
 GRID_S = 0.01
 PROMPT = "import sys; sys.path.extend({packages!r}); from netlab_engines.agent.prompt import main; main({path!r}, {commands!r})"
@@ -60,14 +60,14 @@ class Programs:
         self._early_exits = channel.report_early_exits(self._networks)
         for node in network.nodes:
             os.makedirs(f"{HOME}/{node}", exist_ok=True)
-        self._all_programs = stand_ins.install(BINARIES)
+        self._all_programs = replacements.install(BINARIES)
 
     def _networks(self) -> dict[int, str]:
         return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
 
     def run(self, node: str, command: str) -> ExitReply:
         words, where = self._in_shell(node, command)
-        return {"code": run_shown(self._channel, words, **where), **self._now()}
+        return {"code": run_with_output(self._channel, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> ProcessReply:
         path = f"{HOME}/output-{len(self._background)}"
@@ -132,7 +132,10 @@ class Programs:
         with open(commands, "w") as file:
             file.write(lines)
         where: dict[str, Any] = {"cwd": HOME, "env": self._prompt_environment()}
-        return {"code": run_shown(self._channel, self._prompt(commands), endless_input=True, **where), **self._now()}
+        return {
+            "code": run_with_output(self._channel, self._prompt(commands), endless_input=True, **where),
+            **self._now(),
+        }
 
     def _prompt(self, commands: str | None) -> list[str]:
         path = f"{HOME}/prompt.json"
@@ -160,7 +163,7 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 def _environment(home: str) -> dict[str, str]:
     # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
-    return stand_ins.environment(home, stand_ins.search_path(BINARIES))
+    return replacements.environment(home, replacements.search_path(BINARIES))
 
 
 if TYPE_CHECKING:

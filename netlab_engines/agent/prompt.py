@@ -9,7 +9,7 @@ from mininet.log import output, setLogLevel
 from mininet.node import Node, Switch
 
 from netlab_engines.agent import mininet_iperf, mininet_starts
-from netlab_engines.agent.network import PlannedIntf, planned
+from netlab_engines.agent.network import PlannedIntf, mininet_network
 from netlab_engines.agent.terminals import OFFER
 
 
@@ -95,7 +95,7 @@ def main(path: str, commands: str | None = None) -> None:
     mininet_iperf.install()
     mininet_starts.install()
     Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
-    net = planned(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
+    net = mininet_network(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
     net.built = True
     Prompt(net, script=commands)
     for node in [*net.hosts, *net.switches]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from netlab.protocol.plan import Hop, QueueSample
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.qdiscs import QUEUE_HANDLE
 
@@ -117,6 +117,6 @@ def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[Q
         shaped.setdefault(direction["src"], []).append(direction["interface"])
     readers = []
     for name, interfaces in shaped.items():
-        with visit(pid_of(name)):
+        with enter_namespace(pid_of(name)):
             readers.append(QueueReader(interfaces))
     return readers

@@ -17,26 +17,26 @@ from pathlib import Path
 from typing import Any
 
 from netlab.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
-from netlab_engines.agent import stand_ins
-from netlab_engines.agent.guest import WRITTEN
+from netlab_engines.agent import replacements
+from netlab_engines.agent.guest import WRITTEN_FILES
 from netlab_engines.agent.host_channel import HostChannel
-from netlab_engines.agent.terminals import Terminals, run_shown
+from netlab_engines.agent.terminals import Terminals, run_with_output
 from netlab_engines.files import ARTIFACTS
-from netlab_engines.planning.settings import FIRST_S
+from netlab_engines.planning.settings import MIN_PROGRAM_START_S
 
-STARTUP = f"{stand_ins.HOME}/startup"
+STARTUP = f"{replacements.HOME}/startup"
 CUSTOMIZE = """import sys
 sys.path.extend({packages!r})
 from netlab_engines.agent import startup
 startup.begin({folder!r}, {commands!r})
 """
-COMMANDS = f"{stand_ins.HOME}/commands"
+COMMANDS = f"{replacements.HOME}/commands"
 END_S = 0.05
 """The virtual time in s in which programs that outlive their script can write their last output."""
 SHARED_MEMORY = "/dev/shm"
-OTHERS_FILES = ("/etc/hosts", "/etc/network/interfaces", "/etc/mtab", "/etc/.pwd.lock", "/etc/ld.so.cache")
+SYSTEM_FILES = ("/etc/hosts", "/etc/network/interfaces", "/etc/mtab", "/etc/.pwd.lock", "/etc/ld.so.cache")
 """Files that netlab, Mininet and programs write on their own account, not for the script."""
-OTHERS_MEMORY = ("sem.", "psm_", "pymp-", "pulse-shm-")
+SYSTEM_MEMORY_PREFIXES = ("sem.", "psm_", "pymp-", "pulse-shm-")
 """Prefixes of names in the shared memory that programs use internally."""
 
 
@@ -57,16 +57,16 @@ class Script:
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
         self._channel.new_seed(seed)
-        time.sleep(max(0.0, FIRST_S - time.monotonic()))
+        time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
         self._began_s = time.monotonic()
-        path = stand_ins.install(stand_ins.BINARIES)
+        path = replacements.install(replacements.BINARIES)
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
             file.write(CUSTOMIZE.format(packages=self._packages, folder=str(self._folder), commands=COMMANDS))
-        self._before = dict(_written())
+        self._before = dict(_written_files())
         # The script's Python inherits the blocked signal, and unblocks it when it is ready for interrupts (`startup`).
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        environment = stand_ins.environment(home, path)
+        environment = replacements.environment(home, path)
         environment |= {"TERM": "xterm", "PYTHONHASHSEED": "0", "PYTHONPATH": STARTUP}
         return [sys.executable, *words], environment
 
@@ -74,7 +74,10 @@ class Script:
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
             file.write(keys)
-        return {"code": run_shown(self._channel, command, directory, environment, endless_input=True), **self._now()}
+        return {
+            "code": run_with_output(self._channel, command, directory, environment, endless_input=True),
+            **self._now(),
+        }
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
@@ -104,7 +107,7 @@ class Script:
 
     def keep_files(self) -> FilesReply:
         kept, lost = [], {}
-        for path, state in _written():
+        for path, state in _written_files():
             if self._before.get(path) == state:
                 continue
             target = f"{self._folder}/{ARTIFACTS}{path}"
@@ -117,15 +120,15 @@ class Script:
         return {"files": sorted(kept), "lost": lost, **self._now()}
 
 
-def _written() -> Iterator[tuple[str, tuple[int, int]]]:
+def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield each regular file that was written outside the host's directories, with its size in bytes and change time in ns."""
-    for top, prefix in ((WRITTEN, ""), (SHARED_MEMORY, SHARED_MEMORY)):
+    for top, prefix in ((WRITTEN_FILES, ""), (SHARED_MEMORY, SHARED_MEMORY)):
         for place, folders, names in os.walk(top):
             folders[:] = [name for name in folders if name != "__pycache__"]
             for name in names:
                 found = os.path.join(place, name)
                 path = prefix + found[len(top) :]
-                if path in OTHERS_FILES or (prefix and name.startswith(OTHERS_MEMORY)):
+                if path in SYSTEM_FILES or (prefix and name.startswith(SYSTEM_MEMORY_PREFIXES)):
                     continue
                 if os.path.isfile(found) and not os.path.islink(found):
                     state = os.stat(found)

@@ -19,7 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from netlab.base.location import is_own_file
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
 from netlab_engines.files import ENDING
 
@@ -43,10 +43,10 @@ def begin(folder: str, commands: str) -> None:
     sys.path.remove(here)
     # Imports here do not find files next to the script: Python adds the script's directory to its path later.
     if sys.version_info >= (3, 12):
-        stand_ins.stand_in_for_distutils()
+        replacements.provide_distutils()
     from netlab_engines.agent import mininet_classes
 
-    mininet_classes.stand_in()
+    mininet_classes.install()
     adapt_the_prompt(commands)
     free_interrupted_hosts()
     hide_own_frames()

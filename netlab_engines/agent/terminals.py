@@ -89,7 +89,7 @@ class Terminals:
             and (left_s := deadline_s - time.monotonic()) > 0
         ):
             ready, _, _ = select.select([master], [], [], left_s)
-            data = read_now(master) if ready else None
+            data = read_available(master) if ready else None
             text += data or b""
             gone = data == b""
         self._foreground(0)
@@ -103,7 +103,7 @@ class Terminals:
         ended = code is not None or gone or close
         if ended:
             # Read once more: the program may have printed its last lines after the last read.
-            while not gone and (data := read_now(master)):
+            while not gone and (data := read_available(master)):
                 text += data
             os.close(master)
             del self._open[pid]
@@ -114,7 +114,7 @@ def _resize(master: int, rows: int, columns: int) -> None:
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def read_now(fd: int) -> bytes | None:
+def read_available(fd: int) -> bytes | None:
     """Return the bytes that can be read now, b"" at the end of the file, or None if there are none yet."""
     try:
         return os.read(fd, READ_BYTES)
@@ -125,7 +125,7 @@ def read_now(fd: int) -> bytes | None:
         return b""
 
 
-def run_shown(
+def run_with_output(
     channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
 ) -> int:
     """Run a program, send its output to the host while it runs, and return its exit status; interrupts go to the program.
@@ -177,7 +177,7 @@ def _relay(channel: HostChannel, reading: int, ended: int) -> None:
         ready, _, _ = select.select(watched, [], [], early_exits.wait_s() if early_exits else None)
         if early_exits:
             early_exits.report()
-        while (data := read_now(reading)) is not None:
+        while (data := read_available(reading)) is not None:
             if not data:
                 return
             channel.put(text=decoder.decode(data))

@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab import engines
 from netlab.base.errors import EngineError, RunError
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 from netlab_engines.files import ARTIFACTS
 from netlab_engines.lab import player
 from netlab_engines.lab.player import NO_LIMIT_S
@@ -90,7 +90,7 @@ def run_script(
                 "words": words,
                 "directory": str(place),
                 "seed": seed,
-                "home": str(home) if home.is_dir() else stand_ins.HOME,
+                "home": str(home) if home.is_dir() else replacements.HOME,
             }
             if write is None and sys.stdin.isatty() and sys.stdout.isatty():
                 rows, columns = player.size()

@@ -17,7 +17,7 @@ MACHINE_SYSCTLS = {
 }
 
 # ping(8) of iputils interprets second 0 of the monotonic clock as "never sent".
-FIRST_S = 2.0
+MIN_PROGRAM_START_S = 2.0
 
 # Some disciplines (PIE, DualPI2) update at regular intervals since they were made. So every kernel makes all queues at one time since
 # its boot, after the rest is built, or at a multiple of that time.

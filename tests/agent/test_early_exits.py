@@ -19,7 +19,7 @@ from netlab_engines.agent.early_exits import (
     command_line,
     reason_in,
 )
-from netlab_engines.agent.stand_ins import BINARIES
+from netlab_engines.agent.replacements import BINARIES
 from netlab_kernel.edits import RECIPE
 
 SCRIPT, SHELL = 20, 30

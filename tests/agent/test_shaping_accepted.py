@@ -23,12 +23,12 @@ pytestmark = pytest.mark.pocket
 PROGRAM = """
 import json, os, socket, subprocess, sys
 sys.path[:0] = PATHS
-from netlab_engines.agent.routing import Routing
+from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.planning.shaping import queue_qdiscs, wire_qdisc
 from netlab.base.errors import RunError
 from netlab_engines.netlink.qdiscs import removal
 
-routing = Routing(os.getpid())
+routing = NetlinkSocket(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)
 def tell(each):
     routing.tell([(each.line, each.message(socket.if_nametoindex))])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "install.md"
 
@@ -26,5 +26,5 @@ def test_one_package_for_all_distributions_is_named_once() -> None:
 
 
 def test_every_replacement_can_name_its_package() -> None:
-    replaced = set(stand_ins.PLACES["last"]) - {"cgcreate", "cgset", "cgdelete", "cgclassify"}
+    replaced = set(replacements.PLACES["last"]) - {"cgcreate", "cgset", "cgdelete", "cgclassify"}
     assert replaced <= set(PACKAGES)

@@ -77,7 +77,7 @@ def plan(*traffic: nl.traffic.Traffic) -> Plan:
 @pytest.fixture
 def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """A machine on which both kernels can run; a reason in the dict takes one away."""
-    refusals: dict[str, str] = {}
+    kernel_errors: dict[str, str] = {}
 
     class Library:
         name, clock = "library", "virtual"
@@ -85,14 +85,14 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
         refuse = LibraryEngine.refuse
 
         def __init__(self) -> None:
-            if "library" in refusals:
-                raise KernelError(refusals["library"])
+            if "library" in kernel_errors:
+                raise KernelError(kernel_errors["library"])
 
     monkeypatch.setattr(selection, "LibraryEngine", Library)
-    monkeypatch.setattr(selection, "_pocket_refusal", lambda: refusals.get("pocket", ""))
+    monkeypatch.setattr(selection, "_pocket_refusal", lambda: kernel_errors.get("pocket", ""))
     for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL"):
         monkeypatch.delenv(variable, raising=False)
-    return refusals
+    return kernel_errors
 
 
 def test_a_run_is_in_the_library_kernel_and_what_has_no_plan_yet_in_the_pocket_kernel(both: dict[str, str]) -> None:

@@ -37,7 +37,7 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
     said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, said, returncode, "unshare: Operation not permitted")
-        for ask in (host_kernel.refusals, host_kernel.lacking, NativeEngine().differences):
+        for ask in (host_kernel.kernel_errors, host_kernel.lacking, NativeEngine().differences):
             with pytest.raises(
                 EngineError,
                 match=r"Cannot determine the features of this machine's kernel \(unshare: Operation not permitted",
@@ -69,7 +69,7 @@ def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> Non
     if not CONFIG.exists():
         pytest.skip("this machine's kernel does not show its configuration")
     configured = read_config(gzip.decompress(CONFIG.read_bytes()).decode())
-    told = host_kernel.refusals()
+    told = host_kernel.kernel_errors()
     for name in HOST_PARTS:
         if configured.get(PARTS[name].symbol) == "y":
             assert not told[name], (name, told[name])
@@ -79,7 +79,7 @@ def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> Non
 
 @pytest.mark.root
 def test_what_needs_a_refused_part_is_not_asked_for() -> None:
-    told = host_kernel.refusals()
+    told = host_kernel.kernel_errors()
     assert (told["mirred"] is None) == (told["matchall"] != "")
 
 

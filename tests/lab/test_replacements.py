@@ -11,13 +11,13 @@ import pytest
 
 import netlab as nl
 from netlab.base.distributions import packages_of
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 from netlab_engines.lab.live import Lab
 from netlab_engines.lab.script import run_script
 
 pytestmark = pytest.mark.pocket
 
-OWN = f"{stand_ins.BINARIES}/last"
+OWN = f"{replacements.BINARIES}/last"
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ class RunningFlow(Generic[ItemType]):
         """Return the totals at the flow's end; each kind returns a type that extends `Totals`."""
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
-    def so_far(self) -> Totals:
+    def totals_so_far(self) -> Totals:
         """Return the totals that the flow would have if it ended now."""
         return self.totals()
 

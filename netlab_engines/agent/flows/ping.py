@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from netlab_engines.agent.echo import Pinger
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 
 if TYPE_CHECKING:
     from netlab.traffic.ping import PingItem, PingTotals
@@ -19,7 +19,7 @@ class PingFlow(RunningFlow["PingItem"]):
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:
         super().__init__(item, place)
-        with visit(place.pid(item["src"])):
+        with enter_namespace(place.pid(item["src"])):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         self.pinger = Pinger(
             raw,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
 from netlab.protocol.plan import StreamSample, StreamState
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.sockets import options, tcp_info
 from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
 
@@ -65,12 +65,12 @@ class TcpStream:
         self.address = (address, port)
         self.num_bytes = num_bytes
         self._window_bytes = item["window_bytes"]
-        with visit(dst_pid):
+        with enter_namespace(dst_pid):
             self.listener = socket.socket()
         _tune(self.listener, item)
         self.listener.bind(self.address)
         self.listener.listen(1)
-        with visit(src_pid):
+        with enter_namespace(src_pid):
             self.source = socket.socket()
         _tune(self.source, item)
         self.sink: socket.socket | None = None
@@ -145,7 +145,7 @@ class TcpStream:
                     continue
 
 
-class _Ended(NamedTuple):
+class _FinishedStream(NamedTuple):
     """A connection after its end; times are in s on the monotonic clock."""
 
     state: StreamState
@@ -168,8 +168,8 @@ class TcpFlow(RunningFlow["TcpItem"]):
             TcpStream(src, dst, address, place.port + k, item, share) for k, share in enumerate(_shares(item))
         ]
         self.ports = len(self.streams)
-        self._ended: dict[int, _Ended] = {}
-        self._told_end: set[int] = set()
+        self._finished: dict[int, _FinishedStream] = {}
+        self._reported_end: set[int] = set()
 
     def launch(self, origin_s: float) -> None:
         self._origin_s = origin_s
@@ -190,19 +190,19 @@ class TcpFlow(RunningFlow["TcpItem"]):
             stream.receiving.join(max(0.0, end_s - time.monotonic()))
         else:
             sleep_until(end_s)
-        self._ended.setdefault(number, self._end_of(stream))
+        self._finished.setdefault(number, self._end_of(stream))
         stream.close()
 
     def sample(self, at_s: float) -> list[StreamSample]:
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
             # A stream that has just ended returns its totals once, and no rows after that.
-            ended = self._ended.get(number)
+            ended = self._finished.get(number)
             reading = stream.read() if ended is None else ended.state
-            if number in self._told_end:
+            if number in self._reported_end:
                 continue
             if ended is not None:
-                self._told_end.add(number)
+                self._reported_end.add(number)
             if reading:
                 found.append(cast("StreamSample", {"flow": self.label, "stream": number, "t_s": at_s, **reading}))
         return found
@@ -214,7 +214,7 @@ class TcpFlow(RunningFlow["TcpItem"]):
     def totals(self) -> TcpTotals:
         rows = [
             self._row(number, ended, ended.first_s)
-            for number, ended in sorted(self._ended.items())
+            for number, ended in sorted(self._finished.items())
             if ended.first_s is not None
         ]
         missing = len(self.streams) - len(rows)
@@ -222,39 +222,39 @@ class TcpFlow(RunningFlow["TcpItem"]):
             self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
         return {**super().totals(), "streams": rows}
 
-    def so_far(self) -> TcpTotals:
-        kept, errors = dict(self._ended), list(self.errors)
+    def totals_so_far(self) -> TcpTotals:
+        kept, errors = dict(self._finished), list(self.errors)
         try:
-            self._ended.update(self._open_ones())
+            self._finished.update(self._open_streams())
             return {**self.totals(), "error": "; ".join(errors) or None}
         finally:
-            self._ended, self.errors = kept, errors
+            self._finished, self.errors = kept, errors
 
     def stop(self) -> None:
-        ended = self._open_ones()
-        self._ended.update(ended)
+        ended = self._open_streams()
+        self._finished.update(ended)
         for number in ended:
             sender = self.streams[number].sender
             if sender is not None:
                 sender.stop()
             self.streams[number].close()
 
-    def _open_ones(self) -> dict[int, _Ended]:
+    def _open_streams(self) -> dict[int, _FinishedStream]:
         return {
             number: self._end_of(stream)
             for number, stream in enumerate(self.streams)
-            if number not in self._ended and stream.sender is not None
+            if number not in self._finished and stream.sender is not None
         }
 
     @staticmethod
-    def _end_of(stream: TcpStream) -> _Ended:
+    def _end_of(stream: TcpStream) -> _FinishedStream:
         receiver = stream.receiver
         first_s, last_s = (None, None) if receiver is None else (receiver.first_s, receiver.last_s)
-        return _Ended(
+        return _FinishedStream(
             stream.read() or stream.last_info, stream.connect_s, first_s, time.monotonic() if last_s is None else last_s
         )
 
-    def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
+    def _row(self, number: int, ended: _FinishedStream, first_s: float) -> StreamTotals:
         state = ended.state
         return {
             **state,

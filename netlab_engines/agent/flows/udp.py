@@ -10,7 +10,7 @@ from netlab.base.headers import udp_ip_bytes
 from netlab.base.units import mbps_to_bps
 from netlab.protocol.plan import DatagramInterval
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.sockets import options
 from netlab_engines.sockets.udp import UdpReceiver, UdpSender
 
@@ -29,10 +29,10 @@ class UdpFlow(RunningFlow["UdpItem"]):
         super().__init__(item, place)
         self._seed = place.plan["seed"]
         address, port = item["address"], place.port
-        with visit(place.pid(item["dst"])):
+        with enter_namespace(place.pid(item["dst"])):
             self.sink = socket.socket(type=socket.SOCK_DGRAM)
         self.sink.bind((address, port))
-        with visit(place.pid(item["src"])):
+        with enter_namespace(place.pid(item["src"])):
             self.source = socket.socket(type=socket.SOCK_DGRAM)
         # Packets in the queue of the sender's interface count in the socket's send buffer. With a small buffer the socket would
         # block and send late, where the queue should drop.
@@ -102,7 +102,7 @@ class UdpFlow(RunningFlow["UdpItem"]):
             for number, part in sorted(account.intervals.items())
         ]
 
-    def so_far(self) -> UdpTotals:
+    def totals_so_far(self) -> UdpTotals:
         if self.receiver is not None:
             self.receiver.read_now()
         return self.totals()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from netlab.base.distributions import PACKAGES, not_installed
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 from netlab_engines.lab.script_check.commands import HOLE, Started, started
 from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem
@@ -72,7 +72,7 @@ BUILT_IN = frozenset(
 """Commands of the shell."""
 NOT_NEEDED = frozenset(["modprobe", "rmmod", "insmod", "lsmod", "depmod", "mn", "service", "systemctl", "mnexec"])
 """Programs that load kernel modules, start services or clear up after Mininet: a guest needs none of them."""
-OPENFLOW_PROGRAMS = frozenset([*stand_ins.PLACES["first"], "ofctl", "ofdatapath", "ofprotocol"])
+OPENFLOW_PROGRAMS = frozenset([*replacements.PLACES["first"], "ofctl", "ofdatapath", "ofprotocol"])
 OPENFLOW_METHODS = frozenset(["dpctl", "vsctl"])
 CONTROLLERS = frozenset(["RemoteController", "Ryu", "NOX", "POX"])
 BRIDGES = "netlab's switches are Linux bridges, which have no flow tables and ask no controller"
@@ -101,7 +101,7 @@ def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Pat
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
     path = ":".join(system_path())
     replaced = {
-        name for programs in stand_ins.PLACES.values() for name, script in programs.items() if script != MISSING
+        name for programs in replacements.PLACES.values() for name, script in programs.items() if script != MISSING
     }
     defined = BUILT_IN | NOT_NEEDED | replaced
     for command in started(tree):

@@ -41,7 +41,7 @@ def place(
 def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a flow open its sockets in this process's own namespace, which needs no privilege."""
     for module in (ping, tcp, udp):
-        monkeypatch.setattr(module, "visit", lambda _pid: nullcontext())
+        monkeypatch.setattr(module, "enter_namespace", lambda _pid: nullcontext())
 
 
 def run(flow: RunningFlow[Any]) -> None:

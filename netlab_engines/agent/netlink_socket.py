@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable
 
 from netlab.base.errors import RunError
-from netlab_engines.agent.namespaces import visit
+from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.netlink import wire
 from netlab_engines.netlink.ip_lines import Interfaces
 
@@ -18,12 +18,12 @@ ANSWER_BYTES = 1 << 16
 ERROR = struct.Struct("=i")
 
 
-class Routing:
+class NetlinkSocket:
     """A netlink socket in the network namespace of the process or thread `pid`."""
 
     def __init__(self, pid: int) -> None:
         self.interfaces = Interfaces()
-        with visit(pid):
+        with enter_namespace(pid):
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
         self._socket.bind((0, 0))
         for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):

@@ -20,10 +20,10 @@ def in_a_namespace(code: str) -> str:
 def test_a_line_that_is_refused_is_named_with_what_the_kernel_says() -> None:
     said = in_a_namespace("""
         import threading
-        from netlab_engines.agent.routing import Routing
+        from netlab_engines.agent.netlink_socket import NetlinkSocket
         from netlab.base.errors import RunError
         from netlab_engines.netlink.ip_lines import ip_line
-        routing = Routing(threading.get_native_id())
+        routing = NetlinkSocket(threading.get_native_id())
         lines = ["link set dev lo up", "route add 10.0.9.0/24 via 192.0.2.1", "address add 10.0.0.1/24 dev lo"]
         try:
             routing.tell((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
@@ -37,9 +37,9 @@ def test_more_lines_than_fit_a_message_all_arrive() -> None:
     said = in_a_namespace("""
         import subprocess
         import threading
-        from netlab_engines.agent.routing import Routing
+        from netlab_engines.agent.netlink_socket import NetlinkSocket
         from netlab_engines.netlink.ip_lines import ip_line
-        routing = Routing(threading.get_native_id())
+        routing = NetlinkSocket(threading.get_native_id())
         lines = ["link set dev lo up", *(f"address add 10.1.{k // 250}.{k % 250}/32 dev lo" for k in range(2000))]
         routing.tell((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
         print(subprocess.run(["ip", "-o", "-4", "address", "show", "dev", "lo"], capture_output=True, text=True).stdout)
@@ -50,9 +50,9 @@ def test_more_lines_than_fit_a_message_all_arrive() -> None:
 def test_a_namespace_is_held_by_a_thread_and_goes_with_its_process() -> None:
     said = in_a_namespace("""
         import os
-        from netlab_engines.agent.namespaces import hold_new_namespace, visit
-        held = hold_new_namespace()
-        with visit(held):
+        from netlab_engines.agent.namespaces import create_namespace, enter_namespace
+        held = create_namespace()
+        with enter_namespace(held):
             print(os.stat("/proc/thread-self/ns/net").st_ino == os.stat(f"/proc/{held}/ns/net").st_ino)
         print(os.stat("/proc/thread-self/ns/net").st_ino == os.stat(f"/proc/{held}/ns/net").st_ino)
     """)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from netlab_engines.agent import stand_ins
+from netlab_engines.agent import replacements
 
 SETTING = "net.ipv4.ip_forward"
 
 
 def run(name: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    line = ["sh", "-c", stand_ins.text_of(name, name), name, *words]
+    line = ["sh", "-c", replacements.script_text(name, name), name, *words]
     return subprocess.run(line, env=os.environ | variables, capture_output=True, text=True, check=False, timeout=20)
 
 
@@ -84,10 +84,10 @@ def test_options_that_a_replacement_lacks_are_rejected(words: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "script"), [pair for programs in stand_ins.PLACES.values() for pair in programs.items()]
+    ("name", "script"), [pair for programs in replacements.PLACES.values() for pair in programs.items()]
 )
 def test_a_shell_can_read_every_program(name: str, script: str) -> None:
-    text = stand_ins.text_of(name, script)
+    text = replacements.script_text(name, script)
     shell = text.partition("\n")[0].removeprefix("#!")
     read = subprocess.run([shell, "-n"], input=text, capture_output=True, text=True, check=False, timeout=20)
     assert (read.returncode, read.stderr) == (0, "")
@@ -147,7 +147,7 @@ def test_routes_are_shown_with_masks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["iptables", "iptables-restore"])
 def test_a_missing_variant_of_iptables_is_named_with_its_package(name: str) -> None:
     done = subprocess.run(
-        ["/bin/sh", "-c", stand_ins.text_of(name, "iptables"), name],
+        ["/bin/sh", "-c", replacements.script_text(name, "iptables"), name],
         env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False, timeout=20,
     )  # fmt: skip
     own = name.replace("iptables", "iptables-nft")

@@ -61,7 +61,7 @@ class _Version:
         return self._numbers < other._numbers
 
 
-def stand_in_for_distutils() -> None:
+def provide_distutils() -> None:
     """Provide `distutils.version.StrictVersion`, which Mininet imports and Python 3.12 no longer has."""
     version: Any = ModuleType("distutils.version")
     version.StrictVersion = _Version
@@ -101,12 +101,12 @@ def install(directory: str) -> str:
         for name, script in programs.items():
             path = f"{directory}/{place}/{name}"
             with open(path, "w") as file:
-                file.write(text_of(name, script))
+                file.write(script_text(name, script))
             os.chmod(path, 0o755)  # noqa: S103 (in the guest, everybody is root)
     return f"{directory}/first:{search_path(directory)}"
 
 
-def text_of(name: str, script: str) -> str:
+def script_text(name: str, script: str) -> str:
     """Return the text of a program: its script, with a header where a package has the real program, and with shared functions."""
     first, _, rest = (SCRIPTS / f"{script}.sh").read_text().partition("\n")
     header = HEADER.format(name=name, packages=packages_of(name)) if name in PACKAGES else ""
