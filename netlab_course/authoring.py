@@ -67,7 +67,7 @@ _FIGURE_TYPES = {
     "image/svg+xml",
 }
 
-MOST_MINUTES = 90
+MAX_MINUTES = 90
 WORDS_PER_MINUTE = 120
 LINES_PER_MINUTE = 8
 MINUTES_PER_FIGURE = 1.5
@@ -243,9 +243,9 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
     tolerances = _tolerances(notebook, {} if chapter is None else chapter.checks, path)
     if "[[minutes]]" in text:
         taken = minutes(notebook)
-        if taken > MOST_MINUTES:
+        if taken > MAX_MINUTES:
             raise AuthoringError(
-                f"{path}: takes {taken:.0f} minutes, at most {MOST_MINUTES} are allowed: "
+                f"{path}: takes {taken:.0f} minutes, at most {MAX_MINUTES} are allowed: "
                 "shorten it, fold plumbing, or move what is optional behind the summary."
             )
         figures["minutes"] = max(5, 5 * math.ceil(taken / 5))

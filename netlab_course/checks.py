@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-LONGEST_CALL_S = 10.0
+MAX_CALL_S = 10.0
 
 
 class Status(Enum):
@@ -356,11 +356,11 @@ class Function(Check):
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         given = f"for {self.call(case)}"
         try:
-            value = call_within(LONGEST_CALL_S, function, **self.arguments(case))
+            value = call_within(MAX_CALL_S, function, **self.arguments(case))
             if value is not None and value is not ...:
                 value = self.part(value, case)
         except TimeIsUpError:
-            late = f"{given} the function has not come back after {LONGEST_CALL_S:g} s: does its loop end?"
+            late = f"{given} the function has not come back after {MAX_CALL_S:g} s: does its loop end?"
             return self._result(Status.FAILED, late)
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")

@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 
-MOST_TRIES = 1000
+MAX_TRIES = 1000
 
 
 class StudentValues(SimpleNamespace):
@@ -81,12 +81,12 @@ class OwnNumbers:
         """
         if not token:
             return self._at(0)
-        for attempt in range(MOST_TRIES):
+        for attempt in range(MAX_TRIES):
             digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
             own = self._at(int.from_bytes(digest[:8], "big") % len(self))
             if self._serves(own) and (accept is None or accept(own)):
                 return own
-        raise NetlabError(f"None of {MOST_TRIES} combinations of own numbers serves the lesson: widen the choices.")
+        raise NetlabError(f"None of {MAX_TRIES} combinations of own numbers serves the lesson: widen the choices.")
 
     def _serves(self, own: StudentValues) -> bool:
         return self._holds is None or self._holds(own)

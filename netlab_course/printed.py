@@ -6,15 +6,15 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 
-MOST_LINES = 20
-LONGEST_LINE = 500
+MAX_LINES = 20
+MAX_LINE_CHARACTERS = 500
 
 
 class _Tail(io.TextIOBase):
     """A text stream that keeps the last lines and counts all."""
 
     def __init__(self) -> None:
-        self.lines: deque[str] = deque(maxlen=MOST_LINES)
+        self.lines: deque[str] = deque(maxlen=MAX_LINES)
         self.count = 0
         self._open = ""
 
@@ -31,9 +31,12 @@ class _Tail(io.TextIOBase):
         if self._open:
             self.write("\n")
         left = self.count - len(self.lines)
-        before = [f"({left} printed lines left out; the last {MOST_LINES}:)"] if left else []
+        before = [f"({left} printed lines left out; the last {MAX_LINES}:)"] if left else []
         return "\n".join(
-            [*before, *(f"{line[:LONGEST_LINE]}…" if len(line) > LONGEST_LINE else line for line in self.lines)]
+            [
+                *before,
+                *(f"{line[:MAX_LINE_CHARACTERS]}…" if len(line) > MAX_LINE_CHARACTERS else line for line in self.lines),
+            ]
         )
 
 

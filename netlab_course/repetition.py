@@ -24,7 +24,7 @@ from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition, sending
 
 VERDICTS = ("above", "inside", "below")
-FEWEST_SEEDS, MOST_SEEDS = 8, 30
+MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
 _PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
 # Relative margins: a mean may be rounded to four digits, a half width to two.
@@ -128,11 +128,11 @@ class Repetition(Build):
             ),
             Condition(
                 lambda found: (
-                    FEWEST_SEEDS <= found.table["seed"].nunique() <= MOST_SEEDS
+                    MIN_SEEDS <= found.table["seed"].nunique() <= MAX_SEEDS
                     and not found.table.duplicated(["seed", "flow"]).any()
                     and found.table["error"].isna().all()
                 ),
-                f"The table must have {FEWEST_SEEDS} to {MOST_SEEDS} different seeds, and no run may have failed.",
+                f"The table must have {MIN_SEEDS} to {MAX_SEEDS} different seeds, and no run may have failed.",
                 "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
                 lambda found: f"{found.table['seed'].nunique()} seeds",
             ),

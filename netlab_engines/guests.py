@@ -62,7 +62,7 @@ class AgentProcess:
     _urgent: socket.socket
     process: subprocess.Popen[bytes]
 
-    def __init__(self, free_bytes: int = scratch.SMALLEST_FREE_BYTES) -> None:
+    def __init__(self, free_bytes: int = scratch.MIN_FREE_BYTES) -> None:
         self.closed = False
         self._ready = False
         self._resources = ExitStack()

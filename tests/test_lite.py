@@ -46,7 +46,7 @@ class Endless(Own):
             pass
 
 runs.append(nl.run(topology, [nl.Tcp("h1", "h3", congestion=Own)], duration_s=1, engine="library", progress=False))
-own.LONGEST_CALL_S = 0.1
+own.MAX_CALL_S = 0.1
 shown = []
 sys.excepthook = lambda *seen: shown.append(seen)  # IPython makes the cell fail with it
 try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from netlab.base.values import short_repr
 
-SHORTEST_GUESS = 3
+MIN_GUESS_LENGTH = 3
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("bw", "bandwidth", "rate", "speed", "capacity", "mbps"), ("rate_mbps",)),
     **dict.fromkeys(("delay", "latency"), ("delay_ms",)),
@@ -52,7 +52,7 @@ class Interrupted(_Short, KeyboardInterrupt):
     """Ctrl-C or the notebook's stop button ended an operation of netlab; the text says which results are kept."""
 
 
-LONGEST_PROBLEM = 1000
+MAX_PROBLEM_LENGTH = 1000
 
 
 class ScenarioError(NetlabError):
@@ -62,7 +62,7 @@ class ScenarioError(NetlabError):
         # Names may be very long, or not encodable as UTF-8.
         written = [each.encode("utf-8", "backslashreplace").decode() for each in problems]
         self.problems = [
-            each if len(each) <= LONGEST_PROBLEM else f"{each[: LONGEST_PROBLEM - 1]}…" for each in written
+            each if len(each) <= MAX_PROBLEM_LENGTH else f"{each[: MAX_PROBLEM_LENGTH - 1]}…" for each in written
         ]
         count = len(self.problems)
         head = "This cannot run:" if count == 1 else f"This cannot run; it has {count} mistakes:"
@@ -128,7 +128,7 @@ def guessed(value: object, words: Sequence[str]) -> str:
     import difflib
 
     # Names as short as h1 and h2 are all near to each other.
-    long = {word.lower(): word for word in words if len(word) >= SHORTEST_GUESS}
+    long = {word.lower(): word for word in words if len(word) >= MIN_GUESS_LENGTH}
     word = value.lower() if isinstance(value, str) else ""
     if not word:
         return ""

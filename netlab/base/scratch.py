@@ -30,13 +30,13 @@ LOCK = "lock"
 RUN = "run-"
 CPU_LOCKS = Path("/tmp/netlab-cpus")
 """The directory of the CPUs' lock files, the same for all users of a machine."""
-SMALLEST_FREE_BYTES = 512 << 20
+MIN_FREE_BYTES = 512 << 20
 
 _keeping = threading.Lock()
 _kept: dict[int, Path] = {}
 
 
-def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> str | None:
+def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> str | None:
     """Return None if `directory` can hold a guest's memory file (or, unless `for_guests`, any files), else the reason why not."""
     if for_guests and any(letter.isspace() or letter in ':"' for letter in str(directory)):
         return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
@@ -53,7 +53,7 @@ def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests
     return None
 
 
-def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
+def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """Return the first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
 
     Raises EngineError when none is usable, with the reason for each.
@@ -72,7 +72,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> P
     )
 
 
-def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
+def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """Return the parent directory of this user's runs, in the first place where `free_bytes` are free.
 
     Raises EngineError when it belongs to another user or is not a directory: anybody may create names in a shared /tmp.
@@ -91,7 +91,7 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 
 
 @contextmanager
-def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
+def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
     """Yield a new directory for a run and remove it at the end; also remove those of runs that were killed."""
     if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:

@@ -14,9 +14,9 @@ from netlab.base.errors import NetlabError
 from netlab.commands import contributions
 from netlab.engines import MACHINES, Requirement
 
-ENOUGH_FREE_BYTES = 1 << 30
-ENOUGH_MEMORY_BYTES = 256 << 20
-ENOUGH_OPEN_FILES = 1024
+MIN_FREE_BYTES = 1 << 30
+MIN_MEMORY_BYTES = 256 << 20
+MIN_OPEN_FILES = 1024
 PACKAGES = ("jupyterlab", "ipywidgets", "plotly")
 WIDTH = 100
 
@@ -46,22 +46,22 @@ def machine() -> list[Requirement]:
         *found,
         Requirement(
             "memory",
-            memory >= ENOUGH_MEMORY_BYTES,
+            memory >= MIN_MEMORY_BYTES,
             f"{memory / 2**30:.1f} GB",
-            f"A run touches 60 to 80 MB, a large one more; have {ENOUGH_MEMORY_BYTES >> 20} MB.",
+            f"A run touches 60 to 80 MB, a large one more; have {MIN_MEMORY_BYTES >> 20} MB.",
         ),
         Requirement(
             "disk",
-            free >= ENOUGH_FREE_BYTES,
+            free >= MIN_FREE_BYTES,
             f"{free / 2**30:.1f} GB free in {cache.root()}",
             "Building a kernel takes 0.9 GB for some minutes; make room or set NETLAB_CACHE.",
             required=False,
         ),
         Requirement(
             "open files",
-            files == resource.RLIM_INFINITY or files >= ENOUGH_OPEN_FILES,
+            files == resource.RLIM_INFINITY or files >= MIN_OPEN_FILES,
             "no limit" if files == resource.RLIM_INFINITY else f"up to {files}",
-            f"The guest needs {ENOUGH_OPEN_FILES}; raise the hard limit (ulimit -H -n).",
+            f"The guest needs {MIN_OPEN_FILES}; raise the hard limit (ulimit -H -n).",
         ),
     ]
 

@@ -17,21 +17,21 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.base.rules import Choice, Flag, Range, violations
 from netlab.base.values import is_integer, is_number, plain, short_repr
 from netlab.network import media
-from netlab.network.queues import MOST_PACKETS, discipline
-from netlab.network.trace import FASTEST_MBPS, FRAMINGS, SLOWEST_MBPS, Trace
+from netlab.network.queues import MAX_PACKETS, discipline
+from netlab.network.trace import FRAMINGS, MAX_RATE_MBPS, MIN_RATE_MBPS, Trace
 from netlab.protocol.plan import Shape
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 
 BURST_LOSS_FIELDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
 
-SMALLEST_QUEUE_BYTES = FRAME_BYTES
-LARGEST_QUEUE_BYTES = 1_000_000_000
-SHORTEST_DELAY_MS = 0.001
-LONGEST_DELAY_MS = 250_000
+MIN_QUEUE_BYTES = FRAME_BYTES
+MAX_QUEUE_BYTES = 1_000_000_000
+MIN_DELAY_MS = 0.001
+MAX_DELAY_MS = 250_000
 """`tc` counts time in microseconds, and in 32 bits: to 274 s."""
 TRACE_FIELDS = {"trace", "duration_s", "framing"}
-RATE_MBPS = Range(SLOWEST_MBPS, FASTEST_MBPS, optional=True)
+RATE_MBPS = Range(MIN_RATE_MBPS, MAX_RATE_MBPS, optional=True)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class LinkShape:
     def slowest_mbps(self) -> float:
         """The lowest rate in Mbit/s at any time; infinite without a rate."""
         if isinstance(self.rate_mbps, Trace):
-            return max(SLOWEST_MBPS, self.rate_mbps.range_mbps[0])
+            return max(MIN_RATE_MBPS, self.rate_mbps.range_mbps[0])
         return math.inf if self.rate_mbps is None else float(self.rate_mbps)
 
     @property
@@ -146,8 +146,8 @@ class LinkShape:
             yield f"{problem}; leave it out for an unlimited link"
         for name in ("delay_ms", "jitter_ms"):
             value = getattr(self, name)
-            if not (is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS)):
-                allowed = f"0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}"
+            if not (is_number(value) and (value == 0 or MIN_DELAY_MS <= value <= MAX_DELAY_MS)):
+                allowed = f"0 or a number from {MIN_DELAY_MS:g} to {MAX_DELAY_MS}"
                 yield f"{name} must be {allowed}, {got(name, value)}"
         for name in ("loss_rate", "duplicate_rate"):
             value = getattr(self, name)
@@ -197,8 +197,8 @@ class LinkShape:
 
     def _queue_problems(self) -> Iterator[str]:
         for name, low, high, why in (
-            ("queue_packets", 1, MOST_PACKETS, ""),
-            ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
+            ("queue_packets", 1, MAX_PACKETS, ""),
+            ("queue_bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, " (one full frame)"),
         ):
             value = getattr(self, name)
             if value is None:

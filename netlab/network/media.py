@@ -37,9 +37,9 @@ SIGNAL_EXTENSION_US = 6
 OFDM_SERVICE_AND_TAIL_BITS = 22
 DSSS_LONG_PREAMBLE_US = 192
 DSSS_SHORT_PREAMBLE_US = 96
-SMALLEST_WINDOW = 15
-LARGEST_WINDOW = 1023
-MOST_ATTEMPTS = 7
+MIN_WINDOW = 15
+MAX_WINDOW = 1023
+MAX_ATTEMPTS = 7
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Wifi:
     @property
     def slowest_us(self) -> float:
         """Mean time in us of a full-sized packet, idle slots included."""
-        return self.difs_us + SMALLEST_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
+        return self.difs_us + MIN_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
 
     def _protects(self, packet_bytes: int) -> bool:
         return self.protection != "none" and packet_bytes + LLC_BYTES + MAC_HEADER_BYTES > self.protect_above_bytes

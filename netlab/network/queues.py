@@ -12,13 +12,13 @@ from netlab.base.errors import one_of
 from netlab.base.rules import Choice, Flag, Range, Ranges, Rule
 from netlab.base.values import is_integer, is_number, short_repr
 
-MOST_PACKETS = 1_000_000
-SHORTEST_MS = 0.001
-LONGEST_MS = 60_000
-MOST_FLOWS = 65_536
-FASTEST_FLOW_MBPS = 30_000
+MAX_PACKETS = 1_000_000
+MIN_TIME_MS = 0.001
+MAX_TIME_MS = 60_000
+MAX_FLOWS = 65_536
+MAX_FLOW_MBPS = 30_000
 """The limit of fq's rate for a flow, kept in 32 bits of bytes/s."""
-LONGEST_DUALPI2_MS = 4_000
+MAX_DUALPI2_MS = 4_000
 """The limit of DualPI2's times, kept in 32 bits of nanoseconds."""
 SFQ_DEPTH_PACKETS = 127
 """The largest number of packets that SFQ keeps of a flow, whatever its room (SFQ_MAX_DEPTH)."""
@@ -33,9 +33,9 @@ CLASSIFIERS = ("port", "flow")
 """The ways to sort packets into classes."""
 
 
-TIME = Range(SHORTEST_MS, LONGEST_MS)
-DUALPI2_TIME = Range(SHORTEST_MS, LONGEST_DUALPI2_MS)
-FLOWS = Range(1, MOST_FLOWS, whole=True)
+TIME = Range(MIN_TIME_MS, MAX_TIME_MS)
+DUALPI2_TIME = Range(MIN_TIME_MS, MAX_DUALPI2_MS)
+FLOWS = Range(1, MAX_FLOWS, whole=True)
 QUANTUM = Range(MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES, whole=True)
 
 
@@ -55,7 +55,7 @@ class Discipline:
     """The options that `aqm_options` may have, each with its rule."""
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
     """Returns a message if options that are valid one by one contradict each other, else None."""
-    room: tuple[int, int] = (1, MOST_PACKETS)
+    room: tuple[int, int] = (1, MAX_PACKETS)
     """The smallest and the largest room in packets."""
     since: tuple[int, ...] = ()
     """The first Linux version with it; empty if every supported kernel has it."""
@@ -86,7 +86,7 @@ class Discipline:
         if self.counts == "packets" and queue_bytes is not None:
             yield f"aqm={self.name!r} limits its queue in packets; give queue_packets instead of queue_bytes"
         least, most = self.room
-        if is_integer(queue_packets) and 1 <= queue_packets <= MOST_PACKETS and not least <= queue_packets <= most:  # type: ignore[operator]
+        if is_integer(queue_packets) and 1 <= queue_packets <= MAX_PACKETS and not least <= queue_packets <= most:  # type: ignore[operator]
             yield f"aqm={self.name!r} needs room for {least} to {most} packets, got queue_packets={queue_packets}"
 
 
@@ -180,9 +180,9 @@ DISCIPLINES: dict[str, Discipline] = {
             "packets",
             {
                 "target_ms": DUALPI2_TIME,
-                "tupdate_ms": Range(1, LONGEST_DUALPI2_MS),
+                "tupdate_ms": Range(1, MAX_DUALPI2_MS),
                 "step_ms": DUALPI2_TIME,
-                "step_packets": Range(0, MOST_PACKETS, whole=True),
+                "step_packets": Range(0, MAX_PACKETS, whole=True),
                 "coupling": Range(1, 255, whole=True),
                 "any_ecn": Flag(),
             },
@@ -195,8 +195,8 @@ DISCIPLINES: dict[str, Discipline] = {
             "tc-fq(8)",
             "packets",
             {
-                "flow_packets": Range(1, MOST_PACKETS, whole=True),
-                "flow_rate_mbps": Range(0.001, FASTEST_FLOW_MBPS),
+                "flow_packets": Range(1, MAX_PACKETS, whole=True),
+                "flow_rate_mbps": Range(0.001, MAX_FLOW_MBPS),
                 "pacing": Flag(),
             },
         ),
@@ -206,7 +206,7 @@ DISCIPLINES: dict[str, Discipline] = {
             "McKenney, IEEE INFOCOM 1990",
             "packets",
             {"flow_packets": Range(16, SFQ_DEPTH_PACKETS, whole=True)},
-            room=(2, MOST_PACKETS),
+            room=(2, MAX_PACKETS),
         ),
         Discipline(
             "choke",

@@ -9,8 +9,8 @@ from netlab.base.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
 from netlab.protocol import plan
 
-MOST_ADDRESSES = 254
-MOST_SUBNETS = 65_535
+MAX_ADDRESSES = 254
+MAX_SUBNETS = 65_535
 NUMBER_BITS = 16
 """The bits of a subnet's number in its prefix 10.A.B.0/24."""
 
@@ -259,14 +259,14 @@ def _ports(wiring: Wiring) -> list[Port]:
         if hop.src in switches:
             continue
         subnet = subnet_of[hop.interface]
-        if subnet > MOST_SUBNETS:
-            raise ScenarioError([f"the topology has more than {MOST_SUBNETS} networks; that is the most"])
+        if subnet > MAX_SUBNETS:
+            raise ScenarioError([f"the topology has more than {MAX_SUBNETS} networks; that is the most"])
         used[subnet] = used.get(subnet, 0) + 1
         address = f"10.{subnet >> 8}.{subnet & 0xFF}.{used[subnet]}"
         ports.append(Port(hop.src, hop.interface, subnet, address, _mac(number)))
     for interfaces in used.values():
-        if interfaces > MOST_ADDRESSES:
-            raise ScenarioError([f"{interfaces} interfaces share one switched network; {MOST_ADDRESSES} is the most"])
+        if interfaces > MAX_ADDRESSES:
+            raise ScenarioError([f"{interfaces} interfaces share one switched network; {MAX_ADDRESSES} is the most"])
     return ports
 
 

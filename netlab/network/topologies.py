@@ -12,7 +12,7 @@ from netlab.network.topology import Topology, of_links
 __all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_routers"]
 
 DEFAULT_QUEUE_PACKETS = 100
-MOST_PAIRS = 1000
+MAX_PAIRS = 1000
 OF_A_QUEUE = ("rate_mbps", "queue_packets", "queue_bytes", "aqm", "aqm_options")
 PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
@@ -37,8 +37,8 @@ def dumbbell(
         Properties of the bottleneck in both directions; further fields of `netlab.Link` may follow.
     """
     pairs = plain(pairs)
-    if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
-        raise ScenarioError([f"pairs must be a whole number from 1 to {MOST_PAIRS}, got {short_repr(pairs)}"])
+    if not (is_integer(pairs) and 1 <= pairs <= MAX_PAIRS):
+        raise ScenarioError([f"pairs must be a whole number from 1 to {MAX_PAIRS}, got {short_repr(pairs)}"])
     left = [f"h{i}" for i in range(1, pairs + 1)]
     right = [f"h{i}" for i in range(pairs + 1, 2 * pairs + 1)]
     queue = _queue(rate_mbps, queue_packets, bottleneck)

@@ -19,7 +19,7 @@ from netlab.network.wiring import Hop, Wiring, wire
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
 
-LONGEST_INTERFACE_NAME = 15
+MAX_INTERFACE_NAME_LENGTH = 15
 TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
 """Names that the kernel or the agent uses for devices and settings in a node's namespace."""
 
@@ -204,7 +204,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             if not NODE_NAME.fullmatch(name):
                 yield (
                     f"node name {short_repr(name)} must start with a letter and have at most 9 letters (a to z), digits or _ "
-                    f"(Linux allows an interface {LONGEST_INTERFACE_NAME} characters)"
+                    f"(Linux allows an interface {MAX_INTERFACE_NAME_LENGTH} characters)"
                 )
             elif TAKEN_NAME.fullmatch(name):
                 yield f"node name {name!r} is taken by the system itself; choose another, such as {name[0]}1"
@@ -215,10 +215,10 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     def _size_problems(self) -> Iterable[str]:
         """Yield a message if a node has too many links, or a subnet too many interfaces."""
         for interface in (hop.interface for hop in self.hops()):
-            if len(interface) > LONGEST_INTERFACE_NAME:
+            if len(interface) > MAX_INTERFACE_NAME_LENGTH:
                 name = interface.partition("-")[0]
                 yield (
-                    f"node {name} has so many links that its interface {interface} exceeds the {LONGEST_INTERFACE_NAME} "
+                    f"node {name} has so many links that its interface {interface} exceeds the {MAX_INTERFACE_NAME_LENGTH} "
                     f"characters that Linux allows; give it a shorter name"
                 )
                 return

@@ -18,12 +18,12 @@ from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
 from netlab.base.values import is_number, plain, short_repr
 from netlab.protocol.plan import TraceSteps
 
-SLOWEST_MBPS = 0.001
-FASTEST_MBPS = 100_000
-SHORTEST_STEP_S = 0.001
-LONGEST_S = 86_400.0
-MOST_STEPS = 100_000
-MOST_INTERVALS = 1_000_000
+MIN_RATE_MBPS = 0.001
+MAX_RATE_MBPS = 100_000
+MIN_STEP_S = 0.001
+MAX_DURATION_S = 86_400.0
+MAX_STEPS = 100_000
+MAX_INTERVALS = 1_000_000
 OPPORTUNITY_BYTES = 1500
 """The IP packet that a row of a mahimahi file stands for."""
 FRAMINGS = ("tc", "ethernet", "ip")
@@ -92,18 +92,18 @@ class Trace:
         ----------
         R. Netravali et al., Mahimahi: Accurate Record-and-Replay for HTTP, USENIX ATC 2015.
         """
-        if not (is_number(interval_s) and SHORTEST_STEP_S <= interval_s <= LONGEST_S):
+        if not (is_number(interval_s) and MIN_STEP_S <= interval_s <= MAX_DURATION_S):
             raise ScenarioError(
-                [f"interval_s must be from {SHORTEST_STEP_S} to {LONGEST_S:g}, got {short_repr(interval_s)}"]
+                [f"interval_s must be from {MIN_STEP_S} to {MAX_DURATION_S:g}, got {short_repr(interval_s)}"]
             )
         moments_ms = _opportunities(path)
         duration_ms = moments_ms[-1]
         # Count in whole microseconds: 0.1 has no exact float.
         width_us, duration_us = round(interval_s * 1e6), duration_ms * 1000
         number = -(-duration_us // width_us)
-        if number > MOST_INTERVALS:
+        if number > MAX_INTERVALS:
             raise ScenarioError(
-                [f"interval_s={interval_s:g} makes {number} intervals of {path}; {MOST_INTERVALS} is the most"]
+                [f"interval_s={interval_s:g} makes {number} intervals of {path}; {MAX_INTERVALS} is the most"]
             )
         counts = [0] * number
         for moment_ms in moments_ms:
@@ -170,8 +170,8 @@ class Trace:
         found = []
         if not isinstance(self._steps, (list, tuple)) or not self._steps:
             return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {short_repr(self._steps)}"]
-        if len(self._steps) > MOST_STEPS:
-            found.append(f"trace has {len(self._steps)} steps; {MOST_STEPS} is the most. Sum it into longer ones")
+        if len(self._steps) > MAX_STEPS:
+            found.append(f"trace has {len(self._steps)} steps; {MAX_STEPS} is the most. Sum it into longer ones")
         before_s: float | None = None
         for number, step in enumerate(self._steps, start=1):
             where = f"trace, step {number}"
@@ -183,20 +183,20 @@ class Trace:
             at_s, mbps = step
             if number == 1 and at_s != 0:
                 found.append(f"{where} must begin at 0 s, got {at_s:g}")
-            elif before_s is not None and at_s - before_s < SHORTEST_STEP_S * (1 - 1e-6):
+            elif before_s is not None and at_s - before_s < MIN_STEP_S * (1 - 1e-6):
                 found.append(
-                    f"{where} must begin at least {SHORTEST_STEP_S} s after the one before ({before_s:g} s), got {at_s:g}"
+                    f"{where} must begin at least {MIN_STEP_S} s after the one before ({before_s:g} s), got {at_s:g}"
                 )
-            elif at_s > LONGEST_S:
-                found.append(f"{where} must begin at {LONGEST_S:g} s at the latest, got {at_s:g}")
-            if mbps != 0 and not SLOWEST_MBPS <= mbps <= FASTEST_MBPS:
-                found.append(f"{where} must have a rate of 0 or from {SLOWEST_MBPS} to {FASTEST_MBPS}, got {mbps:g}")
+            elif at_s > MAX_DURATION_S:
+                found.append(f"{where} must begin at {MAX_DURATION_S:g} s at the latest, got {at_s:g}")
+            if mbps != 0 and not MIN_RATE_MBPS <= mbps <= MAX_RATE_MBPS:
+                found.append(f"{where} must have a rate of 0 or from {MIN_RATE_MBPS} to {MAX_RATE_MBPS}, got {mbps:g}")
             before_s = at_s
         if self._duration_s is not None:
-            least_s = (before_s or 0) + SHORTEST_STEP_S
-            if not (is_number(self._duration_s) and least_s * (1 - 1e-6) <= self._duration_s <= LONGEST_S):
+            least_s = (before_s or 0) + MIN_STEP_S
+            if not (is_number(self._duration_s) and least_s * (1 - 1e-6) <= self._duration_s <= MAX_DURATION_S):
                 found.append(
-                    f"trace: duration_s must be from {least_s:g} (after its last step) to {LONGEST_S:g}, "
+                    f"trace: duration_s must be from {least_s:g} (after its last step) to {MAX_DURATION_S:g}, "
                     f"got {short_repr(self._duration_s)}"
                 )
         if self.framing is not None and self.framing not in FRAMINGS:
@@ -293,7 +293,7 @@ class Trace:
 
     def planned(self) -> TraceSteps:
         """Return the trace in the plan's form."""
-        return {"steps": [(at_s, max(mbps, SLOWEST_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
+        return {"steps": [(at_s, max(mbps, MIN_RATE_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
 
 
 def _opportunities(path: str | os.PathLike[str]) -> list[int]:
@@ -310,7 +310,7 @@ def _opportunities(path: str | os.PathLike[str]) -> list[int]:
         word = line.strip()
         if not word:
             continue
-        if not (word.isascii() and word.isdigit()) or len(word) > len(str(int(LONGEST_S * MS_PER_S))):
+        if not (word.isascii() and word.isdigit()) or len(word) > len(str(int(MAX_DURATION_S * MS_PER_S))):
             problems.append(f"{path}, line {number}: {short_repr(word)} is not a moment in whole ms")
         elif found and int(word) < found[-1]:
             problems.append(f"{path}, line {number}: {word} ms is before the {found[-1]} ms of an earlier line")
@@ -318,8 +318,8 @@ def _opportunities(path: str | os.PathLike[str]) -> list[int]:
             found.append(int(word))
     if not problems and (not found or not found[-1]):
         problems.append(f"{path} has no moment after 0 ms; each line of a mahimahi file is one, in ms")
-    if not problems and found[-1] > LONGEST_S * MS_PER_S:
-        problems.append(f"{path} lasts {found[-1] / MS_PER_S:g} s; {LONGEST_S:g} s is the most")
+    if not problems and found[-1] > MAX_DURATION_S * MS_PER_S:
+        problems.append(f"{path} lasts {found[-1] / MS_PER_S:g} s; {MAX_DURATION_S:g} s is the most")
     if problems:
         more = len(problems) - LISTED
         raise ScenarioError(problems[:LISTED] + ([f"{path} has {more} more such lines"] if more > 0 else []))

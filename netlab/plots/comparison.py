@@ -22,7 +22,7 @@ Residual = Literal["percent", "absolute"]
 
 GROUPS_IN_A_ROW = 3  # entries of a legend in the width of a laptop's output
 MAX_LEGEND_LINE_PX = 620  # a wider legend is arranged in columns
-SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; an enlarged difference of 0.001 % would mislead
+MIN_RESIDUAL_RANGE = 1.0  # per cent; an enlarged difference of 0.001 % would mislead
 MIN_STRIP_SHARE = 0.2  # of the strip on each side of 0
 STRIP_LINE = 11  # letters; a longer title would be higher than the strip
 EARLIER = "earlier runs"
@@ -352,7 +352,7 @@ class Comparison:
             low = float(np.min(gap - half, initial=low, where=np.isfinite(gap)))
             high = float(np.max(gap + half, initial=high, where=np.isfinite(gap)))
         if self._residual == "percent":
-            least = SMALLEST_RESIDUAL_RANGE
+            least = MIN_RESIDUAL_RANGE
         else:
             least = 0.01 * max(float(np.abs(series.theory_y).max(initial=0.0)) for series in self._series) or 0.8
         least = max(least, MIN_STRIP_SHARE * max(-low, high))

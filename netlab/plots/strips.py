@@ -18,7 +18,7 @@ LETTER, AROUND_NAME = 7, 50
 """Pixels of a letter of a name, and of the line before and the space after the name."""
 DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
 """Dash patterns of `theme.DASHES`."""
-MOST_MARKS, MARK = 12, 150
+MAX_MARKS, MARK = 12, 150
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -52,7 +52,7 @@ class Strips:
 
     def mark(self, t_s: float, words: str) -> None:
         """Mark a moment with a thin line through all strips and a short text."""
-        self._marks = [*self._marks, (t_s, words)][-MOST_MARKS:]
+        self._marks = [*self._marks, (t_s, words)][-MAX_MARKS:]
 
     def in_words(self) -> str:
         """Return a text alternative of the picture: the newest value of each curve, and the marks."""

@@ -33,9 +33,9 @@ from netlab.traffic import Flow, Tcp, Traffic
 from netlab.traffic.tcp import unlike_windows
 
 DEFAULT_INTERVAL_S = 0.1
-SHORTEST_INTERVAL_S = 0.001
-LONGEST_RUN_S = 86_400.0
-MOST_INTERVALS = 200_000
+MIN_INTERVAL_S = 0.001
+MAX_RUN_S = 86_400.0
+MAX_INTERVALS = 200_000
 FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
 SYSCTL_VALUE = re.compile(r"[ -~\t]+")
@@ -244,22 +244,20 @@ class Scenario:
     def _settings_problems(self) -> list[str]:
         """Return a message for each mistake in the duration, the interval, the seed and the sysctls."""
         found = []
-        if not (is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
+        if not (is_number(self.duration_s) and 0 < self.duration_s <= MAX_RUN_S):
+            found.append(f"duration_s must be above 0 and at most {MAX_RUN_S:g}, {got('duration_s', self.duration_s)}")
+        if not (is_number(self.interval_s) and self.interval_s >= MIN_INTERVAL_S):
             found.append(
-                f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, {got('duration_s', self.duration_s)}"
-            )
-        if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
-            found.append(
-                f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, {got('interval_s', self.interval_s)}"
+                f"interval_s must be a number of at least {MIN_INTERVAL_S}, {got('interval_s', self.interval_s)}"
             )
         if not found and self.interval_s > self.duration_s:
             found.append(
                 f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one"
             )
-        if not found and self.duration_s / self.interval_s > MOST_INTERVALS:
+        if not found and self.duration_s / self.interval_s > MAX_INTERVALS:
             found.append(
                 f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
-                f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
+                f"{self.duration_s:g} s; {MAX_INTERVALS} is the most"
             )
         if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
             found.append(f"seed must be a whole number from 0 to 2**64 - 1, {got('seed', self.seed)}")

@@ -30,8 +30,8 @@ T = TypeVar("T")
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
 # For real time: the traffic of small frames that one CPU can carry without delay, and the largest number of parallel runs on it.
-REAL_MBPS_OF_CPU = 80.0
-MOST_OF_CPU = 12
+MAX_REAL_MBPS_PER_CPU = 80.0
+MAX_RUNS_PER_CPU = 12
 
 
 class SweepError(NetlabError):
@@ -308,8 +308,10 @@ def _side_by_side(tasks: Iterable[_Task]) -> int:
         if task.clock != "real":
             return cpus
         rates = [hop.rate_mbps for hop in task.scenario.topology.wiring().hops if hop.shape.is_shaped]
-        rates_mbps.append(min(rates, default=REAL_MBPS_OF_CPU))
-    return cpus * max(1, min(MOST_OF_CPU, int(REAL_MBPS_OF_CPU // max(rates_mbps, default=REAL_MBPS_OF_CPU))))
+        rates_mbps.append(min(rates, default=MAX_REAL_MBPS_PER_CPU))
+    return cpus * max(
+        1, min(MAX_RUNS_PER_CPU, int(MAX_REAL_MBPS_PER_CPU // max(rates_mbps, default=MAX_REAL_MBPS_PER_CPU)))
+    )
 
 
 def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:

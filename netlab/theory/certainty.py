@@ -8,7 +8,7 @@ from netlab.base import bisection
 from netlab.theory.ranges import TheoryError, positive
 
 USUAL_PROBABILITY = 0.95
-MOST_RUNS = 100_000
+MAX_RUNS = 100_000
 
 
 @functools.cache
@@ -84,8 +84,8 @@ def runs_needed(scatter: float, half_width: float) -> int:
     if not scatter >= 0:
         raise TheoryError(f"scatter must be 0 or more, got {scatter!r}.")
     runs = max(2, int((1.9599 * scatter / half_width) ** 2))
-    while runs <= MOST_RUNS:
+    while runs <= MAX_RUNS:
         if student_t(runs) * scatter <= half_width * runs**0.5:
             return runs
         runs += 1
-    raise TheoryError(f"More than {MOST_RUNS} runs are needed for a half width of {half_width!r}.")
+    raise TheoryError(f"More than {MAX_RUNS} runs are needed for a half width of {half_width!r}.")

@@ -7,7 +7,7 @@ import numpy as np
 from netlab.base import bisection
 from netlab.theory.ranges import Array, TheoryError, Value, like, positive, within
 
-LEAST_LOAD = 1e-100
+MIN_LOAD = 1e-100
 ERLANG_PACKETS = 4
 
 
@@ -100,7 +100,7 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     array([0.9   , 0.2694, 0.0778, 0.0065])
     """
     _check(load, service_ms, 0.0)
-    within("load", load, LEAST_LOAD, 1)
+    within("load", load, MIN_LOAD, 1)
     within("wait_ms", wait_ms, 0, math.inf)
     packets = np.asarray(wait_ms, dtype=float) / service_ms
     rate = _decay(load)

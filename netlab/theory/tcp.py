@@ -27,7 +27,7 @@ CUBIC_C = 0.4
 CUBIC_BETA = 0.7
 """The fraction of CUBIC's window that is left after a loss (RFC 9438, section 4.6)."""
 
-LONGEST_RTO_MS = 120_000.0
+MAX_RTO_MS = 120_000.0
 """The largest retransmission timeout of Linux (TCP_RTO_MAX)."""
 
 
@@ -248,7 +248,7 @@ def backoff_mbps(
     loss_rate: Value,
     *,
     rto_ms: float | None = None,
-    longest_rto_ms: float = LONGEST_RTO_MS,
+    longest_rto_ms: float = MAX_RTO_MS,
 ) -> Value:
     """Rate of a TCP flow under so much loss that its window is one segment: each loss waits for a timer that
     doubles.

@@ -8,10 +8,10 @@ from netlab.base import bisection
 from netlab.base.headers import IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import BITS_PER_BYTE
 from netlab.network import media
-from netlab.network.media import LARGEST_WINDOW, SMALLEST_WINDOW, Wifi
+from netlab.network.media import MAX_WINDOW, MIN_WINDOW, Wifi
 from netlab.theory.ranges import TheoryError, within
 
-MOST_STATIONS = 200
+MAX_STATIONS = 200
 
 
 class Saturation(NamedTuple):
@@ -59,7 +59,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     """
     within("packet_bytes", packet_bytes, IP_HEADER_BYTES, MTU_BYTES)
     wifi = _wifi(options)
-    return wifi.difs_us + SMALLEST_WINDOW / 2 * wifi.slot_us + wifi.exchange_us(packet_bytes)
+    return wifi.difs_us + MIN_WINDOW / 2 * wifi.slot_us + wifi.exchange_us(packet_bytes)
 
 
 def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = None) -> float:
@@ -139,7 +139,7 @@ def wifi_tcp_limit_mbps(
         return segments_per_ack * mss_bytes * BITS_PER_BYTE / (segments_per_ack * data_us + ack_us)
     wifi = _wifi(options)
     collisions = collisions_per_ack()
-    slots = segments_per_ack * SMALLEST_WINDOW / 2 + collisions * (2 * SMALLEST_WINDOW + 1) / 2
+    slots = segments_per_ack * MIN_WINDOW / 2 + collisions * (2 * MIN_WINDOW + 1) / 2
     took_us = (
         segments_per_ack * wifi.exchange_us(packet_bytes)
         + wifi.exchange_us(headers_bytes)
@@ -172,7 +172,7 @@ def collisions_per_ack() -> float:
     >>> round(collisions_per_ack(), 3)
     0.115
     """
-    sender = SMALLEST_WINDOW + 1
+    sender = MIN_WINDOW + 1
     after_collision = 0.0
     for stage in reversed(range(4)):
         window = sender << stage
@@ -216,12 +216,12 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     >>> [round(wifi_saturation(n, 1472).goodput_mbps, 2) for n in (1, 2, 10)]
     [29.93, 30.7, 26.96]
     """
-    within("stations", stations, 1, MOST_STATIONS)
+    within("stations", stations, 1, MAX_STATIONS)
     within("payload_bytes", payload_bytes, 1, MTU_BYTES - IP_HEADER_BYTES - UDP_HEADER_BYTES)
     wifi = _wifi(options)
     packet_bytes = payload_bytes + UDP_HEADER_BYTES + IP_HEADER_BYTES
-    window = SMALLEST_WINDOW + 1
-    doublings = ((LARGEST_WINDOW + 1) // window).bit_length() - 1
+    window = MIN_WINDOW + 1
+    doublings = ((MAX_WINDOW + 1) // window).bit_length() - 1
 
     def attempt_rate(collision: float) -> float:
         # Bianchi's formula with its common factor (1 - 2p) divided out, so that p = 1/2 is not an exception.

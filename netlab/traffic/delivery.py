@@ -15,12 +15,12 @@ from netlab.protocol.plan import DatagramInterval
 from netlab.traffic.program import ProgramTotals
 
 NO_TIMER = 2**64 - 1
-LATEST_S = 1e8
+MAX_TIME_S = 1e8
 """Three years; a later time is probably one of the computer's clock."""
-LARGEST_DATAGRAM_BYTES = 1472
-MOST_BYTES_A_CALL = 1_000_000
+MAX_DATAGRAM_BYTES = 1472
+MAX_BYTES_PER_CALL = 1_000_000
 """The largest reply, below the kernel's limit (MOST_TOLD_BYTES)."""
-MOST_QUOTED = 20
+MAX_QUOTED = 20
 LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
 
@@ -46,14 +46,14 @@ class ProgramInterface:
     def send(self, data: Any) -> None:
         """Send a datagram of 1 to 1472 bytes to the other end; it leaves when the program's method returns."""
         sent = _bytes("send", data)
-        if not 1 <= len(sent) <= LARGEST_DATAGRAM_BYTES:
+        if not 1 <= len(sent) <= MAX_DATAGRAM_BYTES:
             raise NetlabError(
-                f"send() takes 1 to {LARGEST_DATAGRAM_BYTES} bytes, the payload of an Ethernet frame; got {len(sent)}"
+                f"send() takes 1 to {MAX_DATAGRAM_BYTES} bytes, the payload of an Ethernet frame; got {len(sent)}"
             )
         self.outgoing_bytes += len(sent) + LENGTH.size
-        if self.outgoing_bytes > MOST_BYTES_A_CALL:
+        if self.outgoing_bytes > MAX_BYTES_PER_CALL:
             raise NetlabError(
-                f"send() got more than {MOST_BYTES_A_CALL} bytes within one call of a method; send the rest in on_timer"
+                f"send() got more than {MAX_BYTES_PER_CALL} bytes within one call of a method; send the rest in on_timer"
             )
         self.outgoing.append(sent)
         if not self._receives:
@@ -63,7 +63,7 @@ class ProgramInterface:
         """Set the time of the next call of `on_timer`, or None for no call. There is one timer: the last call counts."""
         if at_s is None:
             self._timer_ns = NO_TIMER
-        elif is_number(at_s) and self.now_s < at_s < LATEST_S:
+        elif is_number(at_s) and self.now_s < at_s < MAX_TIME_S:
             self._timer_ns = round(at_s * NS_PER_S)
         else:
             raise NetlabError(
@@ -225,7 +225,7 @@ def _bytes(method: str, data: Any) -> bytes:
         # Do not quote the content of a long value: it would be bytes as text or as numbers.
         got = (
             f"{type(data).__name__} of length {len(data)}"
-            if isinstance(data, (str, list)) and len(data) > MOST_QUOTED
+            if isinstance(data, (str, list)) and len(data) > MAX_QUOTED
             else short_repr(data)
         )
         raise NetlabError(f"{method}() takes bytes, such as b'hello', text.encode() or data[1:]; got {got}")

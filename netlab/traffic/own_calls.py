@@ -11,7 +11,7 @@ from netlab.base.time_limit import TimeIsUpError, call_often_within
 from netlab.base.units import NS_PER_S
 from netlab.traffic.own import made, own_name
 
-LONGEST_CALL_S = 10.0
+MAX_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver"]
 """The role of a user's object."""
 PARAMETERS = {"FlowInterface": "flow", "Ack": "ack", "Loss": "loss", "ProgramInterface": "program"}
@@ -94,7 +94,7 @@ class LocalCaller:
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
         try:
-            call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
+            call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
             self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
 
@@ -106,7 +106,7 @@ class LocalCaller:
         frames = [each for each in traced if not is_own_file(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
         if isinstance(error, TimeIsUpError):
-            what = f"it did not return within {LONGEST_CALL_S:g} s of computing"
+            what = f"it did not return within {MAX_CALL_S:g} s of computing"
         elif isinstance(error, NetlabError):
             what = str(error).rstrip(".")
         else:

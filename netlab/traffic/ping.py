@@ -9,9 +9,9 @@ from netlab.base.rules import MAX_COUNT, Range, Rule
 from netlab.protocol.plan import FlowItem, Totals
 from netlab.traffic.base import Flow
 
-SHORTEST_INTERVAL_S = 0.001
-LONGEST_INTERVAL_S = 86_400.0
-LARGEST_PAYLOAD_BYTES = 1472
+MIN_INTERVAL_S = 0.001
+MAX_INTERVAL_S = 86_400.0
+MAX_PAYLOAD_BYTES = 1472
 
 
 class PingItem(FlowItem):
@@ -63,7 +63,7 @@ class Ping(Flow):
     crossings: ClassVar[int] = 2
     rules: ClassVar[Mapping[str, Rule]] = {
         **Flow.rules,
-        "interval_s": Range(SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S),
+        "interval_s": Range(MIN_INTERVAL_S, MAX_INTERVAL_S),
         "count": Range(1, MAX_COUNT, whole=True, optional=True),
-        "payload_bytes": Range(16, LARGEST_PAYLOAD_BYTES, whole=True),
+        "payload_bytes": Range(16, MAX_PAYLOAD_BYTES, whole=True),
     }

@@ -14,14 +14,14 @@ from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
 
-MOST_STREAMS = 1000
-SMALLEST_WINDOW_BYTES = 2000
+MAX_STREAMS = 1000
+MIN_WINDOW_BYTES = 2000
 WINDOW_SEGMENTS = 2
 """A receive window of less than two full segments makes the receiver delay each acknowledgement until its timer ends
 (RFC 1122, section 4.2.3.2); the timer, not the window, would limit the flow.
 """
 
-MOST_INITIAL_SEGMENTS = 45
+MAX_INITIAL_SEGMENTS = 45
 """Linux's first receive window is 65 535 bytes, which hold at most 45 full segments."""
 
 CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
@@ -134,12 +134,10 @@ class Tcp(Flow):
             quotes = f"; a class goes without quotes: congestion={given}" if _is_like_a_class(given) else ""
             yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}{quotes}"
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
-        yield from violations({"streams": Range(1, MOST_STREAMS, whole=True)}, self)
+        yield from violations({"streams": Range(1, MAX_STREAMS, whole=True)}, self)
         yield from violations({"num_bytes": Range(fewest_bytes, MAX_COUNT, whole=True, optional=True)}, self)
         mss = [*violations({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
-        window = [
-            *violations({"window_bytes": Range(SMALLEST_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)
-        ]
+        window = [*violations({"window_bytes": Range(MIN_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)]
         mss_bytes = MSS_BYTES if mss or self.mss_bytes is None else self.mss_bytes
         if not window and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
             yield (
@@ -147,7 +145,7 @@ class Tcp(Flow):
                 f"{WINDOW_SEGMENTS * mss_bytes} at least, got {short_repr(self.window_bytes)}; for a smaller window choose a "
                 "smaller mss_bytes"
             )
-        initial = Range(1, MOST_INITIAL_SEGMENTS, whole=True, optional=True)
+        initial = Range(1, MAX_INITIAL_SEGMENTS, whole=True, optional=True)
         yield from (*window, *violations({"initial_window_segments": initial}, self), *mss)
 
     def without_rate(self) -> str | None:

@@ -11,11 +11,11 @@ from netlab.protocol.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
 
 HEADER_ROOM_BYTES = 32
-LARGEST_PAYLOAD_BYTES = 1472
-SLOWEST_MBPS = 1e-6
-FASTEST_MBPS = 100_000
-SMALLEST_SEND_BUFFER_BYTES = 10_000
-LARGEST_SEND_BUFFER_BYTES = 2**28
+MAX_PAYLOAD_BYTES = 1472
+MIN_RATE_MBPS = 1e-6
+MAX_RATE_MBPS = 100_000
+MIN_SEND_BUFFER_BYTES = 10_000
+MAX_SEND_BUFFER_BYTES = 2**28
 SPACINGS = ("auto", "even", "random")
 
 
@@ -98,10 +98,10 @@ class Udp(Flow):
     crossings: ClassVar[int] = 1
     rules: ClassVar[Mapping[str, Rule]] = {
         **Flow.rules,
-        "rate_mbps": Range(SLOWEST_MBPS, FASTEST_MBPS),
-        "payload_bytes": Range(HEADER_ROOM_BYTES, LARGEST_PAYLOAD_BYTES, whole=True),
+        "rate_mbps": Range(MIN_RATE_MBPS, MAX_RATE_MBPS),
+        "payload_bytes": Range(HEADER_ROOM_BYTES, MAX_PAYLOAD_BYTES, whole=True),
         "spacing": Choice(SPACINGS),
-        "send_buffer_bytes": Range(SMALLEST_SEND_BUFFER_BYTES, LARGEST_SEND_BUFFER_BYTES, whole=True, optional=True),
+        "send_buffer_bytes": Range(MIN_SEND_BUFFER_BYTES, MAX_SEND_BUFFER_BYTES, whole=True, optional=True),
     }
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:

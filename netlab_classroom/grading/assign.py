@@ -21,8 +21,8 @@ from netlab_course import authoring
 
 CLASS_LIST = "class.csv"
 NOTEBOOKS = "notebooks"
-MOST_TRIES = 200
-SHORTEST_SECRET = 12
+MAX_TRIES = 200
+MIN_SECRET_LENGTH = 12
 """Shorter lines of a solution, such as `else:`, may occur anywhere."""
 
 
@@ -109,7 +109,7 @@ def secrets_of(edition: Edition) -> set[str]:
     """Return the lines that are in the instructor's version of a chapter and not in the student's."""
     public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
     mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
-    return {line for line in mine - public if len(line) >= SHORTEST_SECRET}
+    return {line for line in mine - public if len(line) >= MIN_SECRET_LENGTH}
 
 
 def _bare(line: str) -> str:
@@ -136,7 +136,7 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
     """Return the entry of a student with a token whose numbers nobody else has; add the numbers to `owners`."""
-    for attempt in range(MOST_TRIES):
+    for attempt in range(MAX_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
         numbers = _numbers(chapter, token)
         if numbers not in owners:
@@ -144,7 +144,7 @@ def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]
             return replace(entry, columns={**entry.columns, "token": token})
     raise NetlabError(
         f"{chapter.stem} has too few combinations of numbers for this class: {len(owners)} students have theirs, and "
-        f"{entry.student} found none in {MOST_TRIES} draws. Widen NUMBERS in the chapter's settings."
+        f"{entry.student} found none in {MAX_TRIES} draws. Widen NUMBERS in the chapter's settings."
     )
 
 

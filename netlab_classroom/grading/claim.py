@@ -10,7 +10,7 @@ from typing import Any
 from netlab.base.errors import NetlabError
 
 NAME = ".netlab.json"
-MOST_NAMED = 8
+MAX_NAMED = 8
 
 
 class ClaimError(NetlabError):
@@ -93,5 +93,5 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
 
 
 def _some(names: Collection[str]) -> str:
-    first = sorted(names)[:MOST_NAMED]
+    first = sorted(names)[:MAX_NAMED]
     return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")

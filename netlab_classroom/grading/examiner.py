@@ -19,7 +19,7 @@ from netlab_course.checks import Check, Function, Result
 from netlab_course.own_numbers import StudentValues
 
 CASES = 6
-MOST_DRAWS = 50
+MAX_DRAWS = 50
 
 
 class ExaminerError(NetlabError):
@@ -90,7 +90,7 @@ class Exercise:
         """Return hidden cases such that each known mistake fails in at least one of them."""
         if self.cases is None:
             return list(getattr(check, "cases", ()))
-        for again in range(MOST_DRAWS):
+        for again in range(MAX_DRAWS):
             draw = Draw(f"{seed}/{again}" if again else seed)
             hidden = [self.cases(draw) for _ in range(self.number)]
             # A probe counts its uses, and a wrong search may exceed them; such an exercise has a `judge`.
@@ -99,7 +99,7 @@ class Exercise:
             if probes or not isinstance(check, Function) or replace(check, cases=together).tells_apart():
                 return hidden
         raise ExaminerError(
-            f"{check.key}: in {MOST_DRAWS} draws of {self.number} hidden cases a usual slip got by. Draw more cases, or from other ranges."
+            f"{check.key}: in {MAX_DRAWS} draws of {self.number} hidden cases a usual slip got by. Draw more cases, or from other ranges."
         )
 
 

@@ -16,14 +16,14 @@ from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted
 EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
 TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
 COMMENTS = "the same comments"
-SHORTEST_NODES = 45
+MIN_NODES = 45
 """Shorter programs are similar because there is only one way to write them."""
 LONG_NODES = 150
 """Longer programs are compared by their structure and the recurrence of names, because copied code has other names."""
-MOST_NODES = 4_000
+MAX_NODES = 4_000
 SHINGLE = 4
 NEARLY = 0.9
-FEWEST_WORDS = 8
+MIN_WORDS = 8
 MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
 """Shorter comments are equal by chance."""
 MAX_COMMENTS, MAX_COMMENT_CHARACTERS = 50, 120
@@ -108,11 +108,11 @@ def shape(source: str) -> list[int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     nodes = list(_in_order(tree))
-    if len(nodes) < SHORTEST_NODES:
+    if len(nodes) < MIN_NODES:
         return []
     seen: dict[str, int] = {}
     words = []
-    for place, node in enumerate(nodes[:MOST_NODES]):
+    for place, node in enumerate(nodes[:MAX_NODES]):
         name = _name(node)
         # Represent a name by the distance to its last occurrence (parameterized matching, Baker 1993).
         words.append(
@@ -191,7 +191,7 @@ def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
-            if mark.get("words") and mark["counted"] >= FEWEST_WORDS:
+            if mark.get("words") and mark["counted"] >= MIN_WORDS:
                 groups[mark["key"], mark["words"]].append(result["student"])
     for (key, _), students in groups.items():
         if len(students) > 1:

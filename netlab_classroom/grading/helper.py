@@ -20,10 +20,10 @@ from typing import IO, Any
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import cleaned, one_line
 
-MOST_MEMORY_MB = 512
+MAX_MEMORY_MB = 512
 CPU_S = 10.0
 WALL_S = 60.0
-MOST_REPLY_BYTES = 32 << 20
+MAX_REPLY_BYTES = 32 << 20
 LOOK_S = 0.2
 _HEAD_BYTES = 8
 
@@ -66,13 +66,13 @@ class Helper:
         if not reply:
             self.close()
             raise GaveUpError(
-                f"it took more than {self._cpu_s:g} s of processor time or {MOST_MEMORY_MB} MB of memory to read."
+                f"it took more than {self._cpu_s:g} s of processor time or {MAX_MEMORY_MB} MB of memory to read."
             )
         answer = json.loads(reply)
         if "error" in answer:
             if answer["error"] == "MemoryError":
                 self.close()
-                raise GaveUpError(f"it took more than {MOST_MEMORY_MB} MB of memory to read.")
+                raise GaveUpError(f"it took more than {MAX_MEMORY_MB} MB of memory to read.")
             raise GaveUpError(f"it cannot be read ({one_line(str(answer['error']), 80)}).")
         return cleaned(answer["value"])
 
@@ -116,7 +116,7 @@ def helper() -> Helper:
 def _reply(source: int, until_s: float) -> bytes:
     """Return the next message; empty if it is late or too long."""
     data = bytearray()
-    size = MOST_REPLY_BYTES
+    size = MAX_REPLY_BYTES
     while len(data) < size:
         if stopping.is_set():
             raise KeyboardInterrupt
@@ -129,7 +129,7 @@ def _reply(source: int, until_s: float) -> bytes:
             data += part
             if len(data) >= _HEAD_BYTES:
                 size = _HEAD_BYTES + int.from_bytes(data[:_HEAD_BYTES], "big")
-                if size > MOST_REPLY_BYTES:
+                if size > MAX_REPLY_BYTES:
                     return b""
     return bytes(data[_HEAD_BYTES:])
 
@@ -147,7 +147,7 @@ def serve() -> None:
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     own_pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most_bytes = own_pages * resource.getpagesize() + (MOST_MEMORY_MB << 20)
+    most_bytes = own_pages * resource.getpagesize() + (MAX_MEMORY_MB << 20)
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):

@@ -37,7 +37,7 @@ from netlab_classroom.grading.text import one_line
 from netlab_course.authoring import topic_of
 from netlab_course.checks import Function
 
-MOST_SAID = 2_000
+MAX_SENTENCE_CHARACTERS = 2_000
 """Characters of a message: a forged scenario may have as many mistakes as fit into a message of the guest."""
 PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
 
@@ -169,7 +169,7 @@ class Examination:
         found = {}
         for each in wanted:
             mark = self._mark(each, taken[each.key], outcomes.get(each.key), faults.get(each.key))
-            mark.sentences = [one_line(sentence, MOST_SAID) for sentence in mark.sentences]
+            mark.sentences = [one_line(sentence, MAX_SENTENCE_CHARACTERS) for sentence in mark.sentences]
             _explain_missing_names(mark, added)
             found[each.key] = mark
         return found

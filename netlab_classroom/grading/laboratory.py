@@ -25,11 +25,11 @@ from netlab.traffic import Command, Ping, Program, Tcp, Udp
 from netlab.traffic.own_calls import RemoteObject
 from netlab_classroom.grading.helper import LOOK_S, stopping
 
-MOST_RUNS = 120
-MOST_NETWORK_S = 3600.0
-MOST_NODES = 64
-MOST_FLOWS = 200
-MOST_PACKETS = 20e6
+MAX_RUNS = 120
+MAX_NETWORK_S = 3600.0
+MAX_NODES = 64
+MAX_FLOWS = 200
+MAX_PACKETS = 20e6
 WALL_S = 240.0
 """The limit of wall-clock time for all runs of a submission together."""
 _WORDS = r"(?: +[A-Za-z0-9][A-Za-z0-9_.:%+-]*)*"
@@ -115,12 +115,12 @@ class Laboratory:
         scenario.validate()
         self._runs += 1
         self._network_s += scenario.duration_s
-        if self._runs > MOST_RUNS or self._network_s > MOST_NETWORK_S:
+        if self._runs > MAX_RUNS or self._network_s > MAX_NETWORK_S:
             raise RefusedError(
-                f"The answers of a submission may make {MOST_RUNS} runs of {MOST_NETWORK_S:g} s of network time in all."
+                f"The answers of a submission may make {MAX_RUNS} runs of {MAX_NETWORK_S:g} s of network time in all."
             )
-        if len(scenario.topology.nodes) > MOST_NODES or len(scenario.traffic) > MOST_FLOWS:
-            raise RefusedError(f"An answer's network has at most {MOST_NODES} nodes and {MOST_FLOWS} flows.")
+        if len(scenario.topology.nodes) > MAX_NODES or len(scenario.traffic) > MAX_FLOWS:
+            raise RefusedError(f"An answer's network has at most {MAX_NODES} nodes and {MAX_FLOWS} flows.")
         for item in scenario.traffic:
             if not isinstance(item, (Command, Ping, Program, Tcp, Udp)):
                 raise RefusedError(f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp and Ping.")
@@ -131,8 +131,8 @@ class Laboratory:
                 raise RefusedError(
                     f"A graded run does not run {item.command[:80]!r}: it takes {COMMANDS}, in one line of plain words each."
                 )
-        if self._packets > MOST_PACKETS:
-            raise RefusedError(f"The runs of a submission may send {MOST_PACKETS / 1e6:g} million packets in all.")
+        if self._packets > MAX_PACKETS:
+            raise RefusedError(f"The runs of a submission may send {MAX_PACKETS / 1e6:g} million packets in all.")
 
 
 def is_plain(item: Command) -> bool:

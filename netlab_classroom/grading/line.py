@@ -19,9 +19,9 @@ from netlab_engines.guests import Guest
 
 START_CPU_S = 60.0
 CALLS_CPU_S = 30.0
-MOST_CALLS = 300_000
+MAX_CALLS = 300_000
 """The limit of calls in one run. A busy connection makes a thousand calls in a second of network time."""
-MOST_ANSWER_BYTES = 2 << 20
+MAX_ANSWER_BYTES = 2 << 20
 LOOK_S = 0.25
 LOOKS_ASLEEP = 12
 """The number of consecutive looks that find all processes of a guest asleep: guest and grader wait for each other."""
@@ -48,7 +48,7 @@ class Line:
         Supervises the guest meanwhile.
     """
 
-    def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MOST_CALLS) -> None:
+    def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MAX_CALLS) -> None:
         self._gate, self._warden, self._left, self._most_calls = gate, warden, most_calls, most_calls
         self._gate.settimeout(LOOK_S)
         self._buffer = bytearray()
@@ -131,7 +131,7 @@ class Line:
         if len(self._buffer) < callee.LENGTH.size:
             return None
         length = callee.LENGTH.unpack_from(self._buffer)[0]
-        if not 1 <= length <= MOST_ANSWER_BYTES:
+        if not 1 <= length <= MAX_ANSWER_BYTES:
             self._buffer.clear()
             raise GarbledError("its process wrote into the line to the grader.")
         size: int = length + callee.LENGTH.size
@@ -181,7 +181,7 @@ class Warden:
         if how == supervisor.NO_CELL or not self._begun():
             return self._not_started()
         if how == supervisor.LATE:
-            return BudgetError(f"it slept for more than {supervisor.LONGEST_S:g} s.")
+            return BudgetError(f"it slept for more than {supervisor.MAX_GUEST_S:g} s.")
         return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
 
     def _begun(self) -> bool:
@@ -193,7 +193,7 @@ class Warden:
         )
 
 
-def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
+def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
     """Return the first bytes of a regular file in a folder with untrusted files; None if there is no such file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

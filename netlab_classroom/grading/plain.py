@@ -14,10 +14,10 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.grading import callee
 from netlab_classroom.grading.text import cleaned
 
-MOST_BYTES = 1 << 18
-MOST_ITEMS = 10_000
-MOST_TEXT = 4_000
-DEEPEST = 6
+MAX_BYTES = 1 << 18
+MAX_ITEMS = 10_000
+MAX_TEXT_CHARACTERS = 4_000
+MAX_DEPTH = 6
 
 
 class PlainError(NetlabError):
@@ -63,8 +63,8 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, depth: int) -> Any:
-    if depth > DEEPEST:
-        raise PlainError(f"Lists within lists are {DEEPEST} deep at most.")
+    if depth > MAX_DEPTH:
+        raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")
     if value is None:
         return {"none": True}
     if value is Ellipsis:
@@ -76,22 +76,22 @@ def _encode(value: Any, depth: int) -> Any:
     if isinstance(value, float):
         return _number(float.__float__(value))
     if isinstance(value, str):
-        return {"text": str.__str__(value)[:MOST_TEXT]}
+        return {"text": str.__str__(value)[:MAX_TEXT_CHARACTERS]}
     if isinstance(value, (list, tuple)):
-        if len(value) > MOST_ITEMS:
-            raise PlainError(f"A list has {MOST_ITEMS} items at most, this one {len(value)}.")
+        if len(value) > MAX_ITEMS:
+            raise PlainError(f"A list has {MAX_ITEMS} items at most, this one {len(value)}.")
         return {"list": [_encode(item, depth + 1) for item in value]}
     if isinstance(value, dict):
-        if len(value) > MOST_ITEMS:
-            raise PlainError(f"A dictionary has {MOST_ITEMS} entries at most, this one {len(value)}.")
+        if len(value) > MAX_ITEMS:
+            raise PlainError(f"A dictionary has {MAX_ITEMS} entries at most, this one {len(value)}.")
         return {"pairs": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
     kind = _library(value)
     if kind == "numpy" and hasattr(value, "tolist"):
-        if getattr(value, "size", 1) > MOST_ITEMS:
-            raise PlainError(f"An array has {MOST_ITEMS} elements at most, this one {value.size}.")
+        if getattr(value, "size", 1) > MAX_ITEMS:
+            raise PlainError(f"An array has {MAX_ITEMS} elements at most, this one {value.size}.")
         return _encode(value.tolist(), depth)
     if kind == "pandas" and isinstance(getattr(value, "attrs", {}).get("scenario"), dict) and "seed" in value:
-        seeds = [int(seed) for seed in value["seed"].unique()[:MOST_ITEMS]]
+        seeds = [int(seed) for seed in value["seed"].unique()[:MAX_ITEMS]]
         return {"repeated": {"scenario": value.attrs["scenario"], "seeds": seeds}}
     if kind == "pandas" and hasattr(value, "to_list"):
         return _encode(value.to_list(), depth)
@@ -152,7 +152,7 @@ def decode(data: Any, depth: int = 0) -> Any:
 
     Raises PlainError when the data do not have the form of `encode`.
     """
-    if depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
+    if depth > MAX_DEPTH or not isinstance(data, dict) or len(data) != 1:
         raise PlainError("The answer is no plain value.")
     ((kind, content),) = data.items()
     if kind in {"none", "ellipsis"}:
@@ -165,10 +165,10 @@ def decode(data: Any, depth: int = 0) -> Any:
         if isinstance(content, (int, float)):
             return content
     if kind == "text" and isinstance(content, str):
-        return content[:MOST_TEXT]
-    if kind == "list" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+        return content[:MAX_TEXT_CHARACTERS]
+    if kind == "list" and isinstance(content, list) and len(content) <= MAX_ITEMS:
         return [decode(item, depth + 1) for item in content]
-    if kind == "pairs" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+    if kind == "pairs" and isinstance(content, list) and len(content) <= MAX_ITEMS:
         return _pairs(content, depth)
     return _decode_object(kind, content)
 
@@ -229,8 +229,8 @@ def parse(data: bytes) -> Any:
 
     Raises PlainError when it is too long or is not JSON.
     """
-    if len(data) > MOST_BYTES:
-        raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")
+    if len(data) > MAX_BYTES:
+        raise PlainError(f"A message has {MAX_BYTES} bytes at most, this one {len(data)}.")
     try:
         return cleaned(json.loads(data.decode("utf-8", "strict"), parse_int=_integer))
     except (ValueError, RecursionError) as error:

@@ -12,11 +12,11 @@ from netlab_classroom.grading import flags, needs, submission
 from netlab_classroom.grading.callee import CONTROL_METHODS
 from netlab_classroom.grading.needs import Provided
 from netlab_classroom.grading.prose import Prose
-from netlab_classroom.grading.submission import MOST_ANSWER_CHARACTERS, Cell, Submission, Taken, UnreadableError, Wanted
+from netlab_classroom.grading.submission import MAX_ANSWER_CHARACTERS, Cell, Submission, Taken, UnreadableError, Wanted
 from netlab_classroom.grading.text import clean
 
-MOST_NAMES = 200
-MOST_NAMED = 20
+MAX_NAMES = 200
+MAX_NAMED = 20
 _last: list[tuple[str, Submission]] = []
 
 
@@ -59,7 +59,7 @@ def compare(
     return {
         "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
         "flags": flags.of_submission(there, cells, asked, layout),
-        "added": sorted(names)[:MOST_NAMES],
+        "added": sorted(names)[:MAX_NAMES],
         "taken": {each.key: _answer(each, taken, provided, own_code) for each in asked},
     }
 
@@ -125,8 +125,8 @@ def control(path: str) -> dict[str, Any]:
         return {"error": f"No class with {', '.join(CONTROL_METHODS[:-1])} or {CONTROL_METHODS[-1]} is in it.{broken}"}
     number, chosen = found[-1]
     answer = cells[number]
-    if len(answer) > MOST_ANSWER_CHARACTERS:
-        return {"error": f"The code has more than {MOST_ANSWER_CHARACTERS} characters."}
+    if len(answer) > MAX_ANSWER_CHARACTERS:
+        return {"error": f"The code has more than {MAX_ANSWER_CHARACTERS} characters."}
     others = list(dict.fromkeys(each.name for _, each in found if each.name != chosen.name))
     given, _missing = needs.needed([Provided(each) for each in cells[:number]], answer) if number else ([], set())
     return {
@@ -134,7 +134,7 @@ def control(path: str) -> dict[str, Any]:
         "given": [],
         "answer": "\n\n".join([*given, answer]),
         "line": chosen.lineno,
-        "others": others[:MOST_NAMED],
+        "others": others[:MAX_NAMED],
     }
 
 

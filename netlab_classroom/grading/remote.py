@@ -12,11 +12,11 @@ from netlab.base.units import NS_PER_S
 from netlab.traffic.delivery import ProgramInterface
 from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
 from netlab_classroom.grading import callee, sandbox
-from netlab_classroom.grading.line import CALLS_CPU_S, MOST_CALLS, Line, StudentCodeError, Warden
+from netlab_classroom.grading.line import CALLS_CPU_S, MAX_CALLS, Line, StudentCodeError, Warden
 from netlab_classroom.grading.text import one_line
 from netlab_engines.library.control import FlowInterface
 
-LONGEST_TEXT, MOST_NAME = 600, 60
+MAX_TEXT_CHARACTERS, MAX_NAME_CHARACTERS = 600, 60
 
 
 class RemoteClass(RemoteObject):
@@ -57,7 +57,7 @@ class RemoteClass(RemoteObject):
 
 def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
     """Return a `RemoteClass` whose name in tables and messages is the student's."""
-    known = name if name.isidentifier() and len(name) <= MOST_NAME else "Own"
+    known = name if name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS else "Own"
     made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
     return made
 
@@ -87,7 +87,7 @@ def both_ends(line: Line) -> list[RemoteClass]:
 
 
 def resident_class(
-    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
+    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
     """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot communicate.
 
@@ -215,7 +215,7 @@ class ProgramCaller(_RemoteCaller):
 
 def text_of(said: bytes) -> str:
     """Return an untrusted message as a line of limited length."""
-    return one_line(said.decode("utf-8", "replace"), LONGEST_TEXT)
+    return one_line(said.decode("utf-8", "replace"), MAX_TEXT_CHARACTERS)
 
 
 def _or_nan(value: float | None) -> float:

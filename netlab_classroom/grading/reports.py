@@ -25,7 +25,7 @@ MAX_CELL_CHARACTERS = 30_000
 """A cell of Excel has at most 32 767 characters."""
 LINE_END = " ¶ "
 """The sign exists in the code pages of Western Europe in which spreadsheets save."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 
 
 def write(graded: Graded, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
@@ -392,7 +392,7 @@ def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
         distribution=_distribution(totals, whole),
         slips=[
             {"count": count, "key": key, "title": named[key], "slip": slip}
-            for (key, slip), count in sorted(slips.items(), key=lambda item: (-item[1], item[0]))[:MOST_ROWS]
+            for (key, slip), count in sorted(slips.items(), key=lambda item: (-item[1], item[0]))[:MAX_ROWS]
         ],
         flags=[{**flag, "title": named.get(flag["exercise"], flag["exercise"])} for flag in graded.flags],
         table=[

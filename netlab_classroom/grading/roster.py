@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import headings, sheets
-from netlab_classroom.grading.submission import MOST_BYTES
+from netlab_classroom.grading.submission import MAX_BYTES
 from netlab_classroom.grading.text import bare, file_name, folded, one_line
 
 NAMES = {
@@ -38,9 +38,9 @@ IDENTIFIERS = ("student", "email", "sis_login_id", "sis_user_id", "canvas_id")
 """The columns that identify a student, in order of preference."""
 POINTS_POSSIBLE = "Points Possible"
 """The text in place of a student in the second row of a gradebook exported from Canvas."""
-MOST_FILES = 5_000
-MOST_UNPACKED_BYTES = 4 << 30
-DEEPEST = 4
+MAX_FILES = 5_000
+MAX_UNPACKED_BYTES = 4 << 30
+MAX_DEPTH = 4
 
 
 class RosterError(NetlabError):
@@ -215,7 +215,7 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
         if entry.name.startswith((".", "__MACOSX")):
             continue
         if entry.is_dir() and not entry.is_symlink():
-            if depth < DEEPEST:
+            if depth < MAX_DEPTH:
                 yield from _files(entry, depth + 1)
         else:
             yield entry
@@ -224,12 +224,12 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
     """Return the files of a platform's archive; each is written under a number, because names in it are untrusted."""
     room.mkdir(parents=True)
-    left_bytes = MOST_UNPACKED_BYTES
+    left_bytes = MAX_UNPACKED_BYTES
     try:
         with zipfile.ZipFile(archive) as packed:
             members = [member for member in packed.infolist() if not member.is_dir()]
-            if len(members) > MOST_FILES:
-                raise NetlabError(f"{archive} has {len(members)} files; {MOST_FILES} are unpacked at most.")
+            if len(members) > MAX_FILES:
+                raise NetlabError(f"{archive} has {len(members)} files; {MAX_FILES} are unpacked at most.")
             for number, member in enumerate(members):
                 parts = [part for part in _name_in(member).split("/") if part not in ("", ".", "..")]
                 if not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
@@ -240,7 +240,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
                 else:
                     # Do not trust the size in the archive; reading one byte more than allowed shows that it is too large.
                     with packed.open(member) as source:
-                        path.write_bytes(source.read(min(left_bytes, MOST_BYTES + 1)))
+                        path.write_bytes(source.read(min(left_bytes, MAX_BYTES + 1)))
                     left_bytes -= path.stat().st_size
                 yield _handed_in(parts, path)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
@@ -249,7 +249,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
         ) from None
     if left_bytes <= 0:
         raise NetlabError(
-            f"{archive} holds more than {MOST_UNPACKED_BYTES >> 30} GB: unpack it, and name its directory."
+            f"{archive} holds more than {MAX_UNPACKED_BYTES >> 30} GB: unpack it, and name its directory."
         )
 
 

@@ -32,7 +32,7 @@ EARLY = (
 OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
 HOMES = {"theory": "netlab.theory", "media": "netlab.network.media"}
 """The module of a function that an examiner names; the default is the chapter's own module."""
-LONGEST_TEXT = 400
+MAX_TEXT_CHARACTERS = 400
 ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
 """The first byte of a message to the supervisor: the final answer, or the cell is ready."""
@@ -350,7 +350,7 @@ def _said(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.lineno:
         where = f" (line {error.lineno} of the answer)"
     try:
-        text = str(error)[:LONGEST_TEXT]
+        text = str(error)[:MAX_TEXT_CHARACTERS]
     except BaseException:  # noqa: BLE001 (an error's text may itself raise)
         text = ""
     return f"{type(error).__name__[:80]}: {text}{where}" if text else f"{type(error).__name__[:80]}{where}"

@@ -45,7 +45,7 @@ MEMORY_MB = 768
 CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with their provided cells
 WALL_S = 3600.0
 POLL_S = 0.005
-MOST_ASKED = 400
+MAX_REQUESTS = 400
 SEED = 1
 BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
 STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_kernel", "netlab_course", "netlab_classroom")
@@ -194,8 +194,8 @@ class Watch:
         if kind != callee.ASKED:
             raise GarbledError("it wrote into the line to the grader")
         self._asked += 1
-        if self._asked > MOST_ASKED:
-            raise BudgetError(f"it asked the grader more than {MOST_ASKED} times")
+        if self._asked > MAX_REQUESTS:
+            raise BudgetError(f"it asked the grader more than {MAX_REQUESTS} times")
         before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
         line.done(self._answered(said))
         self._line = self._new_line()
@@ -227,7 +227,7 @@ class Watch:
                 f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
             )
         if how == supervisor.LATE:
-            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.LONGEST_S:g} s")
+            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.MAX_GUEST_S:g} s")
         if data is None:
             return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
         try:

@@ -17,11 +17,11 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean
 from netlab_course.marks import INSTRUCTION, PROMPT
 
-MOST_BYTES = 64 << 20
-MOST_CELLS = 5_000
-MOST_ANSWER_CHARACTERS = 50_000
-MOST_CELL_CHARACTERS = 2 * MOST_ANSWER_CHARACTERS
-MOST_MAGICS = 50
+MAX_BYTES = 64 << 20
+MAX_CELLS = 5_000
+MAX_ANSWER_CHARACTERS = 50_000
+MAX_CELL_CHARACTERS = 2 * MAX_ANSWER_CHARACTERS
+MAX_MAGICS = 50
 TIMING_MAGICS = ("time", "timeit", "capture", "prun")
 VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
 """Comments that tell nbval to skip a cell or its output."""
@@ -144,12 +144,12 @@ def contents(path: Path) -> bytes:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableError("it is no ordinary file.")
-        if found.st_size > MOST_BYTES:
+        if found.st_size > MAX_BYTES:
             raise UnreadableError(
-                f"it has {found.st_size / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} are read at most; clear the outputs and "
+                f"it has {found.st_size / 1e6:.0f} MB, and {MAX_BYTES / 1e6:.0f} are read at most; clear the outputs and "
                 "save it again."
             )
-        return file.read(MOST_BYTES + 1)
+        return file.read(MAX_BYTES + 1)
 
 
 def _what(data: bytes) -> str:
@@ -173,7 +173,7 @@ def _cells(document: Any) -> Iterator[Cell]:
             if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
             for cell in sheet["cells"]
         ]
-    if not isinstance(given, list) or len(given) > MOST_CELLS:
+    if not isinstance(given, list) or len(given) > MAX_CELLS:
         raise UnreadableError("it is JSON, but no notebook: it has no list of cells.")
     for cell in given:
         if not isinstance(cell, dict):
@@ -191,7 +191,7 @@ def _cells(document: Any) -> Iterator[Cell]:
 def _text(source: Any) -> str:
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    return clean(source[:MOST_CELL_CHARACTERS]) if isinstance(source, str) else ""
+    return clean(source[:MAX_CELL_CHARACTERS]) if isinstance(source, str) else ""
 
 
 def defines(source: str, name: str) -> bool:
@@ -222,7 +222,7 @@ def without_magics(source: str) -> str:
     if lines[first].startswith("%%"):
         timing = lines[first][2:].split()[:1]
         lines = ["", *lines[first + 1 :]] if timing and timing[0] in TIMING_MAGICS else []
-    for _ in range(MOST_MAGICS):
+    for _ in range(MAX_MAGICS):
         try:
             ast.parse("\n".join(lines))
         except SyntaxError as error:
@@ -296,9 +296,9 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
         notes.append(
             f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is no Python; nothing was taken."
         )
-    if len(source) > MOST_ANSWER_CHARACTERS:
-        notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MOST_ANSWER_CHARACTERS} are read at most.")
-        return Taken(source[:MOST_ANSWER_CHARACTERS], True, tuple(notes))
+    if len(source) > MAX_ANSWER_CHARACTERS:
+        notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most.")
+        return Taken(source[:MAX_ANSWER_CHARACTERS], True, tuple(notes))
     return Taken(source, not _same_code(source, wanted.stub), tuple(notes))
 
 
@@ -329,11 +329,11 @@ def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str
     taken = found[-1]
     if taken.kind != "markdown":
         notes.append(f"{wanted.key}: its cell is of the kind {taken.kind!r}; taken as text.")
-    words = words_of(taken.source[:MOST_ANSWER_CHARACTERS], wanted.stub)
+    words = words_of(taken.source[:MAX_ANSWER_CHARACTERS], wanted.stub)
     texts = [cell for cell in cells if cell.kind != "code" or cell is taken]
     below = texts[texts.index(taken) + 1 :][:1]
     if not words and below and below[0] in added and below[0].source.strip():
-        words = below[0].source[:MOST_ANSWER_CHARACTERS].strip()
+        words = below[0].source[:MAX_ANSWER_CHARACTERS].strip()
         notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
     return Taken(words, bool(words), tuple(notes))
 

@@ -39,12 +39,12 @@ CAP_DAC_READ_SEARCH = 1 << 2
 
 EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
 STUDENT = 61_234
-MOST_PROCESSES = 24
-MOST_MEMORY_BYTES = 1 << 30
-MOST_FILE_BYTES = 16 << 20
+MAX_PROCESSES = 24
+MAX_MEMORY_BYTES = 1 << 30
+MAX_FILE_BYTES = 16 << 20
 HOME_MB = 32
-MOST_MESSAGE_BYTES = 1 << 18
-LONGEST_S = 600.0
+MAX_MESSAGE_BYTES = 1 << 18
+MAX_GUEST_S = 600.0
 """The limit of the guest's own time in s, in which computing takes no time: code that has not ended by then sleeps."""
 NO_CELL, LATE = "no cell", "late"
 
@@ -112,7 +112,7 @@ class Wall:
 
     def watch(self) -> bool:
         """Read until the answer is complete or all processes have ended; return True if that takes too long."""
-        until_s = time.monotonic() + LONGEST_S
+        until_s = time.monotonic() + MAX_GUEST_S
         while self.answer is None and not self.fault:
             left_s = until_s - time.monotonic()
             if left_s <= 0 or not select.select([self._from_student], [], [], left_s)[0]:
@@ -135,7 +135,7 @@ class Wall:
                 self.answer = content
             else:
                 self.fault = "spoke out of turn"
-        if len(self._buffer) > MOST_MESSAGE_BYTES:
+        if len(self._buffer) > MAX_MESSAGE_BYTES:
             self.fault = "sent too long a message"
 
 
@@ -198,9 +198,9 @@ def enter(folder: Path) -> None:
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     limits = {
-        resource.RLIMIT_NPROC: MOST_PROCESSES,
-        resource.RLIMIT_AS: MOST_MEMORY_BYTES,
-        resource.RLIMIT_FSIZE: MOST_FILE_BYTES,
+        resource.RLIMIT_NPROC: MAX_PROCESSES,
+        resource.RLIMIT_AS: MAX_MEMORY_BYTES,
+        resource.RLIMIT_FSIZE: MAX_FILE_BYTES,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 256,
     }

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from netlab.base.errors import NetlabError
 
-LONGEST_NAME = 30
-LONGEST_TITLE = 40
-MOST_CHAPTERS = 99
+MAX_NAME_LENGTH = 30
+MAX_TITLE_LENGTH = 40
+MAX_CHAPTERS = 99
 
 # The target of each template in skeleton/.
 FILES = {
@@ -78,7 +78,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     title = _checked_title(name.replace("_", " ").capitalize() if title is None else title)
     numbers = [int(path.name[:2]) for path in (root / "solutions").glob("[0-9][0-9]_*.py")]
     number = max(numbers, default=0) + 1
-    if number > MOST_CHAPTERS:
+    if number > MAX_CHAPTERS:
         raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
 
     def filled(text: str) -> str:
@@ -96,22 +96,22 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
 
 
 def _require_good_name(name: str) -> None:
-    if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", name) or keyword.iskeyword(name):
+    if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{MAX_NAME_LENGTH - 1}}}", name) or keyword.iskeyword(name):
         raise NetlabError(
-            f"name must be at most {LONGEST_NAME} lowercase letters, digits and _, a letter first, and not a Python keyword; "
+            f"name must be at most {MAX_NAME_LENGTH} lowercase letters, digits and _, a letter first, and not a Python keyword; "
             f"got {name!r}. An example: tcp_fairness."
         )
 
 
 def _checked_title(title: str) -> str:
     if (
-        not 1 <= len(title) <= LONGEST_TITLE
+        not 1 <= len(title) <= MAX_TITLE_LENGTH
         or not title.isprintable()
         or set(title) & set('"\\@')
         or title != title.strip()
     ):
         raise NetlabError(
-            f'title must have 1 to {LONGEST_TITLE} characters, none of them " \\ @, on one line; got {title!r}.'
+            f'title must have 1 to {MAX_TITLE_LENGTH} characters, none of them " \\ @, on one line; got {title!r}.'
         )
     return title
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from netlab.base.headers import ETHERNET_HEADER_BYTES
 from netlab.base.units import NS_PER_US
-from netlab.network.media import LARGEST_WINDOW, MOST_ATTEMPTS, SIFS_US, SMALLEST_WINDOW, Wifi
+from netlab.network.media import MAX_ATTEMPTS, MAX_WINDOW, MIN_WINDOW, SIFS_US, Wifi
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Station:
     waiting: deque[bytes] = field(default_factory=deque)
     waiting_bytes: int = 0
     slots: int = 0
-    window: int = SMALLEST_WINDOW
+    window: int = MIN_WINDOW
     attempts: int = 0
     ready_ns: int = 0
     frames: int = 0
@@ -147,18 +147,18 @@ class Dcf:
 
     def _failed(self, station: Station) -> None:
         station.attempts += 1
-        if station.attempts >= MOST_ATTEMPTS:
+        if station.attempts >= MAX_ATTEMPTS:
             station.given_up += 1
             self._leave(station)
             return
-        station.window = min(2 * station.window + 1, LARGEST_WINDOW)
+        station.window = min(2 * station.window + 1, MAX_WINDOW)
         station.slots = self._draw(station)
         station.ready_ns = 0
 
     def _leave(self, station: Station) -> bytes:
         frame = station.waiting.popleft()
         station.waiting_bytes -= len(frame)
-        station.window = SMALLEST_WINDOW
+        station.window = MIN_WINDOW
         station.attempts = 0
         station.slots = self._draw(station)
         station.ready_ns = 0

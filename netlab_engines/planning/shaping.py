@@ -22,8 +22,8 @@ from netlab.base.headers import (
     ETHERNET_WIRE_BYTES,
     FRAME_BYTES,
     IP_HEADER_BYTES,
+    MIN_WIRE_FRAME_BYTES,
     OFFLOAD_ABOVE_MBPS,
-    SMALLEST_WIRE_FRAME_BYTES,
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
@@ -153,7 +153,7 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 def _framing(shape: Shape) -> tuple[int, int]:
     """Return the bytes that `tbf` adds to each packet, and the least bytes that it counts for a packet."""
-    return (ETHERNET_OVERHEAD_BYTES, SMALLEST_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
+    return (ETHERNET_OVERHEAD_BYTES, MIN_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
 
 
 def _wire_overhead_bytes(shape: Shape) -> int:

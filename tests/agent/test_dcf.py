@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab import theory
-from netlab.network.media import MOST_ATTEMPTS, Wifi
+from netlab.network.media import MAX_ATTEMPTS, Wifi
 from netlab_engines.agent.dcf import Dcf
 from tests.agreement import agrees
 
@@ -89,9 +89,9 @@ def test_errors_are_repaired_until_the_last_attempt() -> None:
     dcf, _ = saturated(Wifi(error_rate=0.5), 1, frames=20_000)
     station = dcf.stations[0]
     tried = station.frames + station.given_up
-    agrees("frames given up", station.given_up / tried, 0.5**MOST_ATTEMPTS, relative=0.25)
+    agrees("frames given up", station.given_up / tried, 0.5**MAX_ATTEMPTS, relative=0.25)
     agrees(
-        "attempts for a frame", (station.frames + station.errors) / tried, 2 * (1 - 0.5**MOST_ATTEMPTS), relative=0.03
+        "attempts for a frame", (station.frames + station.errors) / tried, 2 * (1 - 0.5**MAX_ATTEMPTS), relative=0.03
     )
 
 

@@ -419,7 +419,7 @@ def test_a_class_that_needs_arguments_is_told_before_the_run() -> None:
 
 
 def test_a_loop_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "LONGEST_CALL_S", 0.3)
+    monkeypatch.setattr(own, "MAX_CALL_S", 0.3)
 
     class Endless(Control):
         def on_ack(self, ack: Any) -> None:

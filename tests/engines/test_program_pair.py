@@ -229,7 +229,7 @@ def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, told: str
 
 @pytest.mark.library
 def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "LONGEST_CALL_S", 0.3)
+    monkeypatch.setattr(own, "MAX_CALL_S", 0.3)
 
     class Endless(Receiver):
         def on_datagram(self, now_s: float, data: bytes) -> None:

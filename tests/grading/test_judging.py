@@ -64,7 +64,7 @@ def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -
         job = judging.Job("anna", None, chapter.source)
         mark = judging.Examination(job, edition, chapter.exercises()).marks(wanted, taken)["overload_run"]
     assert mark.status == marking.FAILED and mark.points == 0
-    assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MOST_SAID
+    assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MAX_SENTENCE_CHARACTERS
 
 
 def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:

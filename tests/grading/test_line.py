@@ -64,7 +64,7 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A question that makes no sense is refused, and counts."""
-    monkeypatch.setattr(sandbox, "MOST_ASKED", 3)
+    monkeypatch.setattr(sandbox, "MAX_REQUESTS", 3)
     ours, theirs = socket.socketpair()
     guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, channel=ours.dup())
     with ours, theirs:

@@ -134,7 +134,7 @@ def test_a_message_is_json_of_bounded_size_in_clean_text() -> None:
         "a": "\ufffd",
         "b": [1, 1.2345678901234568e22],
     }
-    assert parse(b" " * (plain.MOST_BYTES - 1) + b"1") == 1
-    for data in (b" " * plain.MOST_BYTES + b"1", b"{", b"\xff", b"[" * 100_000):
+    assert parse(b" " * (plain.MAX_BYTES - 1) + b"1") == 1
+    for data in (b" " * plain.MAX_BYTES + b"1", b"{", b"\xff", b"[" * 100_000):
         with pytest.raises(PlainError):
             parse(data)

@@ -298,7 +298,7 @@ def test_an_archive_that_grows_too_large_or_is_none_is_refused(tmp_path: Path, m
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for number in range(3):
             packed.writestr(f"s{number}.ipynb", bytes(3 << 20))
-    monkeypatch.setattr(roster, "MOST_UNPACKED_BYTES", 4 << 20)
+    monkeypatch.setattr(roster, "MAX_UNPACKED_BYTES", 4 << 20)
     with pytest.raises(NetlabError, match="unpack it"):
         roster.collect([archive], tmp_path / "room")
     assert sum(path.stat().st_size for path in (tmp_path / "room").rglob("*")) < 8 << 20

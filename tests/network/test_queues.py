@@ -217,7 +217,7 @@ PACKETS = st.one_of(st.integers(1, 10_000), st.floats(1, 10_000))
 
 @given(
     st.floats(-3, 5).map(lambda power: 10**power),
-    st.none() | st.integers(1, queues.MOST_PACKETS),
+    st.none() | st.integers(1, queues.MAX_PACKETS),
     st.fixed_dictionaries(
         {}, optional={"min_packets": PACKETS, "max_packets": PACKETS, "probability": st.floats(0.01, 1)}
     ),

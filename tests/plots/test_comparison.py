@@ -9,7 +9,7 @@ from IPython.core.formatters import IPythonDisplayFormatter
 
 from netlab import plots, theory
 from netlab.base.errors import NetlabError
-from netlab.plots.comparison import SMALLEST_RESIDUAL_RANGE
+from netlab.plots.comparison import MIN_RESIDUAL_RANGE
 from tests.plots.samples import add_udp, role, udp_comparison
 
 
@@ -58,7 +58,7 @@ def test_a_residual_without_theory_is_a_gap_not_a_crash():
 
 def test_tiny_residuals_are_not_blown_up():
     figure = plots.Comparison("x", "y").add("measured", [1], [1.00001], [0, 2], [1, 1]).figure
-    assert figure.layout.yaxis2.range[1] >= SMALLEST_RESIDUAL_RANGE
+    assert figure.layout.yaxis2.range[1] >= MIN_RESIDUAL_RANGE
 
 
 def test_hover_says_what_a_point_is():

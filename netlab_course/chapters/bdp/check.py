@@ -6,7 +6,7 @@ from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
-from netlab_course.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
+from netlab_course.chapters.bdp.settings import MAX_WINDOW_BYTES, MIN_WINDOW_BYTES, TRANSFERS, beside_somebody
 from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
 from netlab_course.own_numbers import StudentValues
@@ -14,7 +14,7 @@ from netlab_course.repetition import Repetition
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _LONG_ENOUGH_S = 5
-_LEAST_QUEUE_PACKETS = 1000
+_MIN_QUEUE_PACKETS = 1000
 
 
 class Checks:
@@ -152,9 +152,9 @@ def _overfull(own: StudentValues) -> Measurement:
             Condition(
                 lambda run: (
                     len(_hops(run)) > 1
-                    and all((shape.queue_packets or 0) >= _LEAST_QUEUE_PACKETS for shape in _slow(run))
+                    and all((shape.queue_packets or 0) >= _MIN_QUEUE_PACKETS for shape in _slow(run))
                 ),
-                f"A router must be on the way, and the queue before the slow link must have room for {_LEAST_QUEUE_PACKETS} packets.",
+                f"A router must be on the way, and the queue before the slow link must have room for {_MIN_QUEUE_PACKETS} packets.",
                 "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
                 lambda run: (
                     f"queue_packets={[shape.queue_packets for shape in _slow(run)]}"
@@ -224,9 +224,9 @@ class PaperTransfer:
 
     def __call__(self, window_bytes: float) -> tuple[float, float]:
         """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
-        if not SMALLEST_WINDOW_BYTES <= window_bytes <= LARGEST_WINDOW_BYTES:
+        if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
             raise ValueError(
-                f"a window must have {SMALLEST_WINDOW_BYTES} to {LARGEST_WINDOW_BYTES} bytes, got {window_bytes:.0f}"
+                f"a window must have {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES} bytes, got {window_bytes:.0f}"
             )
         self._used += 1
         if self._used > TRANSFERS:
@@ -258,7 +258,7 @@ def _window() -> Function:
             "This is the BDP, headers included. The window counts data only: use the goodput.",
             lambda transfer: transfer.answer_bytes() / 1000,
             "This is in kB. Asked for are bytes.",
-            lambda transfer: LARGEST_WINDOW_BYTES,
+            lambda transfer: MAX_WINDOW_BYTES,
             "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
             lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
             "These are bits. A window is in bytes.",

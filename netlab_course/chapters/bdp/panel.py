@@ -12,8 +12,8 @@ from netlab.traffic import Tcp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 from netlab_course.chapters.bdp.settings import DELAY_MS, RATE_MBPS, WITHOUT_OFFLOAD
 
-_LARGEST_KB = 600
-_FASTEST_MBPS = 200
+_MAX_WINDOW_KB = 600
+_MAX_RATE_MBPS = 200
 SECONDS = 6.0
 
 
@@ -65,15 +65,15 @@ def panel() -> PanelParts:
             "measured",
             [window_kb],
             [goodput],
-            np.linspace(4, _LARGEST_KB, 300),
+            np.linspace(4, _MAX_WINDOW_KB, 300),
             lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
             details=[detail],
         )
-        return comparison.still(x=(0, _LARGEST_KB * 1.02), y=(0, _FASTEST_MBPS))
+        return comparison.still(x=(0, _MAX_WINDOW_KB * 1.02), y=(0, _MAX_RATE_MBPS))
 
     controls = {
-        "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
-        "rate_mbps": slider("Link", RATE_MBPS, 10, _FASTEST_MBPS, 10, "Mbit/s"),
+        "window_kb": slider("Window", 50, 4, _MAX_WINDOW_KB, 2, "kB"),
+        "rate_mbps": slider("Link", RATE_MBPS, 10, _MAX_RATE_MBPS, 10, "Mbit/s"),
         "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
         "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
         "without_offload": toggle("Frames one by one"),

@@ -17,9 +17,9 @@ RATE_MBPS = 100
 DELAY_MS = 8
 
 TRANSFERS = 3
-SMALLEST_WINDOW_BYTES, LARGEST_WINDOW_BYTES = 10_000, 1_000_000
+MIN_WINDOW_BYTES, MAX_WINDOW_BYTES = 10_000, 1_000_000
 HIDDEN_DELAY_MS = 11
-LEAST_WAITING_KB = 45
+MIN_WAITING_KB = 45
 
 PAIRS = [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h1", "h9"), ("h7", "h9")]
 """Links and paths that `simpleperf` measured separately."""
@@ -44,7 +44,7 @@ NUMBERS = OwnNumbers(
         "hidden_mbps": (45, 35, 55, 65, 75, 85),
     },
     # The window must exceed the BDP by some 30 frames: one or two of them make runs differ from theory.
-    holds=lambda own: own.window_kb - _bdp_kb(own) >= LEAST_WAITING_KB,
+    holds=lambda own: own.window_kb - _bdp_kb(own) >= MIN_WAITING_KB,
     derive=lambda own: {
         "window_kb": int(round(own.filling * _bdp_kb(own), -1)),
         "half_kb": int(round(_bdp_kb(own) / 2, -1)),

@@ -23,8 +23,8 @@ from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
 _OFFERED_MBPS = {"h1-h4": settings.MODEST_MBPS, "h2-h3": settings.AGGRESSOR_MBPS}
-_LEAST_H1_MBPS = 0.95
-_LEAST_TOTAL_MBPS = 1.4
+_MIN_H1_MBPS = 0.95
+_MIN_TOTAL_MBPS = 1.4
 _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
 
 
@@ -197,14 +197,14 @@ class Checks:
                     lambda network: not_plain(list(_rates(network).values())),
                 ),
                 Condition(
-                    lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,
-                    f"By theory h1 must get at least {_LEAST_H1_MBPS:g} Mbit/s while h2 offers 10.",
+                    lambda network: _forecast_mbps(network)["h1-h4"] >= _MIN_H1_MBPS,
+                    f"By theory h1 must get at least {_MIN_H1_MBPS:g} Mbit/s while h2 offers 10.",
                     "Where do h2's useless datagrams meet h1's? They must be gone before that.",
                     lambda network: f"{_forecast_mbps(network)['h1-h4']:.3g} Mbit/s",
                 ),
                 Condition(
-                    lambda network: sum(_forecast_mbps(network).values()) >= _LEAST_TOTAL_MBPS,
-                    f"By theory both together must get at least {_LEAST_TOTAL_MBPS:g} Mbit/s.",
+                    lambda network: sum(_forecast_mbps(network).values()) >= _MIN_TOTAL_MBPS,
+                    f"By theory both together must get at least {_MIN_TOTAL_MBPS:g} Mbit/s.",
                     "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
                     lambda network: f"{sum(_forecast_mbps(network).values()):.4g} Mbit/s",
                 ),

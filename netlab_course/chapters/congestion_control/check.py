@@ -9,7 +9,7 @@ from netlab_course.conditions import Condition, Measurement, lasts, link_in_word
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
-SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
+MIN_DURATION_S, MAX_INTERVAL_S, MIN_LOSSES = 20, 0.05, 3
 
 
 def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
@@ -100,16 +100,16 @@ class Checks:
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
                     lambda run: link_in_words(slow_links(run)[0]),
                 ),
-                lasts(SHORTEST_S, "A tooth takes some seconds, and you need several: duration_s=..."),
+                lasts(MIN_DURATION_S, "A tooth takes some seconds, and you need several: duration_s=..."),
                 Condition(
-                    lambda run: run.scenario["interval_s"] <= COARSEST_S,
-                    f"The window must be looked at every {COARSEST_S:g} s or more often.",
+                    lambda run: run.scenario["interval_s"] <= MAX_INTERVAL_S,
+                    f"The window must be looked at every {MAX_INTERVAL_S:g} s or more often.",
                     "In the usual interval of 0.1 s the window may fall and begin to climb again; interval_s=... sets it.",
                     lambda run: f"interval_s={run.scenario['interval_s']:g}",
                 ),
                 Condition(
-                    lambda run: len(loss_times_s(run)) >= FEWEST_LOSSES,
-                    f"The window must be seen to fall {FEWEST_LOSSES} times or more.",
+                    lambda run: len(loss_times_s(run)) >= MIN_LOSSES,
+                    f"The window must be seen to fall {MIN_LOSSES} times or more.",
                     "Did anything limit the window before a loss did? Leave window_bytes out, and let it run longer.",
                     lambda run: f"{len(loss_times_s(run))} times",
                 ),

@@ -14,7 +14,7 @@ from netlab_course.repetition import Repetition
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
-SHORTEST_S = 60
+MIN_DURATION_S = 60
 AFTER_S = 20
 
 
@@ -99,10 +99,11 @@ class Checks:
                     lambda run: (
                         {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
                         and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
-                        and run.scenario["duration_s"] >= SHORTEST_S
+                        and run.scenario["duration_s"] >= MIN_DURATION_S
                         and share_slow_links(run, AFTER_S)
                     ),
-                    f"Three TCP flows must send for {SHORTEST_S} s at least, to the end, no window_bytes: h1 to h3, h1 to h2, h2 to h3.",
+                    f"Three TCP flows must send for {MIN_DURATION_S} s at least, to the end, "
+                    "no window_bytes: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",
                     lambda run: f"{sending(run)}; {duration(run)}",
                 ),

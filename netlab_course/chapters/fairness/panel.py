@@ -21,9 +21,9 @@ from netlab_course.chapters.fairness.settings import (
 
 HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
 """The queues, each with the kind of losses that its theory assumes."""
-FARTHEST_MS = 1500
-MOST_PACKETS = 300
-WIDEST = FARTHEST_MS / NEAR_MS
+MAX_FAR_MS = 1500
+MAX_PACKETS = 300
+MAX_RTT_RATIO = MAX_FAR_MS / NEAR_MS
 EARLIER = 12
 
 
@@ -55,7 +55,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
         exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
         return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
 
-    ratios = np.linspace(1, WIDEST, 81)
+    ratios = np.linspace(1, MAX_RTT_RATIO, 81)
     comparison = plots.Comparison(
         x_label="T far / T near, queueing included",
         y_label="h1's part of the goodput",
@@ -77,7 +77,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
                 row=1,
                 col=1,
             )
-    return comparison.still(x=(0.95, WIDEST + 0.1), y=(0, 0.75), residual=0.35)
+    return comparison.still(x=(0.95, MAX_RTT_RATIO + 0.1), y=(0, 0.75), residual=0.35)
 
 
 @panel_maker(earlier=EARLIER)
@@ -87,8 +87,8 @@ def panel() -> PanelParts:
     Each run takes the chapter's four minutes of network time; each point is one draw.
     """
     controls = {
-        "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, FARTHEST_MS, 50, "ms"),
-        "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MOST_PACKETS, 10, "packets"),
+        "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, MAX_FAR_MS, 50, "ms"),
+        "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MAX_PACKETS, 10, "packets"),
         "draw": slider("Draw", 1, 1, 50, 1),
         "queue": choice("Queue", list(HEARD)),
         "cubic": toggle("CUBIC instead of Reno"),

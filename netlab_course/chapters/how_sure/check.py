@@ -21,7 +21,7 @@ from netlab_course.repetition import repeats
 
 _MEAN, _HALF = "mean", "half width"
 _ROUNDED = 0.02
-FEWEST_PAIRS = 5
+MIN_PAIRS = 5
 
 
 class Checks:
@@ -277,8 +277,8 @@ def _decision(own: StudentValues) -> Decision:
                 ),
             ),
             Condition(
-                lambda found: len(found.differences()) >= FEWEST_PAIRS,
-                f"Your choice and the next best must have {FEWEST_PAIRS} seeds in common, or more.",
+                lambda found: len(found.differences()) >= MIN_PAIRS,
+                f"Your choice and the next best must have {MIN_PAIRS} seeds in common, or more.",
                 "seeds=8 means the seeds 1 to 8; a list of seeds is taken, too.",
                 lambda found: f"{len(found.differences())} seeds in common with {found.differences().name}",
             ),

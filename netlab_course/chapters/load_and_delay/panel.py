@@ -10,8 +10,8 @@ from netlab import plots
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
 from netlab_course.chapters.load_and_delay.experiments import KINDS, mean_delay_ms, theory_ms
 
-LOWEST, HIGHEST = 0.1, 0.98
-LONGEST_S = 60
+MIN_LOAD, MAX_LOAD = 0.1, 0.98
+MAX_DURATION_S = 60
 
 
 @panel_maker(earlier=12)
@@ -33,15 +33,15 @@ def panel() -> PanelParts:
             "measured",
             [load],
             [delay_ms],
-            np.linspace(0.02, HIGHEST + 0.005, 120),
+            np.linspace(0.02, MAX_LOAD + 0.005, 120),
             np.vectorize(lambda at: theory_ms(sizes, at)),
             details=[f"{settings['duration_s']} s, draw {settings['draw']}"],
         )
         return comparison.still(x=(0, 1), y=(1, 200), residual=60)
 
     controls = {
-        "load": slider("Load", 0.5, LOWEST, HIGHEST, 0.01),
-        "duration_s": slider("Length of the run", 10, 2, LONGEST_S, 2, "s"),
+        "load": slider("Load", 0.5, MIN_LOAD, MAX_LOAD, 0.01),
+        "duration_s": slider("Length of the run", 10, 2, MAX_DURATION_S, 2, "s"),
         "draw": slider("Draw", 1, 1, 50, 1),
         "sizes": choice("Datagrams of", list(KINDS)),
     }

@@ -35,7 +35,7 @@ MIXED_S = {0.5: lasting(10, real_s=4), 0.8: lasting(20, real_s=6), 0.9: lasting(
 """Duration of a run in s for each load: longer where the queue has a longer memory."""
 SHORTER_S = {2: 40, 8: 16}
 """The number of runs of each shorter duration in s at 95 %."""
-LEAST_S = lasting(10, real_s=2)
+MIN_RUN_S = lasting(10, real_s=2)
 ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
 """The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
 CALLS_S = lasting(30, real_s=10)
@@ -94,7 +94,7 @@ def mixed_sizes(load: float, duration_s: float) -> Scenario:
     return Scenario(network(MIXED_RATE_MBPS), flows, duration_s=duration_s, interval_s=1)
 
 
-def busy(own: StudentValues, duration_s: float = LEAST_S) -> Scenario:
+def busy(own: StudentValues, duration_s: float = MIN_RUN_S) -> Scenario:
     """Return the link of this copy, 90 % busy, for some seconds."""
     return one_size(0.9, duration_s, own.busy_rate_mbps)
 

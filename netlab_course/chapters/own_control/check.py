@@ -33,8 +33,8 @@ from netlab_course.repetition import Repetition
 Runs = dict[str, Any]
 FIRST_LOSS_S, SLOW_START_S = 1, 2
 BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS = 0.06, 2
-LEAST_FALL, MOST_STEEPER = 0.95, 1.1
-LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
+MIN_FALL, MAX_STEEPER = 0.95, 1.1
+MIN_J, MIN_TIMES, MIN_PART, MAX_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
 @dataclass(kw_only=True, repr=False)
@@ -168,7 +168,7 @@ def _cuts(run: Run) -> list[float]:
     top = low = windows[0]
     for window in [*windows[1:], math.inf]:
         if window > low:
-            found += [low / top] if low < LEAST_FALL * top else []
+            found += [low / top] if low < MIN_FALL * top else []
             top = window
         low = window
     return found
@@ -208,7 +208,7 @@ def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
 
 def _grows_by_one(run: Run) -> bool:
     small, large = _growth_of_small_and_large(run)
-    return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MOST_STEEPER * small
+    return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MAX_STEEPER * small
 
 
 def _growth_in_words(run: Run) -> str:
@@ -227,8 +227,8 @@ def _fair(link: str, look_at: str) -> Condition:
         return float(theory.jain_index(runs["two"].flows["goodput_mbps"]))
 
     return Condition(
-        lambda runs: index(runs) > LEAST_J,
-        f"Two of it must share {link} with a fairness index above {LEAST_J}.",
+        lambda runs: index(runs) > MIN_J,
+        f"Two of it must share {link} with a fairness index above {MIN_J}.",
         look_at,
         lambda runs: round(index(runs), 2),
     )
@@ -358,10 +358,10 @@ class Checks:
                     # A window that never changes can have power on one trace, but leaves the link idle on others.
                     lambda runs: (
                         experiments.power(runs[settings.TRACES[0]])
-                        > LEAST_TIMES * experiments.power(cubic(settings.TRACES[0]))
-                        and min(_parts_of_cubic(runs).values()) > LEAST_PART
+                        > MIN_TIMES * experiments.power(cubic(settings.TRACES[0]))
+                        and min(_parts_of_cubic(runs).values()) > MIN_PART
                     ),
-                    f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's, and not by leaving a link idle.",
+                    f"On the trace walk_4g its power must be {MIN_TIMES} times CUBIC's, and not by leaving a link idle.",
                     'Print experiments.on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
                     lambda runs: (
                         f"{experiments.power(runs[settings.TRACES[0]]):.3g}, and CUBIC has "
@@ -370,15 +370,15 @@ class Checks:
                     ),
                 ),
                 Condition(
-                    lambda runs: min(_parts_of_cubic(runs).values()) > LEAST_PART,
-                    f"On each of the three traces it must get {LEAST_PART} times CUBIC's goodput at least.",
+                    lambda runs: min(_parts_of_cubic(runs).values()) > MIN_PART,
+                    f"On each of the three traces it must get {MIN_PART} times CUBIC's goodput at least.",
                     "A short queue is not worth an idle link. Does the window grow again when the rate has risen?",
                     lambda runs: ", ".join(f"{part:.2f} on {name}" for name, part in _parts_of_cubic(runs).items()),
                 ),
                 _fair("a steady link", "Does the second one see an RTT that the first one's queue is already in?"),
                 Condition(
-                    lambda runs: _mean_queue_ms(runs["two"]) < MOST_QUEUE_MS,
-                    f"Two of it may keep no more than {MOST_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",
+                    lambda runs: _mean_queue_ms(runs["two"]) < MAX_QUEUE_MS,
+                    f"Two of it may keep no more than {MAX_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",
                     "How many segments does each leave in the queue?",
                     lambda runs: f"{_mean_queue_ms(runs['two']):.3g} ms",
                 ),

@@ -12,7 +12,7 @@ from netlab.widgets import PanelParts, Settings, panel_maker, slider
 from netlab_course.chapters.own_control import experiments
 from netlab_course.chapters.own_control.settings import BASE_RTT_MS, FIXED_S, RATE_MBPS, Window, steady
 
-LARGEST_WINDOW = 200
+MAX_WINDOW = 200
 
 
 @panel_maker(earlier=10)
@@ -30,15 +30,15 @@ def panel() -> PanelParts:
         window, rate_mbps, base_rtt_ms = (settings[name] for name in ("window", "rate_mbps", "base_rtt_ms"))
         late = result.intervals[result.intervals["t_s"] > 1]
         goodput_mbps, rtt_ms = float(late["goodput_mbps"].mean()), float(late["rtt_ms"].mean())
-        sizes = np.arange(2, LARGEST_WINDOW + 1)
+        sizes = np.arange(2, MAX_WINDOW + 1)
         title = f"A window of {window}: {goodput_mbps:.2f} Mbit/s, {rtt_ms:.0f} ms, power {goodput_mbps / rtt_ms * MS_PER_S:.0f}"
         comparison = plots.Comparison("Window (segments)", "RTT (ms)", title).add(
             "measured", [window], [rtt_ms], sizes, lambda size: experiments.rtt_ms(size, rate_mbps, base_rtt_ms)
         )
-        return comparison.still(x=(0, LARGEST_WINDOW + 5), y=(0, 500), residual=20)
+        return comparison.still(x=(0, MAX_WINDOW + 5), y=(0, 500), residual=20)
 
     controls = {
-        "window": slider("Window", 20, 2, LARGEST_WINDOW, 2, "segments"),
+        "window": slider("Window", 20, 2, MAX_WINDOW, 2, "segments"),
         "rate_mbps": slider("Rate of the link", RATE_MBPS, 5.0, 20.0, 1.0, "Mbit/s"),
         "base_rtt_ms": slider("RTT of the empty path", BASE_RTT_MS, 10, 100, 10, "ms"),
     }

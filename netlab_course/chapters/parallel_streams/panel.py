@@ -11,7 +11,7 @@ from netlab.traffic import Tcp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 from netlab_course.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, slow_path
 
-MOST_STREAMS = 32
+MAX_STREAMS = 32
 
 
 def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
@@ -74,13 +74,13 @@ def panel() -> PanelParts:
             y_label="Goodput (Mbit/s)",
             title=", ".join(f"{name} {mbps:.2f}" for name, mbps in got.items()) + f" Mbit/s; RTT {rtt_ms:.1f} ms",
         )
-        line = np.arange(1.0, MOST_STREAMS + 1)
+        line = np.arange(1.0, MAX_STREAMS + 1)
         for index, (host, goodput_mbps) in enumerate(got.items()):
             comparison.add(host, [streams], [goodput_mbps], line, theory_mbps(index), details=[detail])
-        return comparison.still(x=(0, MOST_STREAMS + 0.5), y=(0, SLOW_MBPS))
+        return comparison.still(x=(0, MAX_STREAMS + 0.5), y=(0, SLOW_MBPS))
 
     controls = {
-        "streams": slider("Connections of h1", 4, 1, MOST_STREAMS, 1),
+        "streams": slider("Connections of h1", 4, 1, MAX_STREAMS, 1),
         "neighbours": slider("Connections of h2", 2, 0, 8, 1),
         "lost_per_thousand": slider("Random loss", round(1000 * LOSS_RATE), 0, 50, 1, "of 1000"),
         "window_bytes": slider("Window of each", 1_000_000, 20_000, 1_000_000, 10_000, "bytes"),

@@ -12,7 +12,7 @@ from netlab_course.conditions import Condition, Measurement, lasts, sending, sen
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
-SHORTEST_S = 20
+MIN_DURATION_S = 20
 
 
 def _slow_link(run: Run) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Checks:
                     _sender(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
                 ),
             ),
-            lasts(SHORTEST_S, "Look at duration_s."),
+            lasts(MIN_DURATION_S, "Look at duration_s."),
         ]
         self.ecn_run = Measurement(
             name="marks instead of losses",

@@ -15,7 +15,7 @@ from netlab_course.chapters.queues.experiments import PAGE_BYTES, SLOW_LINK, pag
 from netlab_course.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS, one_link
 
 DISCIPLINES: Mapping[str, str] = {"drop-tail": "fifo", "CoDel": "codel", "PIE": "pie", "fq_codel": "fq_codel"}
-SHORTEST_MS, LONGEST_MS = 1, 300
+MIN_ALLOWED_MS, MAX_ALLOWED_MS = 1, 300
 WARM_UP_S = 3
 PAGE_EVERY_S = 1.5
 PAGES = 6
@@ -90,7 +90,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 def panel() -> PanelParts:
     """Show a download, with pages and pings of a neighbour: the link's utilization, and the waits of both."""
     controls = {
-        "allowed_ms": log_slider("Room, or target", 100, SHORTEST_MS, LONGEST_MS, 6, "ms"),
+        "allowed_ms": log_slider("Room, or target", 100, MIN_ALLOWED_MS, MAX_ALLOWED_MS, 6, "ms"),
         "base_rtt_ms": slider("Round trip", BASE_RTT_MS, 5, 50, 5, "ms"),
         "discipline": choice("Queue", list(DISCIPLINES)),
     }

@@ -26,8 +26,8 @@ from netlab_course.answers import answer_in_words, is_stub
 from netlab_course.chapters.reliable_transfer.programs import PIECE_BYTES
 
 ONE_WAY_S = 0.05
-MOST_EVENTS = 10_000
-LATEST_S = 300.0
+MAX_EVENTS = 10_000
+MAX_TIME_S = 300.0
 TOLD_NUMBERS = 6
 SENDER, RECEIVER = 0, 1
 NAMES = ("data", "ack")
@@ -76,7 +76,7 @@ def transfer(
     until_s: float | None = None,
 ) -> dict[str, Any]:
     """Send some pieces between a sender and a receiver; return the deliveries and the effort."""
-    return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
+    return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
@@ -167,7 +167,7 @@ class _Channel:
             self._call(end, "on_start", 0, self._programs[end])
         events = 0
         now_ns = 0
-        while events < MOST_EVENTS and now_ns < until_s * NS_PER_S:
+        while events < MAX_EVENTS and now_ns < until_s * NS_PER_S:
             events += 1
             arrives_ns = self._coming[0][0] if self._coming else NO_TIMER
             timer_ns = min(self._timers_ns)

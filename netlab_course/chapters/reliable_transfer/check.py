@@ -13,7 +13,7 @@ from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab_course.answers import answer_in_words, raised
 from netlab_course.chapters.reliable_transfer import channel, schedules
 from netlab_course.chapters.reliable_transfer.settings import beside
-from netlab_course.checks import LONGEST_CALL_S, Function, Result, Status, slips
+from netlab_course.checks import MAX_CALL_S, Function, Result, Status, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.printed import last_lines
 from netlab_course.repetition import Repetition
@@ -63,9 +63,9 @@ class Transfer(Function):
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
         """Return the fault and the advice, the result if the trial failed, or None."""
         try:
-            found = call_within(LONGEST_CALL_S, trial, **self.arguments(case))
+            found = call_within(MAX_CALL_S, trial, **self.arguments(case))
         except TimeIsUpError:
-            return f"the transfer took more than {LONGEST_CALL_S:g} s of computing.", "Does each loop end?"
+            return f"the transfer took more than {MAX_CALL_S:g} s of computing.", "Does each loop end?"
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
             said = str(error) if isinstance(error, NetlabError) else raised(error)
             # A number that does not fit into a byte did not wrap.

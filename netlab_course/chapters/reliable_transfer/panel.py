@@ -11,7 +11,7 @@ from netlab_course.chapters.reliable_transfer.experiments import GO_BACK_N, SELE
 from netlab_course.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, network, transfer
 
 PROTOCOLS = {"go-back-N": GO_BACK_N, "selective repeat": SELECTIVE_REPEAT}
-LARGEST = 64
+MAX_WINDOW = 64
 SECONDS = 5
 
 
@@ -40,14 +40,14 @@ def panel() -> PanelParts:
             "measured",
             [window],
             [flow["goodput_mbps"]],
-            np.linspace(1, LARGEST, 127),
+            np.linspace(1, MAX_WINDOW, 127),
             lambda at: theory_mbps(scheme, at, loss_rate),
             details=[f"{settings['loss_percent']} % lost, draw {settings['draw']}"],
         )
-        return comparison.still(x=(0, LARGEST + 1), y=(0, RATE_MBPS), residual=1.0)
+        return comparison.still(x=(0, MAX_WINDOW + 1), y=(0, RATE_MBPS), residual=1.0)
 
     controls = {
-        "window": slider("Window", 8, 1, LARGEST, 1, "pieces"),
+        "window": slider("Window", 8, 1, MAX_WINDOW, 1, "pieces"),
         "loss_percent": slider("Losses", 100 * LOSS_RATE, 0.0, 10.0, 0.5, "%"),
         "draw": slider("Draw", 1, 1, 50, 1),
         "scheme": choice("Scheme", list(PROTOCOLS)),

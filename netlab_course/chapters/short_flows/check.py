@@ -18,8 +18,8 @@ from netlab_course.conditions import Condition, Measurement, is_plain, not_plain
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
-FEWEST_SIZES = 6
-FEWEST_STAIRS = 4
+MIN_SIZES = 6
+MIN_STAIRS = 4
 LATE_S = 0.9
 """The first timer alone takes 1 s. Of 9000 pages with 2 to 4 % loss, two took longer than this time in s with losses of data only."""
 ROUNDS = 2
@@ -183,10 +183,10 @@ def _staircase(own: StudentValues) -> Measurement:
             Condition(
                 lambda run: (
                     all(item["kind"] == "tcp" and (item["src"], item["dst"]) == ("h1", "h2") for item in sent(run))
-                    and len({item["num_bytes"] for item in sent(run) if item["num_bytes"]}) >= FEWEST_SIZES
+                    and len({item["num_bytes"] for item in sent(run) if item["num_bytes"]}) >= MIN_SIZES
                     and all(item["num_bytes"] and item["streams"] == 1 for item in sent(run))
                 ),
-                f"There must be {FEWEST_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
+                f"There must be {MIN_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
                 "A list such as [nl.Tcp(..., num_bytes=size, start_s=...) for ...] makes them.",
                 _sent_in_words,
             ),
@@ -209,8 +209,8 @@ def _staircase(own: StudentValues) -> Measurement:
                 ),
             ),
             Condition(
-                lambda run: len(_stairs_seen(run)) >= FEWEST_STAIRS,
-                f"The transfers must lie on {FEWEST_STAIRS} different stairs or more.",
+                lambda run: len(_stairs_seen(run)) >= MIN_STAIRS,
+                f"The transfers must lie on {MIN_STAIRS} different stairs or more.",
                 "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
                 lambda run: f"{len(_stairs_seen(run))}",
             ),

@@ -11,7 +11,7 @@ from netlab.traffic import Tcp
 from netlab.widgets import PanelParts, Settings, log_slider, panel_maker, slider
 from netlab_course.chapters.short_flows.settings import LONG_QUEUE_PACKETS, PAGE_BYTES, RTT_MS, path
 
-LONGEST_S = 60
+MAX_DURATION_S = 60
 SIZES_BYTES = np.geomspace(500, 2e6, 300)
 
 
@@ -21,7 +21,7 @@ def panel() -> PanelParts:
 
     def scenario(size_kb: float, rate_mbps: float, rtt_ms: int, window: int, queue_packets: int) -> dict[str, Any]:
         page = Tcp("h1", "h2", num_bytes=round(1000 * size_kb), initial_window_segments=window)
-        return {"topology": path(rate_mbps, rtt_ms, queue_packets), "traffic": [page], "duration_s": LONGEST_S}
+        return {"topology": path(rate_mbps, rtt_ms, queue_packets), "traffic": [page], "duration_s": MAX_DURATION_S}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         flow = result.flows.iloc[0]

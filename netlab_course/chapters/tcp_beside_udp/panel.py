@@ -13,7 +13,7 @@ from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker
 from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS, SETTLED_S, left_mbps
 
 DISCIPLINES = {"drop-tail": "fifo", "one for each flow": "fq_codel"}
-SLOWEST_MBPS, FASTEST_MBPS = 0.1, 20.0
+MIN_UDP_MBPS, MAX_UDP_MBPS = 0.1, 20.0
 SECONDS = 20
 EARLIER = 12
 
@@ -67,13 +67,13 @@ def panel() -> PanelParts:
             residual="absolute",
             log_x=True,
         )
-        line = np.geomspace(SLOWEST_MBPS, FASTEST_MBPS, 201)
+        line = np.geomspace(MIN_UDP_MBPS, MAX_UDP_MBPS, 201)
         for place, (name, got) in enumerate((("TCP", tcp_got), ("UDP", udp_got))):
             comparison.add(name, [udp_mbps], [got], line, forecast(place, queue), details=[detail])
-        return comparison.still(x=(0.9 * SLOWEST_MBPS, 1.1 * FASTEST_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
+        return comparison.still(x=(0.9 * MIN_UDP_MBPS, 1.1 * MAX_UDP_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
 
     controls = {
-        "udp_mbps": log_slider("UDP sends", 2, SLOWEST_MBPS, FASTEST_MBPS, 20, "Mbit/s"),
+        "udp_mbps": log_slider("UDP sends", 2, MIN_UDP_MBPS, MAX_UDP_MBPS, 20, "Mbit/s"),
         "room_packets": log_slider("Room in the queue", QUEUE_PACKETS, 5, 500, 6, "packets"),
         "draw": slider("Draw", 1, 1, 50, 1),
         "queue": choice("Queue", list(DISCIPLINES)),

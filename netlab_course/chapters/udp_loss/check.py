@@ -12,8 +12,8 @@ from netlab_course.conditions import Condition, Measurement, is_plain, not_plain
 from netlab_course.own_numbers import StudentValues
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
-_SLOWEST_MBPS, _FASTEST_MBPS = 2, 60
-_SHORTEST_S = 0.01
+_MIN_RATE_MBPS, _MAX_RATE_MBPS = 2, 60
+_MIN_DURATION_S = 0.01
 _LONG_ENOUGH_S = 5
 
 
@@ -32,8 +32,8 @@ class PaperProbe:
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
         """Return the goodput in Mbit/s at an offered rate in Mbit/s that lasts for some seconds."""
-        if duration_s < _SHORTEST_S:
-            raise ValueError(f"a probe lasts {_SHORTEST_S} s or more, got {duration_s}")
+        if duration_s < _MIN_DURATION_S:
+            raise ValueError(f"a probe lasts {_MIN_DURATION_S} s or more, got {duration_s}")
         self._used += 1
         if self._used > PROBES:
             raise RuntimeError(f"all {PROBES} probes are used up; search in fewer steps")
@@ -202,13 +202,13 @@ def _search() -> Function:
         misconceptions=slips(
             lambda probe: theory.udp_goodput_limit_mbps(probe.rate_mbps, PAYLOAD_BYTES),
             "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
-            lambda probe: _FASTEST_MBPS,
+            lambda probe: _MAX_RATE_MBPS,
             "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
         ),
         right="What comes out of a bottleneck has its rate, and a burst that fits into the queue loses nothing.",
         hints=[
             "Goodput tells you the limit as soon as you offer more than it. What makes such a probe lose datagrams?",
             f"A queue takes {HIDDEN_QUEUE_PACKETS} datagrams before it drops one. How short must even the fastest probe be?",
-            f"{_FASTEST_MBPS} Mbit/s for {_SHORTEST_S} s are 75 datagrams. The rate is goodput * (payload + 28 + framing) / payload.",
+            f"{_MAX_RATE_MBPS} Mbit/s for {_MIN_DURATION_S} s are 75 datagrams. The rate is goodput * (payload + 28 + framing) / payload.",
         ],
     )

@@ -12,7 +12,7 @@ from netlab.traffic import Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 from netlab_course.chapters.udp_loss.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS
 
-_FASTEST_MBPS = 10.0
+_MAX_RATE_MBPS = 10.0
 SECONDS = 10.0
 
 
@@ -45,14 +45,14 @@ def panel() -> PanelParts:
             "measured",
             [offered],
             [flow["goodput_mbps"]],
-            np.linspace(0.0, _FASTEST_MBPS, 401),
+            np.linspace(0.0, _MAX_RATE_MBPS, 401),
             lambda rate: theory.udp_goodput_mbps(rate, RATE_MBPS, payload, framing),
             details=[f"{setting}<br>{costs}, mean delay {flow['delay_ms']:.1f} ms"],
         )
-        return comparison.still(x=(0, 1.02 * _FASTEST_MBPS), y=(0, 1.1 * RATE_MBPS))
+        return comparison.still(x=(0, 1.02 * _MAX_RATE_MBPS), y=(0, 1.1 * RATE_MBPS))
 
     controls = {
-        "offered_mbps": slider("Offered rate", 4.0, 0.2, _FASTEST_MBPS, 0.1, "Mbit/s"),
+        "offered_mbps": slider("Offered rate", 4.0, 0.2, _MAX_RATE_MBPS, 0.1, "Mbit/s"),
         "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
         "queue_packets": slider("Queue", QUEUE_PACKETS, 5, 500, 5, "packets"),
         "ethernet_framing": toggle("Ethernet framing"),

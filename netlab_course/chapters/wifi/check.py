@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from netlab import theory
-from netlab_course.chapters.wifi.settings import LONGEST_BYTES, two_senders
+from netlab_course.chapters.wifi.settings import MAX_PAYLOAD_BYTES, two_senders
 from netlab_course.checks import Function, Number, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
@@ -93,7 +93,7 @@ class Checks:
                 "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
             ],
         )
-        sizes = range(1, LONGEST_BYTES + 1)
+        sizes = range(1, MAX_PAYLOAD_BYTES + 1)
         smallest_bytes = next(size for size in sizes if udp_ceiling_mbps(size, own.air_mbps) >= own.target_mbps)
         self.payload = Number(
             name="smallest payload",
@@ -103,12 +103,12 @@ class Checks:
             tolerance=0.4 / smallest_bytes,
             whole=True,
             misconceptions=slips(
-                LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(LONGEST_BYTES, own.air_mbps),
+                MAX_PAYLOAD_BYTES * own.target_mbps / udp_ceiling_mbps(MAX_PAYLOAD_BYTES, own.air_mbps),
                 "This takes goodput and payload as proportional. Look at the figure: they are not.",
-                LONGEST_BYTES * own.target_mbps / own.air_mbps,
+                MAX_PAYLOAD_BYTES * own.target_mbps / own.air_mbps,
                 "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
             ),
-            harmless=lambda size: 1 <= size <= LONGEST_BYTES and size == int(size),
+            harmless=lambda size: 1 <= size <= MAX_PAYLOAD_BYTES and size == int(size),
             right="A formula found it; a run only confirms it.",
             hints=[
                 "Your function says what each payload gets. Which is the first that gets enough?",
@@ -120,7 +120,7 @@ class Checks:
             scenario=two_senders,
             made_by="chapter.settings.two_senders()",
             values=lambda table: table.groupby("seed")["goodput_mbps"].sum(),
-            expected=lambda _table: theory.wifi_saturation(2, LONGEST_BYTES).goodput_mbps,
+            expected=lambda _table: theory.wifi_saturation(2, MAX_PAYLOAD_BYTES).goodput_mbps,
             unit="Mbit/s",
             right=(
                 "A narrow interval shows what is a little off. The reason is mostly the backoff: a simulation of the rules gets "

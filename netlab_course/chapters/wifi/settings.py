@@ -9,7 +9,7 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
 from netlab_course.own_numbers import OwnNumbers
 
-LONGEST_BYTES = 1472
+MAX_PAYLOAD_BYTES = 1472
 
 
 NUMBERS = OwnNumbers(
@@ -19,7 +19,7 @@ NUMBERS = OwnNumbers(
     },
     # The requested payload must be neither tiny nor the largest.
     holds=lambda own: (
-        0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(LONGEST_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
+        0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(MAX_PAYLOAD_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
     ),
 )
 
@@ -30,7 +30,7 @@ def air(queue_packets: int = 1000, **options: Any) -> Topology:
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
-def two_senders(payload_bytes: int = LONGEST_BYTES) -> Scenario:
+def two_senders(payload_bytes: int = MAX_PAYLOAD_BYTES) -> Scenario:
     """Return a scenario in which both stations always have a datagram waiting."""
     rate_mbps = 1.2 * theory.wifi_udp_limit_mbps(payload_bytes)
     senders = [Udp(*pair, rate_mbps=rate_mbps, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]

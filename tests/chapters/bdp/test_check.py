@@ -135,5 +135,5 @@ def test_the_hidden_path_has_room_for_every_window_allowed() -> None:
         path = chapter.settings.hidden_path(bdp.begin(token).own)
         assert path.problems() == []
         slow = path.path_hops("h1", "h2")[-1].shape
-        frames = chapter.settings.LARGEST_WINDOW_BYTES / theory.MSS_BYTES
+        frames = chapter.settings.MAX_WINDOW_BYTES / theory.MSS_BYTES
         assert slow.queue_packets > frames

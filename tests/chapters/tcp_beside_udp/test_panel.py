@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from netlab_course.chapters import tcp_beside_udp
-from netlab_course.chapters.tcp_beside_udp.panel import FASTEST_MBPS, SLOWEST_MBPS, shares_mbps
+from netlab_course.chapters.tcp_beside_udp.panel import MAX_UDP_MBPS, MIN_UDP_MBPS, shares_mbps
 from netlab_course.chapters.tcp_beside_udp.panel import panel as make_panel
 from tests.agreement import agrees
 from tests.drawn import PATIENCE_S, by_role
@@ -92,7 +92,7 @@ def test_no_slider_moves_the_axes():
     assert axes(moved(fake)) == axes(moved(fake, udp_mbps=20.0, queue=FAIR, room_packets=5.0))
 
 
-@pytest.mark.parametrize("udp_mbps", [SLOWEST_MBPS, 2.399, FASTEST_MBPS])
+@pytest.mark.parametrize("udp_mbps", [MIN_UDP_MBPS, 2.399, MAX_UDP_MBPS])
 def test_the_shares_never_exceed_the_link_and_a_fair_queue_never_gives_tcp_less(udp_mbps):
     for queue in ("drop-tail", FAIR):
         tcp, udp = shares_mbps(udp_mbps, queue)

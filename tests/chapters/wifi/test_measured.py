@@ -8,7 +8,7 @@ import pytest
 
 from netlab import theory
 from netlab_course.chapters.wifi import experiments
-from netlab_course.chapters.wifi.settings import LONGEST_BYTES
+from netlab_course.chapters.wifi.settings import MAX_PAYLOAD_BYTES
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
@@ -26,8 +26,8 @@ def simulated_mbps(*, stops: bool) -> float:
     of the other's backoff.
     """
     chance = random.Random(1)  # noqa: S311 (no secret)
-    bits = 8 * LONGEST_BYTES
-    exchange_us = bits / theory.wifi_udp_limit_mbps(LONGEST_BYTES) - 7.5 * 9
+    bits = 8 * MAX_PAYLOAD_BYTES
+    exchange_us = bits / theory.wifi_udp_limit_mbps(MAX_PAYLOAD_BYTES) - 7.5 * 9
     slots, left = [16, 16], [chance.randrange(16), chance.randrange(16)]
     time_us, sent = 0.0, 0
     for _ in range(200_000):

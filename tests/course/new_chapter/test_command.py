@@ -14,7 +14,7 @@ import pytest
 from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGES
 from netlab.commands import cli
-from netlab_course.new_chapter.command import LONGEST_NAME, create
+from netlab_course.new_chapter.command import MAX_NAME_LENGTH, create
 
 ROOT = Path(__file__).parents[3]
 # The parts of a clone that a chapter's tests and the linters need.
@@ -57,7 +57,7 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("name", ["a", "l" * LONGEST_NAME])
+@pytest.mark.parametrize("name", ["a", "l" * MAX_NAME_LENGTH])
 def test_what_is_written_is_formatted_and_lints(clone: Path, name: str) -> None:
     written = create(name, clone)
     assert [str(path.relative_to(clone)) for path in written[:3]] == [
@@ -123,7 +123,7 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Tcp", "tcp-fairness", "6tcp", "class", "../x", "tcp fairness", "l" * (LONGEST_NAME + 1), "é"]
+    "name", ["", "Tcp", "tcp-fairness", "6tcp", "class", "../x", "tcp fairness", "l" * (MAX_NAME_LENGTH + 1), "é"]
 )
 def test_a_bad_name_is_told_and_nothing_is_written(bare: Path, name: str) -> None:
     before = everything(bare)
