@@ -14,12 +14,12 @@ from netlab.protocol.plan import AgentPlan, Clock, Counters, Item, Outcome, Plan
 from netlab.protocol.session import Session
 from netlab.traffic import KINDS
 from netlab_engines import files
-from netlab_engines.agent.artifacts import MOST_BYTES
+from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.stall import BEAT_S, Watchdog
 
 PROGRESS_STEPS = 50
-MOST_CAPTURED_BYTES = 512 << 20
+MAX_CAPTURED_BYTES = 512 << 20
 """The largest total size of a run's captures: some two million packets, whose table takes about as much memory."""
 
 
@@ -117,10 +117,10 @@ def take_artifacts(folder: Path) -> str | None:
 
     Raises RunError if they are larger than the limits for files and captures.
     """
-    found = _files(folder / files.ARTIFACTS, MOST_BYTES, "files", "Save less.")
+    found = _files(folder / files.ARTIFACTS, MAX_BYTES, "files", "Save less.")
     found += _files(
         folder / files.CAPTURES,
-        MOST_CAPTURED_BYTES,
+        MAX_CAPTURED_BYTES,
         "captures",
         "Capture fewer links, or a shorter run of fewer packets.",
     )

@@ -16,7 +16,7 @@ from netlab_kernel import building
 from netlab_kernel.progress import BuildProgress
 
 TOLD_EVERY_S = 1.0
-LONGEST_LOOK_S = 0.01
+MAX_LOOK_S = 0.01
 
 
 def _path() -> Path:
@@ -89,7 +89,7 @@ def _begin() -> IO[str] | None:
                 return None
             # Another process holds the lock only to read the progress; try again.
         file.close()
-        time.sleep(random.uniform(0, LONGEST_LOOK_S))  # noqa: S311 (so that two builds do not retry in step)
+        time.sleep(random.uniform(0, MAX_LOOK_S))  # noqa: S311 (so that two builds do not retry in step)
 
 
 def main() -> int:

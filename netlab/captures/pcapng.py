@@ -20,7 +20,7 @@ LINK_ETHERNET = 1
 OPTION_END, OPTION_COMMENT, IF_NAME, IF_TSRESOL, EPB_FLAGS, SHB_USERAPPL = 0, 1, 2, 9, 2, 4
 INBOUND, OUTBOUND = 1, 2
 _BLOCK = struct.Struct("<II")
-_LEAST_BYTES = 12
+_MIN_BYTES = 12
 PART_FRAMES = 4096
 _HEAD = np.dtype([(name, "<u4") for name in ("kind", "size", "interface", "high", "low", "kept", "length")])
 _TAIL = np.dtype(
@@ -103,7 +103,7 @@ def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
     """The kind of each block from a place on, and where it begins."""
     while at < len(raw):
         kind, size = _BLOCK.unpack_from(raw, at)
-        if size < _LEAST_BYTES:
+        if size < _MIN_BYTES:
             raise ValueError(size)
         yield kind, at
         at += size

@@ -17,7 +17,7 @@ from netlab_classroom.grading.text import one_line
 
 CPU_S = 10.0
 """Processor time for each connection of a run, in s; what is worth something takes one or two."""
-MOST_CALLS = 100_000
+MAX_CALLS = 100_000
 SHOWN = "walk"
 """The network whose windows the board shows over time."""
 NOTHING = Score(0.0, 0.0, 1.0, 0.0)
@@ -63,7 +63,7 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
         try:
             if not over:
                 control = remote.resident_class(
-                    sandbox.shared_package(), exercise, name, cpu_s=CPU_S, most_calls=MOST_CALLS
+                    sandbox.shared_package(), exercise, name, cpu_s=CPU_S, most_calls=MAX_CALLS
                 )
                 run = _run(trial, control)
                 scores[trial.key] = scoring.score(trial, run)

@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """The largest total size of a run's files: the cache keeps them with the run."""
 CHUNK_BYTES = 1 << 20
 
@@ -27,7 +27,7 @@ class ArtifactStore:
         The reason for each requested file that was not copied, by the file's name.
     """
 
-    def __init__(self, folder: Path, max_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, work: Path = Path("/tmp")) -> None:
         self.unsaved: dict[str, str] = {}
         self.work = work
         self._folder = folder

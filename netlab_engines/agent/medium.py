@@ -29,7 +29,7 @@ TUN = "/dev/net/tun"
 TUNSETIFF = 0x400454CA
 IFF_TAP = 0x0002
 IFF_NO_PI = 0x1000
-MOST_FRAME_BYTES = 1 << 16
+MAX_FRAME_BYTES = 1 << 16
 TIMER_ABSTIME = 1
 COUNTED = ("frames", "collisions", "errors", "given_up", "drops")
 RING_FRAMES = 20_000
@@ -117,7 +117,7 @@ class Medium:
         # Poll first: a read of an empty TAP takes 1 us of the guest's time, a poll takes none.
         while ready := self._poll.poll(0):
             for file, _events in ready:
-                self._dcf.arrive(self._number[file], os.read(file, MOST_FRAME_BYTES), now_ns)
+                self._dcf.arrive(self._number[file], os.read(file, MAX_FRAME_BYTES), now_ns)
 
     def read(self) -> dict[str, Qdisc]:
         """Return the state of each end's queue by interface, in the form of `netlab_engines.agent.sampling`."""

@@ -45,7 +45,7 @@ from netlab_engines.lab.session import Session
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20
 STEP_S = 0.5
-LONGEST_ADVANCE_S = 86_400.0
+MAX_ADVANCE_S = 86_400.0
 
 
 @explain_bad_arguments("nl.live(network)")
@@ -123,9 +123,7 @@ class Lab:
         problems = topology.problems()
         # Check the other settings with a scenario whose only traffic is a command that does nothing.
         if not problems:
-            probe = Scenario(
-                topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
-            )
+            probe = Scenario(topology, [Command(topology.nodes[0], "true")], MAX_ADVANCE_S, seed, 1.0, sysctls or {})
             problems = probe.problems()
         if not (is_number(interval_s) and interval_s >= 0.001):
             problems.append(f"interval_s must be a number of at least 0.001, got {short_repr(interval_s)}")
@@ -135,7 +133,7 @@ class Lab:
             raise ScenarioError(problems)
         self.topology = topology
         self.changes: list[Change] = []
-        self._scenario = Scenario(topology, [], LONGEST_ADVANCE_S, seed, interval_s, sysctls or {})
+        self._scenario = Scenario(topology, [], MAX_ADVANCE_S, seed, interval_s, sysctls or {})
         self._plan = self._scenario.plan()
         self._items: list[Any] = []
         self._flows: dict[str, LiveFlow] = {}
@@ -233,8 +231,8 @@ class Lab:
             Seconds of network time per second of wall-clock time: 1 is real time, 0.1 ten times slower. None is as fast as
             possible.
         """
-        if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
-            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {short_repr(duration_s)}"])
+        if not (is_number(duration_s) and 0 <= duration_s <= MAX_ADVANCE_S):
+            raise ScenarioError([f"duration_s must be from 0 to {MAX_ADVANCE_S:g}, got {short_repr(duration_s)}"])
         if pace is not None and not (is_number(pace) and pace > 0):
             raise ScenarioError(
                 [f"pace must be above 0, got {short_repr(pace)}; leave it out to go as fast as possible"]
@@ -261,7 +259,7 @@ class Lab:
             With a list of all mistakes in the item.
         """
         # Check it with the network as it is now.
-        Scenario(self.topology, [item], LONGEST_ADVANCE_S, self._scenario.seed, 1.0).validate()
+        Scenario(self.topology, [item], MAX_ADVANCE_S, self._scenario.seed, 1.0).validate()
         if isinstance(item, Command):
             raise ScenarioError([f"to start a command use lab[{item.host!r}].start({item.command!r})"])
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
@@ -269,7 +267,7 @@ class Lab:
         if isinstance(item, Tcp) and item.initial_window_segments is not None:
             raise ScenarioError(["initial_window_segments cannot be set in a live network; use nl.run"])
         label = _unused(item.label, self._flows)
-        (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
+        (planned,) = Scenario(self.topology, [item], MAX_ADVANCE_S).plan()["traffic"]
         planned["label"] = label
         if self.session.guest.name != "library":
             refuse_own([planned], self.session.guest.name)

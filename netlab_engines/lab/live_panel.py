@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 QUANTITIES = ("goodput_mbps", "cwnd_segments", "backlog_packets")
 PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-LONGEST_S = 3600.0
+MAX_S = 3600.0
 PICTURE_S, BEAT_S = 0.1, 0.3
 LATEST_S = 0.3
 """The time in s by which a late picture may catch up."""
@@ -108,11 +108,11 @@ def live(
         With every mistake.
     """
     topology = network_of(network)
-    scenario = Scenario(topology, traffic, LONGEST_S, seed)
+    scenario = Scenario(topology, traffic, MAX_S, seed)
     sliders, problems = link_sliders(topology, controls)
     problems = scenario.problems() + problems
-    limits = {"pace": (pace, PACES[0], PACES[-1]), "first_s": (first_s, 0, LONGEST_S)}
-    limits |= {"window_s": (window_s, 1, LONGEST_S), "duration_s": (duration_s, 1, LONGEST_S)}
+    limits = {"pace": (pace, PACES[0], PACES[-1]), "first_s": (first_s, 0, MAX_S)}
+    limits |= {"window_s": (window_s, 1, MAX_S), "duration_s": (duration_s, 1, MAX_S)}
     problems += [
         f"{name} must be from {low:g} to {high:g}, got {short_repr(value)}"
         for name, (value, low, high) in limits.items()

@@ -83,7 +83,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             if answer["ended"]:
                 return int(answer["code"] or 0)
             ahead_s = network_s - (time.monotonic() - wall_s)
-            if not paced or ahead_s < -terminal.MOST_BEHIND_S:
+            if not paced or ahead_s < -terminal.MAX_BEHIND_S:
                 wall_s, network_s, ahead_s = time.monotonic(), 0.0, 0.0
             read_keys(max(0.0, ahead_s))
             keys, typed = typed.decode(errors="replace"), b""

@@ -20,7 +20,7 @@ from netlab_engines.lab.stopping import Stopping, write_error
 
 GRACE_S = 3.0
 """The wall-clock time in s that an interrupted program has to end before it is killed."""
-MOST_INTERRUPTS = 5
+MAX_INTERRUPTS = 5
 
 OnText = Callable[[str], None]
 
@@ -157,7 +157,7 @@ class _Interrupts:
             return True
         if not self._sent:
             self.by_limit = True
-        if self._sent >= MOST_INTERRUPTS:
+        if self._sent >= MAX_INTERRUPTS:
             return False
         self._send()
         return True

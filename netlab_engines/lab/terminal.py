@@ -27,7 +27,7 @@ from netlab.base.errors import NetlabError, RunError
 from netlab_engines.lab.session import Session
 
 TURN_S = 0.02
-MOST_BEHIND_S = 0.2
+MAX_BEHIND_S = 0.2
 LOOK_S = 1.0
 READ_BYTES = 1 << 14
 SUFFIX = ".terminal"
@@ -95,7 +95,7 @@ class Terminal:
                 peer.sendall(answer["text"].encode())
             # Ahead of wall-clock time, wait for keys; far behind, give up the lost time.
             ahead_s = (answer["now_s"] - network_s) - (time.monotonic() - wall_s)
-            if ahead_s < -MOST_BEHIND_S:
+            if ahead_s < -MAX_BEHIND_S:
                 wall_s, network_s = time.monotonic(), answer["now_s"]
             keys = ""
             ready, _, _ = select.select([peer], [], [], max(0.0, ahead_s))

@@ -11,7 +11,7 @@ from netlab.base.headers import tcp_ip_bytes, udp_ip_bytes
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.protocol.plan import Plan
 from netlab.traffic.own_calls import QuestionHandler
-from netlab_engines.agent.artifacts import MOST_BYTES
+from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.library import wire_format
 from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Answer
@@ -151,9 +151,9 @@ class Answers:
     def _take_packets(self, data: bytes) -> None:
         tap, packets = _HEAD.unpack_from(data)
         self._captured_bytes += len(data)
-        if self._captured_bytes > MOST_BYTES:
+        if self._captured_bytes > MAX_BYTES:
             raise RunError(
-                f"The captures have more than {MOST_BYTES} bytes, the limit. Capture fewer links, for a shorter time, or with "
+                f"The captures have more than {MAX_BYTES} bytes, the limit. Capture fewer links, for a shorter time, or with "
                 "fewer bytes of each packet (snap_bytes)."
             )
         block = data[_HEAD.size :]

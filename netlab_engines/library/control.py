@@ -15,7 +15,7 @@ from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
 MAY_GROW, APP_LIMITED, IS_NEW = 1, 2, 4
-MOST_SEGMENTS = 100_000
+MAX_SEGMENTS = 100_000
 FASTEST_MBPS = 1e6
 SLOWEST_MBPS = 1e-3
 STATE, CONTROL = wire_format.LIBRARY_STATE.struct, wire_format.LIBRARY_CONTROL.struct
@@ -76,7 +76,7 @@ class FlowInterface:
 
     @cwnd_segments.setter
     def cwnd_segments(self, given: Any) -> None:
-        self._cwnd = _checked("cwnd_segments", given, 1, MOST_SEGMENTS, "segments")
+        self._cwnd = _checked("cwnd_segments", given, 1, MAX_SEGMENTS, "segments")
 
     @property
     def ssthresh_segments(self) -> float:
@@ -86,7 +86,7 @@ class FlowInterface:
     @ssthresh_segments.setter
     def ssthresh_segments(self, given: Any) -> None:
         infinite = isinstance(given, float) and given == math.inf
-        self._ssthresh = given if infinite else _checked("ssthresh_segments", given, 1, MOST_SEGMENTS, "segments")
+        self._ssthresh = given if infinite else _checked("ssthresh_segments", given, 1, MAX_SEGMENTS, "segments")
 
     @property
     def pacing_mbps(self) -> float | None:

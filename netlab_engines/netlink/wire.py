@@ -24,7 +24,7 @@ HEADER = struct.Struct("=IHHII")
 TCMSG = struct.Struct("=BxxxiIII")
 _ATTRIBUTE = struct.Struct("=HH")
 _KIND_MASK = 0x3FFF
-MOST_BATCH_BYTES = 32_000
+MAX_BATCH_BYTES = 32_000
 
 
 class UnknownLineError(ValueError):
@@ -100,7 +100,7 @@ def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
     ready: Lines = []
     length = 0
     for line, message in lines:
-        if ready and length + len(message) > MOST_BATCH_BYTES:
+        if ready and length + len(message) > MAX_BATCH_BYTES:
             yield ready
             ready, length = [], 0
         ready.append((line, message))

@@ -44,7 +44,7 @@ MAX_STREAMS = 128
 HANDSHAKE_S = 10.0
 TOKEN_BYTES = 16
 
-LONGEST_CONGESTION_NAME = 16
+MAX_CONGESTION_NAME = 16
 """In bytes, with the zero at its end (TCP_CA_NAME_MAX)."""
 OF_TCP = Range(1, 1 << 30, whole=True, optional=True)
 RULES: dict[str, Rule] = {
@@ -111,7 +111,7 @@ class TestRequest:
         if self.protocol == "udp":
             check_payload_bytes(self.payload_bytes)
         name = self.congestion
-        if name is not None and not (isinstance(name, str) and name.isascii() and len(name) < LONGEST_CONGESTION_NAME):
+        if name is not None and not (isinstance(name, str) and name.isascii() and len(name) < MAX_CONGESTION_NAME):
             raise ThroughputError(f"congestion must be a short name such as cubic; got {short_repr(name)}.")
 
     def to_message(self) -> Message:

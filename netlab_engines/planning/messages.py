@@ -7,7 +7,7 @@ from netlab_engines.netlink import links
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import Queueing
 from netlab_engines.netlink.wire import Lines
-from netlab_engines.planning.node_sysctls import STATIC_SYSCTLS
+from netlab_engines.planning.settings import STATIC_SYSCTLS
 
 
 def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.pocket
 
 ROOT = Path(__file__).parents[2]
 # A figure with fewer digits stands on a page by chance.
-LEAST_DIGITS = 3
+MIN_DIGITS = 3
 
 
 @pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda chapter: chapter.source.stem)
@@ -56,6 +56,4 @@ def _numbers(text: str) -> list[str]:
 
 def _is_answer(number: str, check: Number) -> bool:
     digits = number.replace(".", "").strip("0")
-    return len(digits) >= LEAST_DIGITS and abs(float(number) - check.right_number()) <= 0.001 * abs(
-        check.right_number()
-    )
+    return len(digits) >= MIN_DIGITS and abs(float(number) - check.right_number()) <= 0.001 * abs(check.right_number())

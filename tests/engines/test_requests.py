@@ -151,7 +151,7 @@ def test_queues_are_sampled_where_a_rate_makes_one_and_their_marks_where_they_ar
 def test_messages_go_in_batches_no_larger_than_the_most_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made(plan_of())
     lines = {node: list(itertools.chain(*batches)) for node, batches in whole.batches.items()}
-    monkeypatch.setattr(wire, "MOST_BATCH_BYTES", 300)
+    monkeypatch.setattr(wire, "MAX_BATCH_BYTES", 300)
     small = made(plan_of())
     assert {node: list(itertools.chain(*batches)) for node, batches in small.batches.items()} == lines
     assert sum(map(len, small.batches.values())) > sum(map(len, whole.batches.values()))

@@ -25,7 +25,7 @@ from netlab_classroom.grading.sandbox import Answerer, Ending, Outcome
 from netlab_classroom.grading.submission import Wanted
 from netlab_course import authoring
 
-MOST_TRIES = 20
+MAX_TRIES = 20
 
 
 class Unwalled:
@@ -113,7 +113,7 @@ def lost_by_the_solution(
 def tokens(chapter: Master, number: int) -> list[str]:
     """Return tokens with different numbers, as many as asked for or as there are."""
     seen: dict[str, str] = {}
-    for place in range(MOST_TRIES * number):
+    for place in range(MAX_TRIES * number):
         own: SimpleNamespace = authoring.opened(chapter.source, f"t{place}").own
         seen.setdefault(repr(sorted(vars(own).items())), f"t{place}")
         if len(seen) == number:

@@ -89,7 +89,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     (folder / "artifacts" / "directory").mkdir()
     assert take_artifacts(folder) is None
     (folder / "artifacts" / "data").write_bytes(b"x" * 101)
-    monkeypatch.setattr("netlab_engines.base.MOST_BYTES", 100)
+    monkeypatch.setattr("netlab_engines.base.MAX_BYTES", 100)
     with pytest.raises(RunError, match=r"The run's files have 101 bytes, more than the limit of 100\. Save less\."):
         take_artifacts(folder)
     (folder / "artifacts" / "data").unlink()
@@ -99,7 +99,7 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     assert [path.name for path in Path(kept).iterdir()] == ["a-b.a-eth0.out"], "a capture is no file of a program's"
     shutil.rmtree(kept)
     (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
-    monkeypatch.setattr("netlab_engines.base.MOST_CAPTURED_BYTES", 100)
+    monkeypatch.setattr("netlab_engines.base.MAX_CAPTURED_BYTES", 100)
     with pytest.raises(
         RunError, match=r"The run's captures have 101 bytes, more than the limit of 100\. Capture fewer links"
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netlab_course.chapters.sample.settings import MOST_PROBES
+from netlab_course.chapters.sample.settings import MAX_PROBES
 
 from netlab_course.checks import Choice, Function, Misconception, Number
 from netlab_course.conditions import Condition, Measurement
@@ -18,8 +18,8 @@ class Probe:
     def __call__(self, offered_mbps: float) -> float:
         """Goodput at an offered rate."""
         self._used += 1
-        if self._used > MOST_PROBES:
-            raise RuntimeError(f"all {MOST_PROBES} probes are used up")
+        if self._used > MAX_PROBES:
+            raise RuntimeError(f"all {MAX_PROBES} probes are used up")
         return min(offered_mbps, self.rate_mbps)
 
 

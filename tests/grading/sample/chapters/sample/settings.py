@@ -11,7 +11,7 @@ NUMBERS = OwnNumbers(
     holds=lambda own: own.rate_mbps > 2,
     derive=lambda own: {"worked_mbps": 2 * own.rate_mbps * own.payload_bytes / (own.payload_bytes + 42)},
 )
-MOST_PROBES = 30
+MAX_PROBES = 30
 
 
 def network(rate_mbps: float, queue_packets: int) -> Topology:
