@@ -22,7 +22,7 @@ from netlab_kernel.progress import BuildProgress
 
 USE_LIBRARY_HINT = "Use engine='library' here; docs/how-to/install.md lists the systems that run commands in hosts."
 POLL_S = 0.5
-SKIP_NOTICE = "A cell that needs a missing feature shows 'Not on this machine', and the chapter continues."
+SKIP_NOTICE = "A cell that needs a missing feature shows 'Not on this machine'; the chapter continues."
 WIDTH = 88
 """Characters of a printed line, as in `course.answers`."""
 

@@ -181,5 +181,5 @@ def _values(values: Any) -> list[Any]:
     if isinstance(values, dict):
         values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return values.tolist()
+        return list(values.tolist())
     return [] if values is None else list(values)
