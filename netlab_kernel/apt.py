@@ -37,7 +37,9 @@ WATCH_INTERVAL_S = 1.0
 
 @dataclass(frozen=True)
 class Target:
-    """A component of a suite that apt is configured to read."""
+    """A component of a suite that apt is configured to read, with the fields of apt's index as text; `repository` is a
+    URL. A field that apt does not know is "".
+    """
 
     origin: str
     label: str
@@ -48,7 +50,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Package:
-    """A source package that apt can download."""
+    """A Linux source package that apt can download: its name such as "linux-source-7.3", the package's version, the
+    SHA-256 in hexadecimal digits and the size of its .deb file.
+    """
 
     name: str
     version: str
@@ -59,7 +63,7 @@ class Package:
 
     @property
     def kernel_version(self) -> Version:
-        """The kernel's version, such as (7, 3, 4) for `7.3.4-1~bpo13+1`."""
+        """The kernel's version as numbers, such as (7, 3, 4) for a package of version `7.3.4-1~bpo13+1`."""
         return parse_version(self.version)
 
     @property
@@ -69,7 +73,9 @@ class Package:
 
 
 def parse_targets(text: str) -> list[Target]:
-    """Parse the output of `apt-get indextargets --format TARGET_FORMAT`; fields that apt does not know are empty."""
+    """Parse the output of `apt-get indextargets --format TARGET_FORMAT`: one Target per line with five fields and a
+    repository, in the order of the output; fields that apt does not know are "".
+    """
     targets = []
     for line in text.splitlines():
         fields = ["" if field.startswith("$(") else field for field in line.split("|")]
@@ -79,7 +85,8 @@ def parse_targets(text: str) -> list[Target]:
 
 
 def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
-    """Return the repository from which apt gets Debian itself (not its security updates or third-party packages).
+    """Return the URL of the repository from which apt gets Debian itself (not its security updates or third-party
+    packages), or None if no target is one. `codename` is the machine's release, such as "trixie".
 
     >>> debian_mirror([Target("", "", "trixie", "main", "http://mirror.test/debian/")], "trixie")
     'http://mirror.test/debian/'
@@ -96,7 +103,8 @@ def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
 
 
 def suites(codename: str, number: int | None) -> list[list[str]]:
-    """Return the suites to search, in groups; the first group that has a source is used.
+    """Return the names of the suites to search for a kernel source, in groups, the preferred group first; the first
+    group that has a source is used.
 
     Parameters
     ----------
@@ -123,7 +131,9 @@ def suites(codename: str, number: int | None) -> list[list[str]]:
 
 
 def parse_packages(text: str) -> list[Package]:
-    """Parse the output of `apt-cache show` and return the Linux source packages that have a file."""
+    """Parse the output of `apt-cache show` and return the Linux source packages in it that have a version, a SHA-256
+    and a size, in the order of the output.
+    """
     packages = []
     for stanza in text.split("\n\n"):
         fields = dict(re.findall(r"(?m)^([A-Za-z0-9-]+): (.*)$", stanza))
@@ -134,14 +144,21 @@ def parse_packages(text: str) -> list[Package]:
 
 
 def newest(packages: Iterable[Package]) -> Package | None:
-    """Return the package with the highest kernel version and, among those, the highest package version; None if there is none."""
+    """Return the package with the highest kernel version and, among those, the highest package version (compared as
+    text); None if there are no packages.
+    """
     return max(packages, key=lambda package: (package.kernel_version, package.version), default=None)
 
 
 class Apt:
-    """The machine's apt, or an apt with its own sources, lists and cache in the directory `private`."""
+    """The machine's apt, or, with a directory `private`, an apt whose sources, lists and cache are in that directory,
+    so that it needs no root. The output of its programs is appended to the file `log`.
+    """
 
     def __init__(self, log: Path, private: Path | None = None) -> None:
+        """Choose the options of apt's programs; the folders in `private` are made if it is given. None stands for the
+        machine's own apt.
+        """
         self._log = log
         self._private = private
         self.options: list[str] = ["-o", "Acquire::Languages=none", "-o", "APT::Sandbox::User="]
@@ -167,7 +184,9 @@ class Apt:
                 self.options += ["-o", f"{key}={value}"]
 
     def read(self, mirror: str, names: Iterable[str]) -> None:
-        """Download the package lists of some suites of a mirror; a suite that does not exist is not an error."""
+        """Set the private apt's sources to the suites `names` of the mirror at the URL `mirror`, and download their
+        package lists; a suite that does not exist, or a failed download, is not an error.
+        """
         assert self._private is not None
         signed = next((f"[signed-by={path}] " for path in KEYRINGS if path.exists()), "")
         lines = [f"deb {signed}{mirror} {name} main\n" for name in names]
@@ -181,7 +200,9 @@ class Apt:
         )
 
     def sources(self) -> list[Package]:
-        """Return the Linux source packages in the lists, each in its candidate version."""
+        """Return the Linux source packages in apt's lists, each in its candidate version; [] if the lists have none or
+        `apt-cache` fails. Raises KernelError if `apt-cache` cannot be run.
+        """
         found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
         names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
         if not names:
@@ -189,7 +210,8 @@ class Apt:
         return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
 
     def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
-        """Download a package to a directory, unless it is already there, and verify its checksum; return the file's path.
+        """Download a package to a directory, unless the file is already there with the right checksum, and return the
+        path of its .deb file. Raises KernelError if the download fails or its checksum differs.
 
         `on_share` gets the fraction of the download, in [0, 1], about once a second.
         """
@@ -221,7 +243,9 @@ class Apt:
 
 
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
-    """Return the newest Linux source package that apt can download here, and the apt that can.
+    """Return the newest suitable Linux source package that apt can download here, and the `Apt` that can download it.
+    `private` is the directory for a private apt on Debian, `log` the file for apt's output; `on_step` gets the done
+    fraction of the download phase, in [0, 1], and a text about the present step.
 
     Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
     """
@@ -248,7 +272,8 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
 
 
 def check() -> None:
-    """Check before a build that apt has a suitable source, as far as that is known without the network.
+    """Check before a build that apt is installed and, except on Debian, that its lists have a source that is new
+    enough; the network is not used.
 
     Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
     """
@@ -259,12 +284,15 @@ def check() -> None:
 
 
 def _check_apt() -> None:
+    """Raise KernelError, with other ways to get a kernel, if `apt-get` or `apt-cache` is missing."""
     if not shutil.which("apt-get") or not shutil.which("apt-cache"):
         raise KernelError(f"This machine has no apt to download the kernel's source.\n{_other_ways()}")
 
 
 def _refusal(package: Package | None) -> str:
-    """Return why a source cannot be used here, or "" if it can."""
+    """Return the reason why a source package cannot be used here (None: apt has none; or it is too old for this
+    processor), with a remedy; "" if it can be used.
+    """
     if package is None:
         return (
             "apt offers no linux-source package. Run 'sudo apt-get update' and try again. "
@@ -278,7 +306,9 @@ def _refusal(package: Package | None) -> str:
 
 
 def _other_ways() -> str:
-    """Return instructions to get kernels without apt; their commands work without netlab's dependencies."""
+    """Return instructions, as text of several lines, to get kernels without apt; their commands work without netlab's
+    dependencies.
+    """
     oldest = ".".join(map(str, tree.oldest_here()))
     archive, command = f"linux-{TESTED_VERSION}.tar.xz", f"{sys.executable} -m netlab_kernel.command"
     return (
@@ -292,7 +322,7 @@ def _other_ways() -> str:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
+    """Return the SHA-256 of a file's contents in hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -301,10 +331,16 @@ def sha256_of(path: Path) -> str:
 
 
 def _targets(*options: str) -> list[Target]:
+    """Return the components that the machine's apt is configured to read; `options` are further options of `apt-get
+    indextargets`.
+    """
     return parse_targets(_ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"]))
 
 
 def _os_release() -> dict[str, str]:
+    """Return the entries of this system's os-release file, such as ID and VERSION_CODENAME, by name; {} if there is no
+    such file.
+    """
     try:
         return platform.freedesktop_os_release()
     except OSError:
@@ -316,6 +352,9 @@ def _english() -> Mapping[str, str]:
 
 
 def _ask(command: list[str]) -> str:
+    """Run a command of apt without input and return its output; "" if it fails. Raises KernelError if it cannot be run
+    or takes longer than LIST_TIMEOUT_S.
+    """
     try:
         done = subprocess.run(
             command,
@@ -333,10 +372,13 @@ def _ask(command: list[str]) -> str:
 
 @contextmanager
 def _watching(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
-    """Report the fraction of a download that is done, once a second, from the size of the files in a directory."""
+    """While the block runs, call `on_share` once a second, in a thread, with the done fraction of a download, in [0,
+    1]: the size of the files below a directory, divided by `size_bytes`.
+    """
     done = threading.Event()
 
     def watch() -> None:
+        """Call `on_share` every WATCH_INTERVAL_S until `done` is set."""
         while not done.wait(WATCH_INTERVAL_S):
             try:
                 have_bytes = sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())

@@ -20,7 +20,9 @@ from netlab_kernel.library import LibraryKernel
 
 @dataclass(frozen=True)
 class Kind:
-    """The files of a kind of kernel that are packed."""
+    """The files of one kind of kernel (pocket, library or WebAssembly) that `pack` writes and `unpack` accepts, as
+    names in a build's directory.
+    """
 
     folder: str
     """The folder in the packed file."""
@@ -32,7 +34,9 @@ class Kind:
     """The files that only newer builds have."""
 
     def names(self) -> list[str]:
-        """Return the paths in the packed file that this kind of kernel may have."""
+        """Return the paths, such as "pocket/linux", that this kind of kernel may have in the packed file, below its top
+        folder.
+        """
         return [f"{self.folder}/{name}" for name in (*self.contents, *self.later)]
 
 
@@ -71,7 +75,8 @@ _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
 def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
-    """Pack built kernels into one file, with licence, source version, configuration and netlab's changes.
+    """Pack built kernels, with licence, source version, configuration and netlab's changes, into one file in
+    `directory` for other machines, and return the file's path.
 
     The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels give the
     same bytes.
@@ -131,7 +136,8 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
 
 
 def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
-    """Check packed kernels, install them in the cache and return them.
+    """Check a file of packed kernels, install the kernels in this user's cache, replacing builds of the same name, and
+    return them, the pocket kernel first.
 
     Parameters
     ----------
@@ -160,6 +166,9 @@ def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel
 
 
 def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kernel | LibraryKernel:
+    """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, replacing an earlier one
+    at once, and return the kernel. `build` has its release and key, `files` the contents by path in the packed file.
+    """
     room = cache.kernels() if kind is POCKET else cache.libraries()
     final = room / f"{build['release']}-{build['key']}"
     room.mkdir(parents=True, exist_ok=True)
@@ -179,6 +188,9 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kern
 
 
 def _read(file: Path) -> dict[str, bytes]:
+    """Return the contents of all files in a packed file, by their path below its top folder. Raises KernelError if the
+    file is damaged, or has a member that is unexpected, repeated or larger than LARGEST_BYTES.
+    """
     files: dict[str, bytes] = {}
     known = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
     try:
@@ -208,7 +220,9 @@ def _read(file: Path) -> dict[str, bytes]:
 
 
 def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
-    """Return the kinds of kernel in the file; raise KernelError if a file is missing or its checksum differs."""
+    """Return the kinds of kernel in the packed `file`, of which `files` has the contents by path; raise KernelError if
+    a needed file is missing or a checksum differs.
+    """
     kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
     wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
     missing = [name for name in (*wanted, SUMS) if name not in files]
@@ -225,6 +239,9 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
 
 
 def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
+    """Return the release, key and machine in the `build.json` of a kind of kernel in the packed `file`. Raises
+    KernelError if they cannot be read, or a program in `files` (contents by path) is not for this machine.
+    """
     about = f"{kind.folder}/build.json"
     try:
         build = json.loads(files[about])
@@ -247,6 +264,7 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
 
 
 def _refused(file: Path, why: str) -> KernelError:
+    """Return (not raise) the KernelError that says why a packed file was rejected and what to do."""
     return KernelError(
         f"{file} was rejected: {why}. Copy it again from the machine on which 'netlab kernel pack' wrote it."
     )

@@ -24,7 +24,9 @@ def _path() -> Path:
 
 
 def start() -> subprocess.Popen[bytes]:
-    """Start a process that builds the pocket kernel at the lowest priority and outlives this one."""
+    """Start a process in the background that builds the pocket kernel and outlives this one, and return it without
+    waiting; its output is discarded.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "netlab_kernel.behind"],
         stdin=subprocess.DEVNULL,
@@ -35,7 +37,9 @@ def start() -> subprocess.Popen[bytes]:
 
 
 def underway() -> BuildProgress | None:
-    """Return the progress of the background build, or None if none is running."""
+    """Return the progress of the build of the pocket kernel in the background, or None if none is running or the system
+    is not Linux.
+    """
     if sys.platform != "linux":
         return None
     import fcntl
@@ -55,7 +59,7 @@ def underway() -> BuildProgress | None:
 
 
 def failure() -> str:
-    """Return why the last background build failed, or "" if it did not."""
+    """Return why the last background build failed, or "" if it did not or there was none."""
     try:
         return str(_said(_path().read_text()).get("failure", ""))
     except OSError:
@@ -63,6 +67,9 @@ def failure() -> str:
 
 
 def _said(text: str) -> dict[str, Any]:
+    """Return the entries of the progress file from its text; {} if the text is incomplete, because the build is writing
+    it.
+    """
     try:
         said = json.loads(text)
     except ValueError:  # the build is writing the file
@@ -71,7 +78,9 @@ def _said(text: str) -> dict[str, Any]:
 
 
 def _begin() -> IO[str] | None:
-    """Open and lock the file with the progress, or return None if another process builds."""
+    """Open the file with the progress, lock it for this process and return it, or return None if another process holds
+    it because it builds.
+    """
     import fcntl
 
     while True:
@@ -93,7 +102,9 @@ def _begin() -> IO[str] | None:
 
 
 def main() -> int:
-    """Build the pocket kernel, write the progress to the file and return the exit code."""
+    """Build the pocket kernel at the lowest priority, with its progress in the file that `underway` reads, and return
+    the exit status: 0 also if another process builds already, 1 after a failure, 130 after Ctrl-C.
+    """
     os.nice(19)
     base_cache.root().mkdir(parents=True, exist_ok=True)
     last_s = float("-inf")
@@ -103,12 +114,14 @@ def main() -> int:
     with begun as file:
 
         def tell(words: dict[str, Any]) -> None:
+            """Replace the contents of the progress file by these entries as JSON."""
             file.seek(0)
             file.truncate()
             file.write(json.dumps(words))
             file.flush()
 
         def heard(moment: BuildProgress) -> None:
+            """Write the progress of the build to the file, at most once per TOLD_EVERY_S."""
             nonlocal last_s
             if time.monotonic() - last_s >= TOLD_EVERY_S:
                 last_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""Building kernels: source in, a directory of the cache for each kind out."""
+"""Build kernels: from a source to a directory of the cache for each kind of kernel."""
 
 import functools
 import json
@@ -47,12 +47,12 @@ OBJECT = re.compile(r"  (?:CC|AS) +\S")
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernels that a build gives for this machine."""
+    """The kernels that `build` made or found for this machine; a kind that was not asked for may be None."""
 
     pocket: Kernel | None
-    """None on a processor that has no User-Mode Linux."""
+    """None if it was not asked for, as on a processor that has no User-Mode Linux."""
     library: library.LibraryKernel | None
-    """None where it could not be built; `why_no_library` has the error."""
+    """None if it was not asked for or could not be built; `why_no_library` has the error."""
     why_no_library: str = ""
 
 
@@ -63,28 +63,30 @@ def build(
     newest: bool = False,
     kinds: Sequence[str] | None = None,
 ) -> Kernels:
-    """Build the library kernel, then the pocket kernel, from one source, or return the builds that are there already.
+    """Build the library kernel and the pocket kernel for this machine from one source, or return builds by this
+    netlab's recipe that are in the cache already. This takes minutes; other builds of this user are waited for.
 
-    A library kernel that cannot be built beside a pocket kernel is told, not raised: the pocket kernel serves alone.
+    If the pocket kernel is built too, a failure of the library kernel is not raised but returned in `why_no_library`,
+    because the pocket kernel suffices.
 
-    Raises KernelError when programs, disk or source are missing, or a step fails: what, why, the log, and what to do.
-    Nothing half-built is left.
+    Raises KernelError, with the log and a remedy, if programs, disk space or the source are missing, or a step fails;
+    unfinished files are removed.
 
     Parameters
     ----------
     source : path, optional
         A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree,
-        which stays as it is. Without it, kernels already built by this netlab's recipe are taken; where one is
-        missing, apt fetches the newest source.
+        which is not changed. Without it, kernels that this netlab's recipe has built already are returned; if one is
+        missing, apt downloads the newest source.
     newest : bool
         Ask apt for the newest source even if the kernels are there.
     kinds : sequence of {"pocket", "library"}, optional
-        Which are wanted; all that run here unless given.
+        The kinds to build; by default all that run here.
 
     Returns
     -------
     Kernels
-        Each in a directory of its own in the cache, `<version>-<key>`; the key follows from source and recipe.
+        The kernels, each in its own directory `<version>-<key>` of the cache; the key depends on source and recipe.
 
     Examples
     --------
@@ -103,8 +105,8 @@ def build(
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library.LibraryKernel:
-    """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is
-    there.
+    """Build the library kernel for another processor with its cross compiler, or as WebAssembly for all processors, and
+    return it; a WebAssembly kernel by the present recipe is returned without a build if no `source` is given.
 
     `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with
     `wasm.Tools`. Raises KernelError as `build`.
@@ -132,7 +134,10 @@ def _made(
     ready: Callable[[], T | None],
     make: Callable[[Meter, Path, Path], T],
 ) -> T:
-    """Return the kernel that is ready, also if another build has just made it, or else the one that `make` makes."""
+    """Return the kernel that `ready` returns, also if another build makes it meanwhile, or else the one that `make`
+    builds under the lock of builds; `make` gets the meter, a temporary directory and the log. `compiler` is the program
+    that must be installed, `phases` the usual duration of each phase in s, `title` the log's first line.
+    """
     if found := ready():
         return found
     prerequisites.check_programs(compiler)
@@ -146,14 +151,16 @@ def _made(
 
 
 def _origin(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
+    """Return the source for a build: the one at the path `source`, or without it (None) the newest one of apt, which is
+    downloaded. `meter` is told that the phase "fetch" has begun.
+    """
     meter.at("fetch")
     return sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
 
 
 def kinds_here() -> tuple[str, ...]:
-    """The kinds of kernel that this machine's processor can run.
-
-    Raises KernelError when it is none of theirs.
+    """Return the kinds of kernel that this machine can run: POCKET and LIBRARY on x86-64 Linux, LIBRARY alone on
+    aarch64 Linux. Raises KernelError on any other machine.
     """
     machine = platform.machine()
     if machine not in MACHINES or not sys.platform.startswith("linux"):
@@ -166,7 +173,10 @@ def kinds_here() -> tuple[str, ...]:
 
 @contextmanager
 def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
-    """A directory for a build and its log; the log stays where the build fails, the directory never."""
+    """Yield a temporary directory for a build and the path of its log, whose first line is `title`. The directory is
+    removed at the end, the log only after success; an OSError in the block becomes a KernelError. Directories of
+    earlier builds that crashed are removed.
+    """
     for stale in base_cache.root().glob("build-*"):
         shutil.rmtree(stale, ignore_errors=True)
     log = base_cache.root() / "kernel-build.log"
@@ -188,7 +198,7 @@ def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _ready(wanted: tuple[str, ...]) -> Kernels | None:
-    """The kernels by the present recipe; None unless all of them are there."""
+    """Return the kernels that are built by the present recipe, or None unless all kinds in `wanted` are among them."""
     current = recipe_hash()
     pocket = next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
     own = library.ready()
@@ -196,6 +206,10 @@ def _ready(wanted: tuple[str, ...]) -> Kernels | None:
 
 
 def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
+    """Build those of the kinds in `wanted` that the cache does not have for this source, the library kernel first, and
+    return all kernels. `source` is None for apt's newest, `work` a directory for temporary files. If the library kernel
+    fails and the pocket kernel is wanted too, the failure is recorded in the result instead of raised.
+    """
     origin = _origin(source, meter, log)
     # A tree may have changed since it was built.
     keep = origin.kind != "tree"
@@ -224,6 +238,10 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
 
 
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:
+    """Configure and compile the pocket kernel in the edited source tree, check that the program starts, move it with
+    its facts to the cache, and return it. `work` is a directory for temporary files. Raises KernelError if a step
+    fails.
+    """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
     meter.at("configure", 0, f"Linux {material.release}")
@@ -273,6 +291,10 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Ke
 def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library.LibraryKernel:
+    """Compile the library kernel in the edited source tree, move it with its facts to the cache, and return it.
+    `machine` is the processor or "wasm", `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or "".
+    Raises KernelError if a step fails.
+    """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
     meter.at("library", 0, f"the library kernel, Linux {material.release}")
@@ -312,21 +334,28 @@ def _build_library(
 
 
 class Objects:
-    """Counts what a make compiles, by the lines that it prints."""
+    """A callable for lines of make's output that counts the compiled objects in `objects` and reports the done fraction
+    of a phase to a meter; `expected` is the usual number of objects.
+    """
 
     def __init__(self, meter: Meter, phase: str, expected: int) -> None:
         self._meter, self._phase, self._expected = meter, phase, expected
         self.objects = 0
 
     def __call__(self, line: str) -> None:
-        """Look at a line."""
+        """Count a line of make's output if it tells of a compiled object, and report the progress; other lines are
+        ignored.
+        """
         if OBJECT.match(line):
             self.objects += 1
             self._meter.at(self._phase, min(self.objects / self._expected, 0.99), line.rpartition(" ")[2].strip())
 
 
 def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any], patch: str, source_text: str) -> Path:
-    """Lay what the licence asks for and the build's facts beside the program, and put all of it into the cache."""
+    """Write the licence's texts, the patch and the build's facts (`build.json`) next to the program in `target`, move
+    `target` to `room`/<release>-<key>, replacing an earlier build of that name, and return the new path. `source_text`
+    is a template of the file SOURCE.
+    """
     origin, release = material.origin, material.release
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
     licences = [material.folder / "COPYING", material.folder / "LICENSES/preferred/GPL-2.0"]
@@ -345,6 +374,9 @@ def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any],
 
 
 def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> None:
+    """Compile netlab's `mnexec` to the file `target`, linked statically or not; `cross` is the prefix of a cross
+    compiler or "". Raises KernelError if that fails.
+    """
     linked = ["-static"] if static else []
     command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(edits.RECIPE / "mnexec.c")]
     programs.run(command, log=log, doing="compile mnexec")
@@ -352,7 +384,9 @@ def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> N
 
 @contextmanager
 def _lock(meter: Meter) -> Iterator[None]:
-    """Only one build at a time per cache; the others wait and then find it done."""
+    """Hold this cache's lock of builds while the block runs, so that builds take turns; while another build has it,
+    wait and report that to `meter`.
+    """
     import fcntl
 
     with (base_cache.root() / "kernel-build.lock").open("w") as file:

@@ -8,17 +8,22 @@ from netlab.base.location import CARRIED
 
 
 def kernels() -> Path:
-    """Return the directory of pocket kernels, which has `<version>-<key>/{linux,mnexec,config,build.json,...}` for each."""
+    """Return the user's directory of pocket kernels, which has `<version>-<key>/{linux,mnexec,config,build.json,...}`
+    for each; it may not exist yet.
+    """
     return root() / "kernels"
 
 
 def libraries() -> Path:
-    """Return the directory of library kernels, which has `<version>-<key>/{netlab-library,config,build.json,...}` for each."""
+    """Return the user's directory of library kernels, which has
+    `<version>-<key>/{netlab-library,config,build.json,...}` for each; it may not exist yet.
+    """
     return root() / "libraries"
 
 
 def builds(room: Path) -> list[Path]:
-    """Return all builds in the directory `kernels()` or `libraries()`, then those in the shared cache and in netlab's wheel.
+    """Return the directories of all builds in `room`, which is `kernels()` or `libraries()`, then those in the shared
+    cache and in netlab's wheel, each place sorted by name.
 
     Raises KernelError if this user may not read one of these directories.
     """
@@ -26,6 +31,9 @@ def builds(room: Path) -> list[Path]:
 
 
 def _inside(place: Path) -> list[Path]:
+    """Return the sorted entries of a directory; [] if there is no such directory. Raises KernelError if it cannot be
+    read.
+    """
     try:
         return sorted(place.iterdir())
     except FileNotFoundError:
@@ -38,5 +46,5 @@ def _inside(place: Path) -> list[Path]:
 
 
 def sources() -> Path:
-    """Return the directory of downloaded source packages."""
+    """Return the directory of downloaded source packages (.deb), which may not exist yet."""
     return root() / "sources"

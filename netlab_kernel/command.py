@@ -14,7 +14,7 @@ from netlab_kernel.progress import BuildProgress, ProgressLine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands and their options to `netlab kernel`'s parser."""
+    """Add the subcommands build, info, pack and unpack, with their options, to the parser of `netlab kernel`."""
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
     build = commands.add_parser(
@@ -62,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the subcommand chosen on the command line and return the exit status."""
+    """Run the subcommand of `netlab kernel` in `args.kernel_command`, print its result or error, and return the exit
+    status: 0, 1 after an error, 130 after Ctrl-C.
+    """
     try:
         if args.kernel_command == "build":
             _build(args)
@@ -88,9 +90,13 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> None:
+    """Build the kernels that the options of `netlab kernel build` ask for, with a progress line unless `--quiet`, and
+    print where they are. Raises KernelError if none could be built.
+    """
     line = ProgressLine()
 
     def show(moment: BuildProgress) -> None:
+        """Show the progress of the build in the progress line."""
         line.show(str(moment), moment.phase)
 
     progress = None if args.quiet else show
@@ -115,7 +121,8 @@ def _build(args: argparse.Namespace) -> None:
 
 
 def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
-    """Return the pocket kernel and the library kernel that netlab uses, and the error if there is no library kernel.
+    """Return the pocket kernel and the library kernel that netlab uses here, each None if there is none, and the error
+    of the search for a library kernel (None if it was found).
 
     Raises KernelError if there is neither.
     """
@@ -135,7 +142,8 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
 
 
 def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
-    """Return the kernels to pack: those that netlab uses here, or the library kernel for another processor.
+    """Return the kernels to pack: for None or this machine's processor those that netlab uses here, with the
+    WebAssembly kernel if it is built; for another `machine` or "wasm" its library kernel alone.
 
     Raises KernelError if there is none.
     """
@@ -153,6 +161,7 @@ def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
 
 
 def _info() -> None:
+    """Print the descriptions of the kernels that netlab uses here. Raises KernelError if there is none."""
     pocket, own, missing = _present()
     parts = [describe(pocket)] if pocket else []
     parts.append(describe(own) if own else f"library kernel: none. {missing}")
@@ -163,7 +172,9 @@ def _info() -> None:
 
 
 def describe(kernel: Kernel | library.LibraryKernel) -> str:
-    """Return the lines that `netlab kernel info` prints about a kernel."""
+    """Return the text of several lines that `netlab kernel info` prints about a kernel: release, file, size, build, and
+    the parts that it has and lacks.
+    """
     own = isinstance(kernel, library.LibraryKernel)
     what, whose = ("library", getattr(kernel, "machine", "")) if own else ("kernel", "User-Mode Linux")
     lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
@@ -190,6 +201,9 @@ def describe(kernel: Kernel | library.LibraryKernel) -> str:
 
 
 def _run(argv: list[str] | None = None) -> int:
+    """Run `netlab kernel` with its arguments `argv` (None: those of the process) without netlab's dependencies, and
+    return the exit status.
+    """
     parser = argparse.ArgumentParser(prog="netlab kernel")
     add_arguments(parser)
     return main(parser.parse_args(argv))

@@ -1,4 +1,4 @@
-"""The edits of the kernel's source: few and small, and each must find its place."""
+"""The edits that netlab makes in the kernel's source. Each edit must match its file exactly once."""
 
 import difflib
 import hashlib
@@ -15,18 +15,22 @@ RECIPE = Path(__file__).parent / "recipe"
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace the only place in `path` that the pattern matches, for the reason given."""
+    """Replace the only place that `pattern`, a regular expression, matches in the file `path` of the kernel's source by
+    the text `replacement`; `reason` is the purpose, a clause for error messages.
+    """
 
     path: str
     pattern: str
     replacement: str
     reason: str
     since: Version = ()
-    """The first Linux in which the place is; older ones do without the edit."""
+    """The first Linux version that needs the edit; older ones do not have the place."""
 
 
 def edits() -> list[Edit]:
-    """The edits of this version of netlab, in the order in which they are made."""
+    """Return the edits that this version of netlab makes in every kernel's source, in the order in
+    which they are made.
+    """
     return [
         Edit(
             "arch/um/Kconfig",
@@ -234,7 +238,9 @@ def edits() -> list[Edit]:
 
 
 def _faster_programs() -> list[Edit]:
-    """The edits that shorten the start of a program, and change nothing else."""
+    """Return the edits, all for Linux 7.3 or later, that shorten the start of a program in the pocket kernel without
+    any other effect.
+    """
     since = (7, 3)
     return [
         Edit(
@@ -329,7 +335,7 @@ def _faster_programs() -> list[Edit]:
 
 
 def wasm_edits() -> list[Edit]:
-    """The further edits for the library kernel as WebAssembly."""
+    """Return the further edits that only the library kernel as WebAssembly needs."""
     return [
         Edit(
             "scripts/mod/Makefile",
@@ -347,7 +353,9 @@ def wasm_edits() -> list[Edit]:
 
 
 def additions() -> dict[str, Path]:
-    """New files: place in the kernel's tree and netlab's file that goes there."""
+    """Return netlab's own source files that are copied to the kernel's source: the path of each in the kernel's tree,
+    and the file to copy.
+    """
     return {
         "net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c",
         "net/network_random.c": RECIPE / "network_random.c",
@@ -358,11 +366,11 @@ def additions() -> dict[str, Path]:
 
 
 def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str:
-    """Make the edits for a version in a source tree and add the new files.
+    """Make edits in the kernel source `tree` of a version, and return the change as a unified diff. Without `wanted`
+    (None) all of `edits()` are made and the files of `additions()` are added, else only the edits in `wanted`; edits
+    for later versions are left out.
 
-    Returns the change as a unified diff, to be kept next to the binary.
-
-    Raises KernelError when a place is not there exactly once; nothing is written then.
+    Raises KernelError if the place of an edit is not found exactly once; nothing is written then.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}
@@ -391,6 +399,7 @@ def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str
 
 
 def _unknown_source(edit: Edit) -> str:
+    """Return the beginning of the error message for a source in which the place of an edit was not found."""
     return (
         f"This kernel source is not one that netlab knows how to change: in {edit.path} the place was "
         f"looked for where {edit.reason}. Build from linux-source 6.12 or 7.x, or report this version."
@@ -398,7 +407,9 @@ def _unknown_source(edit: Edit) -> str:
 
 
 def recipe_hash() -> str:
-    """Hash of configuration, additions and edits: a change of any makes a new pocket kernel."""
+    """Return the SHA-256, in hexadecimal digits, of the pocket kernel's recipe (configuration, additions and edits); a
+    build with another hash was made by another version of netlab.
+    """
     digest = hashlib.sha256()
     for path in sorted(RECIPE.iterdir()):
         if path.suffix in {".c", ".h", ".config"}:
@@ -409,5 +420,7 @@ def recipe_hash() -> str:
 
 
 def build_key(source_id: str) -> str:
-    """Twelve digits that name the build of one source by this recipe for this architecture."""
+    """Return twelve hexadecimal digits that identify the build of a source by the present recipe for this machine's
+    processor; `source_id` is the `identity` of a Source.
+    """
     return hashlib.sha256(f"{source_id}\0{recipe_hash()}\0{platform.machine()}".encode()).hexdigest()[:12]

@@ -1,4 +1,6 @@
-"""The configuration fragment: which options, for which kernel versions, and did they take."""
+"""The fragment of a kernel's configuration: parse it, select the options for a kernel version, and configure a source
+tree with them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +18,9 @@ _BOUND = re.compile(r"\b(?P<kind>from|before)\s+(?P<version>\d+\.\d+)\b")
 
 @dataclass(frozen=True)
 class Option:
-    """A line of the fragment: `name=value`, in force from `since` (included) to `before` (excluded)."""
+    """An option of the configuration fragment, `name=value` such as CONFIG_VETH=y, for kernel versions from `since`
+    (included) to `before` (excluded); None means no bound.
+    """
 
     name: str
     value: str
@@ -24,7 +28,7 @@ class Option:
     before: Version | None = None
 
     def in_force(self, version: Version) -> bool:
-        """Return whether the line holds for a kernel of this version.
+        """Return whether the option applies to a kernel of this version.
 
         >>> Option("CONFIG_FD_CHAN", "y", before=(7, 3)).in_force((7, 3, 4))
         False
@@ -33,12 +37,13 @@ class Option:
 
     @property
     def line(self) -> str:
-        """The line as the kernel's own configuration files have it."""
+        """The option as a line of the kernel's own `.config` file."""
         return f"# {self.name} is not set" if self.value == "n" else f"{self.name}={self.value}"
 
 
 def parse_version(text: str) -> Version:
-    """Numbers at the front of a kernel's or package's version.
+    """Return the numbers at the front of a kernel's or a package's version. Raises KernelError if the text does not
+    begin with a number.
 
     >>> parse_version("7.3.4-1~bpo13+1")
     (7, 3, 4)
@@ -50,9 +55,10 @@ def parse_version(text: str) -> Version:
 
 
 def parse(text: str) -> list[Option]:
-    """Read a fragment: lines `CONFIG_NAME=value`, comments and blank lines.
+    """Parse the text of a fragment, with lines `CONFIG_NAME=value`, comments and empty lines, and return its options in
+    that order.
 
-    A comment behind a value may bound the versions for which the line holds: `# from 7.3`, `# before 7.3`, or both.
+    A comment after a value may bound the versions to which the option applies: `# from 7.3`, `# before 7.3`, or both.
     Raises KernelError for a line that is neither, and for an option named twice with overlapping bounds.
     """
     options: list[Option] = []
@@ -79,20 +85,24 @@ def parse(text: str) -> list[Option]:
 
 
 def _overlap(one: Option, two: Option) -> bool:
+    """Return whether there is a kernel version to which both options apply."""
     start = max(one.since or (), two.since or ())
     ends = [bound for bound in (one.before, two.before) if bound is not None]
     return not ends or start < min(ends)
 
 
 def render(options: Iterable[Option], version: Version) -> str:
-    """The fragment for one version, to be appended to a `.config` before `make olddefconfig`."""
+    """Return the options that apply to a kernel version as text to append to its `.config` before
+    `make olddefconfig`.
+    """
     return "".join(option.line + "\n" for option in options if option.in_force(version))
 
 
 def not_taken(options: Iterable[Option], version: Version, config: str) -> list[str]:
-    """Lines in force that the finished configuration does not have.
+    """Return the lines of those options for a kernel version that its finished configuration, the text `config`, does
+    not have; [] if it has all.
 
-    An option that must be off has taken when the configuration says so, or does not know it.
+    An option that must be off may also be absent from the configuration.
 
     >>> not_taken([Option("CONFIG_VETH", "y"), Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_NET=y\\n")
     ['CONFIG_VETH=y']
@@ -104,7 +114,9 @@ def not_taken(options: Iterable[Option], version: Version, config: str) -> list[
 
 
 def read_config(config: str) -> dict[str, str]:
-    """Every option that a kernel's `.config` sets, by name."""
+    """Return the values of all options that the text of a kernel's `.config` sets, such as "y" or "m", by their names;
+    options that are off are absent.
+    """
     values = {}
     for line in config.splitlines():
         name, equals, value = line.partition("=")
@@ -121,9 +133,11 @@ def configure(
     variables: Mapping[str, str | None],
     log: Path,
 ) -> None:
-    """Configure a source tree with these options; `make` is the words that begin its builds.
+    """Write the `.config` of a source tree with the options that apply to its version. `make` has the first words of
+    its make commands, `variables` the environment variables of the build (None removes one); the output is appended to
+    `log`.
 
-    Raises KernelError when an option does not take.
+    Raises KernelError if the finished configuration lacks an option, or make fails.
     """
     doing = "configure the kernel"
     programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)

@@ -31,7 +31,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the kernel."""
+    """A part of the kernel, such as a qdisc, that netlab uses if it is built in."""
 
     symbol: str
     """Its configuration symbol."""
@@ -62,7 +62,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """A pocket kernel that netlab built."""
+    """A pocket kernel that netlab built: its program in a build's directory, and the contents of its `build.json`."""
 
     path: Path
     """The program."""
@@ -82,7 +82,8 @@ class Kernel:
 
 
 def capabilities_of(config: str, version: Version) -> frozenset[str]:
-    """Return the capabilities of a kernel with a configuration.
+    """Return the names of those PARTS that a kernel's configuration, the text of its `.config`, has built in; also
+    "seccomp" if the version is at least SECCOMP_SINCE.
 
     >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=y\\n", (6, 12)))
     ['bbr', 'ecn', 'reno']
@@ -93,7 +94,7 @@ def capabilities_of(config: str, version: Version) -> frozenset[str]:
 
 
 def find() -> Kernel:
-    """Return the pocket kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
+    """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the caches.
 
     A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by another recipe
     can run too; `by_another_version` detects it.
@@ -119,7 +120,8 @@ def find() -> Kernel:
 
 
 def builds() -> list[Kernel]:
-    """Return all kernels in the user's cache and in the shared cache, the best first; incomplete builds are left out.
+    """Return all pocket kernels in the user's cache, the shared cache and netlab's wheel, the best first; incomplete
+    builds are left out, and [] means that there is none.
 
     Raises KernelError if a cache exists and cannot be read, for example root's cache.
     """
@@ -127,7 +129,8 @@ def builds() -> list[Kernel]:
 
 
 def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
-    """Return the complete builds of a kind, in the order of their quality: recipe, kernel version, time of the build.
+    """Return the complete builds of a kind of kernel in the caches, the best first: those by the preferred recipe, then
+    by higher kernel version, then by later time of the build.
 
     Parameters
     ----------
@@ -148,14 +151,17 @@ def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
 
 
 def by_another_version(kernel: Kernel) -> bool:
-    """Return whether a version of netlab with another recipe built the kernel."""
+    """Return whether a pocket kernel was built by a version of netlab with another recipe than the present one; False
+    if nothing is known about its build.
+    """
     return bool(kernel.build) and kernel.build.get("recipe") != recipe_hash()
 
 
 def read_build(
     directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
 ) -> tuple[dict[str, Any], Version, frozenset[str]]:
-    """Read a build from its directory.
+    """Read and check the directory of a build; return the contents of its `build.json`, the kernel's version as
+    numbers, and its capabilities.
 
     Parameters
     ----------
@@ -191,12 +197,14 @@ def read_build(
 
 @functools.cache
 def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozenset[str]:
-    """Return the capabilities of a configuration file; cached, because every run looks for its kernel."""
+    """Return the capabilities of a kernel of this version with the configuration file `config`. The result is cached
+    until the file's time of modification changes, because every run looks for its kernel.
+    """
     return capabilities_of(config.read_text(), version)
 
 
 def from_directory(directory: Path) -> Kernel:
-    """Return the pocket kernel in a build's directory.
+    """Return the pocket kernel in the directory of a build.
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """

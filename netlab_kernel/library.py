@@ -45,7 +45,9 @@ HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-
 
 @dataclass(frozen=True)
 class LibraryKernel:
-    """A library kernel that netlab built or that $NETLAB_LIBRARY names."""
+    """A library kernel, which is a program with Linux's network stack, that netlab built or that
+    $NETLAB_LIBRARY names.
+    """
 
     path: Path
     """The program."""
@@ -62,26 +64,32 @@ class LibraryKernel:
 
     @property
     def mnexec_path(self) -> Path | None:
-        """The path of netlab's own `mnexec` for the native engine; None for old builds and for programs of others."""
+        """The path of netlab's own `mnexec` next to the program, for the native engine; None for old builds,
+        WebAssembly, and programs that netlab did not build.
+        """
         beside = self.path.parent / MNEXEC
         return beside if self.build and beside.is_file() else None
 
 
 def options() -> list[Option]:
-    """Return the library kernel's configuration: its own options, and the network options of the pocket kernel."""
+    """Return the options of the library kernel's configuration: its own, then the network options
+    of the pocket kernel.
+    """
     own = (HOME / "library.config").read_text()
     shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
     return fragment.parse(own + "\n" + shared)
 
 
 def program_of(machine: str) -> str:
-    """Return the name of the program's file for a processor or "wasm"."""
+    """Return the name of the program's file in a build for a processor or "wasm"."""
     return WASM_PROGRAM if machine == WASM else PROGRAM
 
 
 @functools.cache
 def recipe_hash(machine: str = platform.machine()) -> str:
-    """Return a hash of everything that netlab adds to the source; a new hash requires a new build of the library kernel."""
+    """Return the SHA-256, in hexadecimal digits, of everything that netlab adds to the source of the library kernel for
+    a processor or "wasm"; a build with another hash must be built anew.
+    """
     digest = hashlib.sha256()
     rooms = ("arch", "host", "wasm" if machine == WASM else "native")
     for path in sorted(path for room in rooms for path in (HOME / room).rglob("*") if path.is_file()):
@@ -98,12 +106,16 @@ def recipe_hash(machine: str = platform.machine()) -> str:
 
 
 def build_key(source_id: str, machine: str = platform.machine()) -> str:
-    """Return twelve digits that identify the build of a source with this recipe for a processor."""
+    """Return twelve hexadecimal digits that identify the build of a source by the present recipe for a processor or
+    "wasm"; `source_id` is the `identity` of a Source.
+    """
     return hashlib.sha256(f"{source_id}\0{recipe_hash(machine)}\0{machine}".encode()).hexdigest()[:12]
 
 
 def packed_recipe() -> bytes:
-    """Return the sources that netlab adds as a tar file; the same files give the same bytes."""
+    """Return the bytes of a tar file with the sources that netlab adds for the library kernel; the same files give the
+    same bytes.
+    """
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
@@ -115,13 +127,17 @@ def packed_recipe() -> bytes:
 
 
 def note_failure(why: str) -> None:
-    """Record that the present recipe cannot be built here, so that each set-up need not try again."""
+    """Write the reason why the present recipe cannot be built here to a file in the cache, so that later set-ups do not
+    try again.
+    """
     cache.libraries().mkdir(parents=True, exist_ok=True)
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
 
 
 def failure() -> str:
-    """Return why the present recipe could not be built here, or "" if it was built or was not tried."""
+    """Return why the present recipe could not be built here, as `note_failure` recorded it, or "" if it was built or
+    was not tried.
+    """
     try:
         recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
     except OSError:
@@ -130,19 +146,22 @@ def failure() -> str:
 
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
-    """Return all library kernels for a processor, the user's and the shared ones, the best first."""
+    """Return all library kernels for a processor or "wasm" in the user's cache, the shared cache and netlab's wheel,
+    the best first.
+    """
     found = installed.best_first(cache.libraries(), from_directory, recipe_hash(machine))
     return [kernel for kernel in found if kernel.machine == machine]
 
 
 def ready(machine: str = platform.machine()) -> LibraryKernel | None:
-    """Return the library kernel by the present recipe for a processor or "wasm", or None if there is none."""
+    """Return the best library kernel by the present recipe for a processor or "wasm", or None if there is none."""
     current = recipe_hash(machine)
     return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
 
 
 def find() -> LibraryKernel:
-    """Return the library kernel to run: `$NETLAB_LIBRARY` if set, else the best build in the cache by this recipe.
+    """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build in the caches by
+    the present recipe, for this processor or as WebAssembly.
 
     A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe may have
     other requests and other results, so it is not used.
@@ -177,7 +196,8 @@ def find() -> LibraryKernel:
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
-    """Return the library kernel in a build's directory.
+    """Return the library kernel in the directory of a build; `program` is the path of its program if that is not the
+    usual one.
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """
@@ -191,7 +211,8 @@ def from_directory(directory: Path, program: Path | None = None) -> LibraryKerne
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:
-    """Make a second tree of hard links to the same source, for the library kernel's configuration, and return its path.
+    """Make a second tree at `place` of hard links to the files of `source_tree`, add netlab's architecture for the
+    library kernel to it, and return `place`.
 
     To be called after the source was edited and before a build in it: a build writes only new files.
     """
@@ -213,7 +234,8 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the library kernel, link the program and write it to a folder.
+    """Configure and compile the library kernel in the source tree, and write the program and its `config` to the folder
+    `target`; if it is for this machine, also boot it once.
 
     Parameters
     ----------
@@ -258,13 +280,19 @@ def compile_into(
 
 
 def _target(tree: Path) -> str:
-    """Return the make target that builds vmlinux.a, the archive of all objects; make would take that name for a subfolder's."""
+    """Return the name of make's target that builds vmlinux.a, the archive of all objects, in this source tree; make
+    would take "vmlinux.a" for a file of a subfolder.
+    """
     own = "vmlinux_a"
     # Linux before 7 has no target for it alone; vmlinux_o also links it to an object.
     return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
 
 
 def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None:
+    """Link the compiled kernel in `tree` and the program around it to the file PROGRAM in the folder `target`. `cross`
+    is the prefix of the compiler or "", `static` whether the C library is linked in. Raises KernelError if a step
+    fails.
+    """
     whole, kernel = tree / "library-whole.o", tree / "library-kernel.o"
     doing = "link the library kernel"
     libraries = [str(path) for path in (tree / "lib/lib.a",) if path.exists()]
@@ -295,7 +323,8 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
 
 
 def write_headers(tree: Path) -> Path:
-    """Write headers with the kernel's numbers of system calls and its `struct tcp_info`, and return their folder.
+    """Write headers with the kernel's numbers of system calls and its `struct tcp_info` to a folder in the source tree,
+    and return that folder; the tree must be compiled.
 
     The machine's own headers may be of another version.
     """
@@ -308,12 +337,16 @@ def write_headers(tree: Path) -> Path:
 
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
-    """Boot a library kernel, make a node, let a millisecond pass, and return the release that the kernel reports.
+    """Boot the library kernel in the file `program`, let a millisecond of virtual time pass, and return the release
+    that the kernel reports, such as "7.3.4".
 
     `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not report.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:
+        """Return the bytes of a message to the program: its kind (a number of the wire format), its length, and its
+        payload.
+        """
         return struct.pack("<II", kind, len(payload)) + payload
 
     said = (

@@ -13,7 +13,9 @@ NEEDED_PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "xz", "tar", "bas
 
 
 def links_static(work: Path) -> bool:
-    """Return whether this machine can link static programs, which run without a C library."""
+    """Return whether this machine can link static programs, which run without a C library; the probe's files are
+    written to the folder `work`.
+    """
     probe = work / "probe.c"
     probe.write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
     command = ["gcc", "-static", "-o", str(work / "probe"), str(probe)]
@@ -21,7 +23,9 @@ def links_static(work: Path) -> bool:
 
 
 def check_programs(compiler: str = "gcc") -> None:
-    """Raise KernelError if programs or headers for a build are missing, with the command that installs them."""
+    """Raise KernelError if the compiler (such as "gcc" or "aarch64-linux-gnu-gcc"), another program or the C headers
+    for a build are missing, with the command that installs them.
+    """
     if not shutil.which(compiler):
         # The package of aarch64-linux-gnu-gcc is gcc-aarch64-linux-gnu.
         package = "gcc" if compiler == "gcc" else "gcc-" + compiler.removesuffix("-gcc").replace("_", "-")
@@ -38,13 +42,14 @@ def check_programs(compiler: str = "gcc") -> None:
 
 
 def _compiles() -> bool:
+    """Return whether gcc finds the headers of the C library and of Linux."""
     command = ["gcc", "-x", "c", "-fsyntax-only", "-"]
     text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\nint main(void) { return 0; }\n"
     return subprocess.run(command, input=text, text=True, check=False, capture_output=True).returncode == 0
 
 
 def check_disk() -> None:
-    """Raise KernelError if the disk with the cache has too little space for a build."""
+    """Raise KernelError if the disk with the cache has fewer than NEEDED_BYTES of free space."""
     free = shutil.disk_usage(base_cache.root()).free
     if free < NEEDED_BYTES:
         raise KernelError(

@@ -24,7 +24,8 @@ def run(
     on_line: OnLine | None = None,
     allow_failure: bool = False,
 ) -> int:
-    """Run a program in its own process group, append its output to a log and return its exit status.
+    """Run a program without input in its own process group, append the command and its output to the file `log`, wait
+    for its end and return its exit status.
 
     If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it returns.
 
@@ -86,12 +87,16 @@ def run(
 
 
 def make(architecture: str) -> list[str]:
-    """Return the first words of a command that builds a kernel with all processors."""
+    """Return the first words of a command that builds a kernel for an architecture, such as "um" or "netlab", with all
+    processors that this process may use.
+    """
     return ["make", f"-j{len(os.sched_getaffinity(0))}", f"ARCH={architecture}"]
 
 
 def first_line(command: list[str]) -> str:
-    """Return the first line that a program prints, or "" if the program is missing."""
+    """Run a program and return the first line that it prints, without white space around it; "" if the program is
+    missing or prints nothing.
+    """
     try:
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace"
@@ -102,7 +107,9 @@ def first_line(command: list[str]) -> str:
 
 
 def failure(doing: str, status: int, log: Path) -> str:
-    """Return the error message for a program that failed: its purpose, its status and the end of its log."""
+    """Return the error message for a program that failed: its purpose, its exit status (negative: the number of the
+    signal that ended it) and the last lines of its log.
+    """
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
     tail = "\n".join("  " + line for line in lines[-LAST_LINES:])
@@ -110,6 +117,9 @@ def failure(doing: str, status: int, log: Path) -> str:
 
 
 def _end_group(child: subprocess.Popen[str]) -> None:
+    """End the process group of a child, first with SIGTERM and then with SIGKILL, and wait GRACE_S at most for the
+    child after each.
+    """
     for how in (signal.SIGTERM, signal.SIGKILL):
         # Signal the group even if its leader has ended: the leader's children may still run.
         with suppress(ProcessLookupError):

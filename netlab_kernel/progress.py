@@ -15,7 +15,9 @@ ENOUGH_TO_JUDGE = 0.03
 
 @dataclass(frozen=True)
 class BuildProgress:
-    """The state of a build at some time."""
+    """The state of a build at some time: the name of its phase, such as "compile", the fraction that is done and the
+    time that remains. As text it is a line for the user.
+    """
 
     phase: str
     fraction: float
@@ -34,7 +36,9 @@ Listener = Callable[[BuildProgress], None]
 
 
 def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, float]:
-    """Return the duration of each phase in s on an ordinary machine with this number of processors, for some kinds of kernel."""
+    """Return the usual duration in s of each phase of a build of some kinds of kernel ("pocket", "library") on a
+    machine with as many processors as this process may use, in the order of the phases.
+    """
     count = len(os.sched_getaffinity(0))
     phases = {"fetch": 12.0, "unpack": 7.0}
     if "library" in kinds:
@@ -45,7 +49,9 @@ def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, floa
 
 
 class Meter:
-    """Converts the progress within a phase to the progress of the whole build and its remaining time."""
+    """Converts the progress within a phase to the progress of the whole build and its remaining time, and reports these
+    to a listener.
+    """
 
     def __init__(
         self,
@@ -53,6 +59,9 @@ class Meter:
         phases: dict[str, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Start the clock. `listener` is called with each BuildProgress (None: nobody is), `phases` has the usual
+        duration of each phase in s in their order (None: `usual_phases()`), and `clock` returns the present time in s.
+        """
         self._listener = listener
         self._phases = phases or usual_phases()
         self._clock = clock
@@ -60,7 +69,9 @@ class Meter:
         self._started_s = clock()
 
     def at(self, phase: str, share: float = 0.0, detail: str = "") -> None:
-        """Report that a fraction `share`, in [0, 1], of a phase is done."""
+        """Report to the listener that a fraction `share`, in [0, 1], of the phase of this name is done; `detail` is the
+        present work, such as a file's name.
+        """
         now = self._clock()
         if phase != self._phase:
             self._phase, self._started_s = phase, now
@@ -81,9 +92,14 @@ class Meter:
 
 
 class ProgressLine:
-    """A progress line on a stream: rewritten in place on a terminal, else printed every few seconds."""
+    """A line on a stream that shows the progress of a build: rewritten in place on a terminal, else printed every few
+    seconds.
+    """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Prepare the line on a stream (None: the standard error stream); `clock` returns the present time in s.
+        Nothing is written yet.
+        """
         self._stream = stream or sys.stderr
         self._tty = self._stream.isatty()
         self._clock = clock
@@ -91,7 +107,9 @@ class ProgressLine:
         self._phase = ""
 
     def show(self, text: str, phase: str) -> None:
-        """Show a text, unless a text of the same phase was shown a moment ago."""
+        """Show a text, unless a text of the same phase was shown less than TTY_INTERVAL_S (on a terminal) or
+        QUIET_INTERVAL_S ago; it is cut to the terminal's width.
+        """
         now_s = self._clock()
         if phase == self._phase and now_s - self._last_s < (TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S):
             return
@@ -101,7 +119,7 @@ class ProgressLine:
         self._stream.flush()
 
     def close(self) -> None:
-        """Clear the line on a terminal."""
+        """Clear the line if the stream is a terminal; what was printed elsewhere stays."""
         if self._tty:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

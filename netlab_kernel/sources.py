@@ -19,7 +19,9 @@ FOREIGN = (
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source: a Debian package, an archive or a folder."""
+    """A kernel source as a file or folder at `path`: a Debian package, an archive or an unpacked tree. `name` is that
+    of the file or package; `version` is that of the package or the tree's release, "" for an archive.
+    """
 
     kind: str
     """"package", "archive" or "tree"."""
@@ -31,13 +33,15 @@ class Source:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The entries of a build's `build.json` about its source."""
+        """The entries of a build's `build.json` about its source, by name."""
         return {"kind": self.kind, "name": self.name, "version": self.version, "sha256": self.identity}
 
 
 @dataclass(frozen=True)
 class Material:
-    """A source tree with netlab's edits, ready for a build."""
+    """A source tree with netlab's edits, ready for a build: its folder, and the release as text, such as "7.3.4", and
+    as numbers.
+    """
 
     origin: Source
     folder: Path
@@ -50,7 +54,9 @@ class Material:
 
 
 def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
-    """Unpack a source to the folder `work` and apply netlab's edits."""
+    """Unpack a source to a subfolder of `work`, make netlab's edits in it and return the tree. `log` is the file for
+    the programs' output; `meter` is told of the phase "unpack". Raises KernelError if the source is unusable.
+    """
     meter.at("unpack", 0, origin.name)
     source_tree = work / "linux"
     if origin.kind == "package":
@@ -66,12 +72,15 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
 
 
 def fetch(meter: Meter, log: Path) -> Source:
-    """Return the newest `linux-source` package of apt or, without a network, the one that an earlier build downloaded.
+    """Download the newest `linux-source` package of apt to the cache, and remove older ones; if that fails, for example
+    without a network, return the newest package that an earlier build downloaded. `meter` gets the progress, `log` the
+    programs' output.
 
     Raises KernelError if there is neither.
     """
 
     def on_step(share: float, detail: str) -> None:
+        """Report the done fraction of the phase "fetch", in [0, 1], and the present step to the meter."""
         meter.at("fetch", share, detail)
 
     directory = cache.sources()
@@ -95,11 +104,12 @@ def fetch(meter: Meter, log: Path) -> Source:
 
 
 def _kept() -> list[Path]:
+    """Return the paths of the source packages that earlier builds downloaded to the cache."""
     return list(cache.sources().glob("*.deb"))
 
 
 def given(path: Path) -> Source:
-    """Return the source at a path that the user chose.
+    """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package or an archive.
 
     Raises KernelError if there is none.
     """
@@ -119,6 +129,9 @@ def given(path: Path) -> Source:
 
 
 def _variables(source_tree: Path) -> dict[str, str | None]:
+    """Return the environment variables for builds in a source tree; None removes a variable. They hide the user's own
+    compiler settings, and the date of the build, so that the same source gives the same binary.
+    """
     # The same source must give the same binary, so leave out this build's date, user and host.
     dated = datetime.fromtimestamp((source_tree / "Makefile").stat().st_mtime, timezone.utc)
     return {
@@ -132,7 +145,9 @@ def _variables(source_tree: Path) -> dict[str, str | None]:
 
 
 def why_no_source() -> str:
-    """Return why `build` cannot get a source here, as far as that is known without the network, or "" if it may."""
+    """Return why `build` cannot get a source here, as far as that is known without the network, or "" if it may get
+    one.
+    """
     try:
         if not _kept():
             apt.check()

@@ -34,7 +34,7 @@ _PROTOCOLS = "batman-adv bluetooth can ceph mac80211 mptcp rxrpc sctp smc sunrpc
 
 
 def skipped(top: str) -> list[str]:
-    """Return the patterns of files to skip in an archive whose top folder is `top`."""
+    """Return the tar patterns of the files that no build needs, below the archive's top folder `top`."""
     code = [
         *(f"arch/{name}" for name in _OTHER_ARCHITECTURES.split()),
         *(f"drivers/{name}" for name in _DRIVERS.split()),
@@ -50,7 +50,8 @@ def skipped(top: str) -> list[str]:
 
 
 def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
-    """Unpack the kernel archive in a `linux-source` package to `tree`; `scratch` is a folder for the archive.
+    """Unpack the kernel archive in the `linux-source` package `deb` to the folder `tree`; `scratch` is a folder for the
+    archive, which stays there, and `log` the file for the programs' output.
 
     Raises KernelError if the package does not contain exactly one kernel archive.
     """
@@ -69,7 +70,8 @@ def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
 
 
 def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
-    """Unpack the needed part of a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to `tree`.
+    """Unpack the needed part of a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to the new folder `tree`; the output
+    of tar is appended to `log`.
 
     Raises KernelError if the archive cannot be read.
     """
@@ -94,7 +96,9 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
 
 
 def copy_tree(source: Path, tree: Path, log: Path) -> None:
-    """Copy the needed part of an unpacked kernel source to `tree`, without the products of earlier builds."""
+    """Copy the needed part of the unpacked kernel source `source` to the new folder `tree`, without the products of
+    earlier builds; the programs' output is appended to `log`.
+    """
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
     objects = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd"))
@@ -106,6 +110,10 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
 
 
 def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
+    """Extract the needed files of the tar stream that the shell command `producer` writes to the new folder `tree`.
+    `top` is the stream's top folder, which is removed from the paths, `name` the source's name for errors. Raises
+    KernelError if that fails.
+    """
     tree.mkdir(parents=True)
     patterns = tree.parent / "skipped"
     patterns.write_text("\n".join(skipped(top)) + "\n")
@@ -118,11 +126,15 @@ def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
 
 
 def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
+    """Run a script with bash in the folder `cwd`, append its output to `log`, and raise KernelError ("Could not `doing`
+    ...") if any of its commands fails.
+    """
     programs.run(["bash", "-o", "pipefail", "-c", script], cwd=cwd, log=log, doing=doing)
 
 
 def release_of(tree: Path) -> tuple[str, Version]:
-    """Return the release and the version of a kernel source from its Makefile.
+    """Return the release of a kernel source as text, such as "7.3.4", and its version as three numbers, both from its
+    Makefile.
 
     Raises KernelError if it is not a kernel source, has no User-Mode Linux, or is older than `OLDEST`.
     """
@@ -143,7 +155,7 @@ def release_of(tree: Path) -> tuple[str, Version]:
 
 
 def oldest_here() -> Version:
-    """Return the oldest kernel version that works on this machine's processor."""
+    """Return the oldest kernel version, such as (6, 1), whose User-Mode Linux works on this machine's processor."""
     try:
         amx = "amx_tile" in Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -155,7 +167,8 @@ PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", 
 
 
 def apt_line(programs_missing: list[str]) -> str:
-    """Return a sentence with the command that installs missing programs with apt.
+    """Return a sentence with the apt command that installs missing programs, given by their names; the package of a
+    program is looked up in PACKAGES.
 
     >>> apt_line(["flex", "xz"])
     'On Debian or Ubuntu: sudo apt-get install flex xz-utils'

@@ -22,19 +22,25 @@ JAVASCRIPT = location.IMPORT_ROOT / "netlab_engines" / "library" / "javascript"
 
 
 def flags(tool: str) -> list[str]:
-    """Return the options of a tool in the recipe: "target", "program", "kernel", "link" or "optimize"."""
+    """Return the command-line options of a tool in the recipe's file flags.txt; `tool` is "target", "program",
+    "kernel", "link" or "optimize", and an unknown one has none.
+    """
     lines = [line.split() for line in (HOME / "flags.txt").read_text().splitlines()]
     return [word for first, *words in lines if first == tool for word in words]
 
 
 class Tools:
-    """The pinned programs that make the module, which are downloaded to the cache if they are missing.
+    """The pinned programs that make the WebAssembly module: `zig` is the folder of Clang and the C library's headers,
+    `optimizer` the path of `wasm-opt`, both in a folder of the cache.
 
     Clang, its linker and a C library's headers come from PyPI's `ziglang`, and Binaryen's `wasm-opt` from npm's `binaryen`; both
     are checked with the hashes in the recipe's lock files.
     """
 
     def __init__(self, log: Path) -> None:
+        """Find the tools' folder in the cache; nothing is downloaded yet. The output of later downloads is appended to
+        `log`.
+        """
         digest = hashlib.sha256(b"".join((HOME / name).read_bytes() for name in ("tools.lock", "package-lock.json")))
         self._home = base_cache.root() / "tools" / digest.hexdigest()[:12]
         self._log = log
@@ -42,7 +48,7 @@ class Tools:
         self.optimizer = self._home / "node_modules" / "binaryen" / "bin" / "wasm-opt"
 
     def fetch(self) -> None:
-        """Download missing tools.
+        """Download those tools that are not in the cache yet; nothing happens if all are there.
 
         Raises KernelError if Node.js or pip is missing, or a registry does not answer.
         """
@@ -70,7 +76,9 @@ class Tools:
             )  # fmt: skip
 
     def wrap(self, folder: Path) -> Path:
-        """Write wrappers of the tools to a new folder, under the names that a kernel's build calls, and return the folder."""
+        """Write wrapper scripts of Clang, its linker and `ar` to the new folder `folder`, under the names that a
+        kernel's build calls, and return the folder.
+        """
         folder.mkdir()
         for name, word in (("clang", "clang"), ("ld.lld", "ld.lld"), ("wasm-ld", "wasm-ld"), ("llvm-ar", "ar")):
             (folder / name).write_text(f'#!/bin/sh\nexec "{self.zig / "zig"}" {word} "$@"\n')
@@ -78,7 +86,7 @@ class Tools:
         return folder
 
     def headers(self) -> list[str]:
-        """Return the compiler's options for the headers of a C library."""
+        """Return the compiler's options that add the folders with the headers of the C library."""
         home = self.zig / "lib" / "libc" / "include"
         places = [home / name for name in ("x86_64-linux-musl", "generic-musl", "x86-linux-any", "any-linux-any")]
         return [word for place in places for word in ("-isystem", str(place))]
@@ -93,7 +101,9 @@ def compile_into(
     log: Path,
     on_object: programs.OnLine | None = None,
 ) -> str:
-    """Configure and compile the kernel, link the module, write it to `target`, and return the names of the tools.
+    """Configure and compile the kernel in the source tree as WebAssembly, link the module, write it to the folder
+    `target` with its `config`, boot it once, and return the tools with their versions as one text, such as
+    "ziglang==0.13.0, binaryen==120.0.0".
 
     The parameters are those of `library.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
     fails.
@@ -123,6 +133,9 @@ def compile_into(
 
 
 def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
+    """Compile the program around the compiled kernel in `tree`, link both, and return the path of the linked module.
+    `folder` has the wrappers of the tools; the output is appended to `log`. Raises KernelError if a step fails.
+    """
     doing = "link the WebAssembly kernel"
     headers = library.write_headers(tree)
     target = [f"--target={word}" for word in flags("target")]
@@ -147,6 +160,9 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
 
 
 def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
+    """Rewrite the module `linked` to the file `program` with Binaryen: 32-bit memory and stacks that can be swapped;
+    the names of its functions are written next to it. Raises KernelError if that fails.
+    """
     listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
     programs.run(
         ["node", str(tools.optimizer), str(linked), *flags("optimize"), f"--pass-arg=asyncify-removelist@{','.join(listed)}",

@@ -1,7 +1,8 @@
-"""The one source of the format in which Python and the library kernel's program talk: the structures and numbers of two headers.
+"""Generate the format of the messages between Python and the library kernel's program from the structures and numbers
+of two C headers, its only source.
 
-`python -m netlab_kernel.wire_format` writes what follows from them: the Python module with a layout for each structure, and the C
-header with a hash, which the program tells and Python compares. A test checks that both are up to date.
+`python -m netlab_kernel.wire_format` writes the Python module with a layout for each structure, and the C header with a
+hash, which the program sends and Python compares. A test checks that both are up to date.
 """
 
 import hashlib
@@ -34,12 +35,14 @@ _NAME = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 
 class WireFormatError(Exception):
-    """A header has something that has no layout."""
+    """A header has a structure or field that has no layout in the wire format."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """A structure: the codes of its fields in order, and the names of those that are not always zero."""
+    """The layout of a C structure: the `struct` codes of its fields in order, the names of those fields that are not
+    always zero, and its size in bytes.
+    """
 
     name: str
     codes: tuple[str, ...]
@@ -48,7 +51,8 @@ class Structure:
 
 
 def structures(text: str, names: Collection[str] | None = None) -> dict[str, Structure]:
-    """Return the structures of a header, by name; only those in `names`, if it is given.
+    """Return the layouts of the structures in a C header's text, by name, in the header's order; only those in `names`,
+    if it is given.
 
     Raises WireFormatError for a type without a code, and for a structure with a hole, which compilers may place differently.
     """
@@ -85,7 +89,9 @@ def structures(text: str, names: Collection[str] | None = None) -> dict[str, Str
 
 
 def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
-    """Yield the type, the name and the number of elements of each field; None for a field that is no array."""
+    """Yield the type, the name and the number of elements of each field in the body of a C structure; the number is
+    None for a field that is no array. Raises WireFormatError for another kind of declaration.
+    """
     for kind, names in _DECLARATION.findall(body):
         for each in names.split(","):
             match = _NAME.fullmatch(each.strip())
@@ -95,7 +101,9 @@ def _fields(body: str) -> Iterator[tuple[str, str, int | None]]:
 
 
 def enums(text: str) -> dict[str, dict[str, int]]:
-    """Return the numbers of a header's enumerations, by the name of the enumeration and then their own."""
+    """Return the numbers of the enumerations in a C header's text: by the name of the enumeration, and in it by the
+    name of the constant.
+    """
     found: dict[str, dict[str, int]] = {}
     for name, body in _ENUM.findall(_COMMENT.sub("", text)):
         numbers: dict[str, int] = {}
@@ -110,21 +118,25 @@ def enums(text: str) -> dict[str, dict[str, int]]:
 
 
 def crossing() -> tuple[list[Structure], dict[str, dict[str, int]]]:
-    """Return the structures and enumerations that both sides use."""
+    """Return the layouts of the structures, and the numbers of the enumerations by their names, that both Python and
+    the program use, from HEADERS.
+    """
     protocol, host = (header.read_text() for header in HEADERS)
     of_host = structures(host, STRUCTURES_OF_HOST)
     return [*structures(protocol).values(), *(of_host[name] for name in STRUCTURES_OF_HOST)], enums(protocol)
 
 
 def wire_hash() -> str:
-    """Return sixteen digits that change whenever a field, its type, its place or a number changes."""
+    """Return sixteen hexadecimal digits that change whenever a field, its type, its place or a number of the wire
+    format changes.
+    """
     found, numbers = crossing()
     text = repr([(each.name, each.codes, each.fields) for each in found]) + repr(numbers)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def python_module() -> str:
-    """Return the source of the Python module."""
+    """Return the source text of the Python module with the layouts and enumerations."""
     found, numbers = crossing()
     lines = [
         '"""The layouts and numbers of protocol.h. Made by `python -m netlab_kernel.wire_format`: change the header instead."""',
@@ -154,7 +166,7 @@ def python_module() -> str:
 
 
 def hash_header() -> str:
-    """Return the C header with the hash."""
+    """Return the text of the C header with the hash of the wire format."""
     return (
         "// SPDX-License-Identifier: GPL-2.0\n"
         "/* Made by `python -m netlab_kernel.wire_format` from protocol.h and host.h. */\n"
@@ -163,12 +175,12 @@ def hash_header() -> str:
 
 
 def outputs() -> dict[Path, str]:
-    """Return the text of each file that follows from the headers."""
+    """Return the text of each file that is generated from the headers, by its path."""
     return {PYTHON: python_module(), HASH_HEADER: hash_header()}
 
 
 def main() -> int:
-    """Write the files; return the exit status."""
+    """Write the generated files, print their paths, and return the exit status 0."""
     for path, text in outputs().items():
         path.write_text(text)
         sys.stdout.write(f"{path.relative_to(IMPORT_ROOT)}\n")
