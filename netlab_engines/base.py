@@ -30,7 +30,8 @@ def run_in(
     cancel: threading.Event | None,
     watchdog: Watchdog | None = None,
 ) -> Outcome:
-    """Run a plan in a session that was just opened, and return the counters.
+    """Run a plan from its first to its last moment in a session that was just opened, and return the counters, the
+    engine's settings, and the directory of saved files; the session stays open.
 
     Parameters
     ----------
@@ -57,12 +58,18 @@ def run_in(
     running = False
 
     def look() -> None:
+        """Raise RunCancelled if the caller cancelled the run, or RunError if the watchdog found that network time
+        stands still.
+        """
         if cancel is not None and cancel.is_set():
             raise cancelled()
         if watchdog is not None and running:
             watchdog.check()
 
     def heard(message: Message) -> None:
+        """Report the progress in a message of the lab, if it has any, to the watchdog and, at most once per step, to
+        the caller.
+        """
         nonlocal told_s
         if "progress_s" not in message:
             return
@@ -96,12 +103,15 @@ def run_in(
 
 
 def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:
-    """Return the plan for the agent, with the clock and the settings of the whole guest."""
+    """Return the plan with the two entries that the agent needs in addition: the clock, and the kernel settings of the
+    whole guest (none on a real clock, where the machine is not netlab's own).
+    """
     return {**plan, "clock": clock, "machine_sysctls": MACHINE_SYSCTLS if clock == "virtual" else {}}
 
 
 def run_folder(directory: Path) -> Path:
-    """Create a folder with subfolders for the agent's files in a run's directory, and return it.
+    """Create the folder for the agent's files, with its subfolders, in the run's `directory`, and return it. Raises
+    FileExistsError if it exists.
 
     The subfolders are created here because the agent may run as another user.
     """
@@ -113,7 +123,8 @@ def run_folder(directory: Path) -> Path:
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """Move the saved files and captures of a run to a directory that outlives the run's, and return it, or None if there are none.
+    """Move the saved files and captures in a run's folder to a new directory that outlives the run, and return that
+    directory's path; None if there are no files.
 
     Raises RunError if they are larger than the limits for files and captures.
     """
@@ -133,6 +144,9 @@ def take_artifacts(folder: Path) -> str | None:
 
 
 def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
+    """Return the regular files in a folder. Raises RunError, which calls them `what` and ends with the sentence
+    `remedy`, if they have more than `most_bytes` together.
+    """
     # Take only regular files: the guest may have put symbolic links into its folder.
     found = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
     size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
@@ -142,7 +156,9 @@ def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.Dir
 
 
 def refuse_media(plan: Plan, clock: str, engine: str) -> None:
-    """Raise NotHereError if a link has a medium; for engines that do not support media."""
+    """Raise NotHereError if a link of the plan has a shared medium such as Wi-Fi; for engines that have none. `clock`
+    ("virtual" or "real") and `engine` are for the message.
+    """
     for hop in plan["directions"]:
         if hop["shape"]["medium"] is not None:
             raise NotHereError(
@@ -153,7 +169,9 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
 
 
 def refuse_own(items: Iterable[Item], engine: str) -> None:
-    """Raise NotHereError if an item calls the user's own Python; for all engines except the library kernel."""
+    """Raise NotHereError if an item of the traffic calls a class of the user's own; for all engines except the library
+    kernel. `engine` is the engine's name, for the message.
+    """
     labels = [item["label"] for item in items if "own" in item]
     if labels:
         raise NotHereError(
@@ -163,13 +181,17 @@ def refuse_own(items: Iterable[Item], engine: str) -> None:
 
 
 def wanted_parts(plan: Plan) -> set[str]:
-    """Return the names of the queue disciplines, congestion controls and other kernel parts that a plan needs."""
+    """Return the names of the queue disciplines, congestion controls and other kernel parts that the plan's links and
+    traffic need.
+    """
     aqms = {hop["shape"]["aqm"] for hop in plan["directions"]}
     return aqms.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
 
 
 def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
-    """Raise NotHereError if the plan needs a part that a kernel lacks; `has` are its parts, `which` describes it."""
+    """Raise NotHereError if the plan needs a part that is not in `has`, the names of a kernel's parts; `which` names
+    the kernel in the message.
+    """
     lacking = sorted(wanted_parts(plan).difference(has))
     if lacking:
         raise NotHereError(

@@ -18,7 +18,9 @@ CROWDED = 0.3
 
 
 class Pin:
-    """The CPU of a guest; `cpu` is its number, or -1 while the guest may run on all CPUs."""
+    """The reservation of a CPU for one guest, by a lock that all processes on this machine share; `cpu` is the CPU's
+    number, or -1 while the guest may run on all CPUs.
+    """
 
     def __init__(self) -> None:
         self.cpu = -1
@@ -30,13 +32,16 @@ class Pin:
         self._waited_ns: dict[int, int] = {}
 
     def take(self, wanted: int | None = None) -> int | None:
-        """Reserve a CPU that no other guest on this machine has, or the `wanted` one, and return the descriptor of its lock."""
+        """Reserve a CPU that no other guest on this machine has, or the CPU number `wanted`, after releasing the
+        present one, and return the descriptor of its lock; None, and `cpu` is -1, if no CPU is free. The guest is not
+        moved.
+        """
         self.release()
         self.cpu, self._lock = self._held.enter_context(scratch.cpu_slot(wanted))
         return self._lock
 
     def release(self) -> None:
-        """Release the CPU, even if the guest still has the lock's descriptor."""
+        """Release the reserved CPU, even if the guest still has the lock's descriptor, and set `cpu` to -1."""
         if self._lock is not None:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock = None
@@ -44,7 +49,8 @@ class Pin:
         self.cpu = -1
 
     def look(self, pid: int) -> None:
-        """Move a guest, whose first process is `pid`, away from a CPU on which another program computes.
+        """Move a guest, whose first process is `pid`, to another CPU if another program computes on its CPU; to be
+        called often while the caller waits for the guest.
 
         The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then pinned there.
         The CPU is checked every half second however often this is called, and less often if no CPU is free.
@@ -79,7 +85,7 @@ class Pin:
 
 
 def keep_on(pids: list[int], cpus: set[int]) -> None:
-    """Let processes run on these CPUs only; ignore processes that have ended."""
+    """Let the processes `pids` run only on the CPUs with the numbers `cpus`; processes that have ended are ignored."""
     for pid in pids:
         try:
             os.sched_setaffinity(pid, cpus)
@@ -88,7 +94,7 @@ def keep_on(pids: list[int], cpus: set[int]) -> None:
 
 
 def family(pid: int) -> list[int]:
-    """Return the pids of a process and all its descendants."""
+    """Return the pids of a process and all its living descendants, the process itself first."""
     found, ahead = [], [pid]
     while ahead:
         one = ahead.pop()
@@ -102,12 +108,16 @@ def family(pid: int) -> list[int]:
 
 
 def waited_s(pid: int) -> float:
-    """Return how long a process and its descendants have been ready to run without a CPU since their starts, in s."""
+    """Return the time in s for which a process and its living descendants have been ready to run without a CPU since
+    their starts.
+    """
     return sum(_waited_ns(one) or 0 for one in family(pid)) / 1e9
 
 
 def _waited_ns(pid: int) -> int | None:
-    """Return the time for which a process was ready but did not run; None if it has ended or the system does not count."""
+    """Return the time in ns for which a process was ready but did not run since its start; None if it has ended or the
+    system does not measure it.
+    """
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -115,7 +125,7 @@ def _waited_ns(pid: int) -> int | None:
 
 
 def _runs_on(pid: int) -> int | None:
-    """Return the CPU on which a process ran last, or None if it has ended."""
+    """Return the number of the CPU on which a process ran last, or None if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
     except (OSError, ValueError, IndexError):

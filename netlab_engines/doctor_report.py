@@ -20,7 +20,9 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 
 def sections() -> dict[str, list[Requirement]]:
-    """Return the requirements of each engine, by the title of its section."""
+    """Check this machine and return the requirements of each engine, met or not, by the title of the section in the
+    report.
+    """
     return {
         "Pocket engine (experiments in netlab's own kernel, without root)": pocket(),
         "Library engine (the network stack as one program, for runs without commands)": library(),
@@ -29,7 +31,9 @@ def sections() -> dict[str, list[Requirement]]:
 
 
 def pocket() -> list[Requirement]:
-    """Check the requirements of the pocket engine and the features of its kernel; optional on processors that it does not support."""
+    """Check the requirements of the pocket engine and the features of its kernel, and return all of them, met or not;
+    on processors without a pocket kernel, one optional requirement that is not met.
+    """
     if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
         seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
@@ -70,7 +74,9 @@ def pocket() -> list[Requirement]:
 
 
 def library() -> list[Requirement]:
-    """Check the requirements of the library engine; optional where the pocket engine works."""
+    """Check the requirements of the library engine and the features of its kernel, and return all of them, met or not;
+    they are optional where the pocket engine works.
+    """
     found = [
         replace(
             kernel_requirement(), required=sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE
@@ -84,12 +90,17 @@ def library() -> list[Requirement]:
 
 
 def _features(lacking: Collection[str], hint: str) -> Requirement:
+    """Return the optional requirement that a kernel has all of netlab's features, not met if `lacking`, the names of
+    missing ones, is not empty; `hint` is the remedy.
+    """
     seen = f"lacks {', '.join(sorted(lacking))}" if lacking else "all that netlab uses"
     return Requirement("kernel features", not lacking, seen, hint, required=False)
 
 
 def native() -> list[Requirement]:
-    """Check the requirements of the native engine; always optional."""
+    """Check the requirements of the native engine and the features of this machine's kernel, and return all of them,
+    met or not, as optional ones.
+    """
     if sys.platform != "linux":
         return [Requirement("Linux", False, f"this is {platform.system()}", required=False)]
     from netlab_engines import host_kernel

@@ -11,7 +11,8 @@ WITHOUT = ("lab", "perf")
 
 
 def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
-    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan.
+    """Return a text, from the kernel, netlab's code and Mininet's version, that differs whenever an engine on this
+    kernel may give other numbers for the same plan.
 
     Parameters
     ----------
@@ -26,6 +27,7 @@ def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
 
 
 def _mininet_version() -> str:
+    """Return the version of the installed Mininet, or "" if it is not installed."""
     try:
         return importlib.metadata.version("mininet")
     except importlib.metadata.PackageNotFoundError:

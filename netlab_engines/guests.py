@@ -44,11 +44,12 @@ PROGRAM = "netlab_engines.agent.lab"
 
 
 class NoAnswerError(RunError):
-    """The guest did not answer in time."""
+    """The guest did not answer in time; it may still do so."""
 
 
 class AgentProcess:
-    """An agent's process, which answers requests one at a time; a `protocol.session.Session`.
+    """An agent's process on this machine and the channel to it, on which it answers requests one at a time; a
+    `protocol.session.Session`. Subclasses start the process.
 
     `free_bytes` is the free space that the run's directory needs.
     """
@@ -63,6 +64,9 @@ class AgentProcess:
     process: subprocess.Popen[bytes]
 
     def __init__(self, free_bytes: int = scratch.MIN_FREE_BYTES) -> None:
+        """Create the run's directory, which `close` removes, on a file system with at least `free_bytes` of free space;
+        the process is not started. Raises EngineError if there is no such space.
+        """
         self.closed = False
         self._ready = False
         self._resources = ExitStack()
@@ -77,7 +81,7 @@ class AgentProcess:
             raise
 
     def wait_until_ready(self) -> None:
-        """Wait until the agent answers requests.
+        """Wait until the agent has started, BOOT_PATIENCE_S at most; a second call does nothing.
 
         Raises RunError if it does not start.
         """
@@ -91,7 +95,9 @@ class AgentProcess:
         self._ready = True
 
     def send(self, message: Message | Request) -> None:
-        """Send a message; the guest runs from now on until it waits for the next one."""
+        """Send a message or a request to the agent; the guest runs from now on until it waits for the next one. Raises
+        RunError if the guest has ended.
+        """
         # Clear the timeout of the last receive: after a partial send both sides would wait for ever.
         self.channel.settimeout(None)
         try:
@@ -100,7 +106,8 @@ class AgentProcess:
             raise self._ended() from None
 
     def receive(self, patience_s: float | None = None) -> Message:
-        """Return the guest's next message.
+        """Wait for the guest's next message and return it; `patience_s` is the longest wall-clock time in s, None to
+        wait without limit.
 
         Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the guest's log,
         if the guest has ended.
@@ -111,6 +118,9 @@ class AgentProcess:
         return found
 
     def _read(self, size: int, deadline_s: float | None) -> bytearray:
+        """Read exactly `size` bytes from the channel and return them. Raises NoAnswerError if none arrives before
+        `deadline_s` on the monotonic clock (None: never), and RunError if the guest has ended.
+        """
         data = bytearray(size)
         left = memoryview(data)
         while left:
@@ -131,10 +141,15 @@ class AgentProcess:
         return data
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object that makes one request; see `netlab.protocol.session.Session`."""
+        """Return the object whose methods each make one request and wait for its answer; see
+        `netlab.protocol.session.Session`.
+        """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        """Make the request named `do` with the arguments `words`, and return the answer; messages before it go to
+        `on_message`, and `on_wait` is called about every WAIT_S. Raises RunError if the request failed.
+        """
         self.send({"do": do, "words": words})
         while True:
             try:
@@ -151,14 +166,16 @@ class AgentProcess:
                 on_message(said)
 
     def interrupt(self, kill: bool = False) -> None:
-        """Interrupt the command in the foreground, or with `kill` kill it and the program that is computing now."""
+        """Interrupt the command in the foreground, as Ctrl-C does, or with `kill` kill it and the program that is
+        computing now; nothing happens if the guest has ended.
+        """
         try:
             self._urgent.sendall(b"k" if kill else b"i")
         except OSError:
             return
 
     def close(self) -> None:
-        """End the agent and remove its files; a second call does nothing."""
+        """End the agent and all its programs, and remove the run's directory; a second call does nothing."""
         if self.closed:
             return
         self.closed = True
@@ -170,16 +187,20 @@ class AgentProcess:
             self._resources.close()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill the process group of the agent and wait for the process's end."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def _ended(self) -> RunError:
+        """Return (not raise) the error that the agent has ended, with the reason."""
         return RunError(f"{self.what} has ended. {reason_of_end(self.folder, self.log)}")
 
 
 def reason_of_end(folder: Path, log: Path) -> str:
-    """Return the reason why a guest ended: the crash file in its folder, else the end of its console log."""
+    """Return the reason why a guest ended, as text for an error: the crash file in its folder, else the last lines of
+    its console log.
+    """
     crash = folder / files.CRASH
     if crash.exists():
         return crash.read_text()
@@ -195,7 +216,8 @@ def reason_of_end(folder: Path, log: Path) -> str:
 
 
 class Guest(AgentProcess):
-    """A guest in a pocket kernel, which boots and then answers requests.
+    """A guest in a pocket kernel, which boots in the background when it is made, and then answers requests; see
+    `wait_until_ready`.
 
     Parameters
     ----------
@@ -257,6 +279,10 @@ class Guest(AgentProcess):
             raise
 
     def _boot(self, launched: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
+        """Start the kernel's process through the launcher, whose first arguments are `launched` (parent, CPU, writable
+        and readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
+        inherits, or None; `calls` and `start_ns` are as for the class.
+        """
         # Links whose paths have no spaces, because the kernel splits its command line at spaces.
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
@@ -282,13 +308,18 @@ class Guest(AgentProcess):
             self.process = _starter.submit(_start, command, out.fileno(), kept, self.directory).result()
 
     def pin(self) -> None:
-        """Pin the guest to a CPU to which no other guest is pinned; if there is none, let it run on all CPUs."""
+        """Reserve a CPU that no other guest has and move the guest to it; if all are reserved, let the guest run on all
+        CPUs.
+        """
         self._pin.take()
         cpu = self._pin.cpu
         cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
 
 
 def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path) -> subprocess.Popen[bytes]:
+    """Start a command in its own session, with its output in the open file `log`, the inherited descriptors `kept` and
+    `directory` as its home, and return the process.
+    """
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -305,6 +336,7 @@ _starter: concurrent.futures.ThreadPoolExecutor
 
 
 def _new_starter() -> None:
+    """Make the thread from which this process starts all guests; called again in a forked process."""
     # The kernel kills a guest when the thread that started it ends, so a thread that lives as long as this process starts them all.
     global _starter  # noqa: PLW0603 (a forked process does not have its parent's threads)
     _starter = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")

@@ -45,7 +45,9 @@ OTHER_DISTRIBUTION = "Check whether your distribution has the modules in a separ
 
 
 def privilege() -> list[str] | None:
-    """Return the words before a command that give it root: none for root, `sudo -n` if that works, or None if nothing does."""
+    """Return the words to put before a command so that it runs as root: none if this process is root, `sudo -n` if that
+    works without a password, or None if it cannot become root.
+    """
     if os.geteuid() == 0:
         return []
     sudo = shutil.which("sudo")
@@ -56,7 +58,8 @@ def privilege() -> list[str] | None:
 
 @functools.cache
 def kernel_errors() -> dict[str, str | None]:
-    """Return the kernel's error for each part that `netlab_engines.agent.parts` tests.
+    """Return the kernel's error message for each part that `netlab_engines.agent.parts` tests, by the part's name; None
+    for a part that works. The result of the first call is kept.
 
     Raises EngineError if the tests could not run, or not all of them.
     """
@@ -77,7 +80,7 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def lacking() -> tuple[str, ...]:
-    """Return the queue disciplines and congestion controls that this machine's kernel lacks.
+    """Return the names of the queue disciplines and congestion controls that this machine's kernel lacks.
 
     Raises EngineError if that cannot be determined.
     """
@@ -86,16 +89,23 @@ def lacking() -> tuple[str, ...]:
 
 
 def links() -> Requirement:
-    """Return the requirement that the kernel has the features of every link."""
+    """Return the requirement that this machine's kernel has the features that every link needs; its state is tested as
+    root.
+    """
     return _having("kernel", NEEDED, f"{platform.release()} has all that links need")
 
 
 def features() -> Requirement:
-    """Return the requirement of the optional features, with a remedy. A scenario needs few of them, so none is required."""
+    """Return the optional requirement that this machine's kernel has all queue disciplines and congestion controls that
+    netlab uses, with a remedy; its state is tested as root.
+    """
     return _having("kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False)
 
 
 def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
+    """Return the requirement `name` that the kernel has all of `parts`, with the text `all_there` if it does, and the
+    missing ones and a remedy if not; also not met if it cannot be tested.
+    """
     try:
         missing = [part for part in parts if kernel_errors()[part]]
     except EngineError as error:
@@ -105,7 +115,9 @@ def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool =
 
 
 def remedy(missing: Collection[str]) -> str:
-    """Return the remedy for features that this machine's kernel lacks, or "" if none is missing."""
+    """Return sentences with the remedy for features that this machine's kernel lacks, given by their names, or "" if
+    none is missing.
+    """
     if not missing:
         return ""
     release = platform.release()
@@ -124,7 +136,9 @@ def remedy(missing: Collection[str]) -> str:
 
 
 def place() -> str:
-    """Return a sentence about the source of this kernel's modules; `{release}` stands for its release."""
+    """Return a sentence about the source of this kernel's modules on this system; `{release}` in it stands for the
+    kernel's release, to be filled in by the caller.
+    """
     if "microsoft" in platform.release().lower():
         return WSL2
     if in_container():
@@ -138,5 +152,7 @@ def place() -> str:
 
 
 def in_container() -> bool:
-    """Return whether this is a container. Podman, Docker and systemd create a file; Kubernetes sets a variable."""
+    """Return whether this process runs in a container. Podman, Docker and systemd create a file; Kubernetes sets a
+    variable.
+    """
     return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ

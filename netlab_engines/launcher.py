@@ -36,12 +36,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock's interface on this host, or 0 if it is missing or switched off."""
+    """Return the version of Landlock's interface in this machine's kernel, or 0 if Landlock is
+    missing or switched off.
+    """
     return max(0, int(_libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, VERSION_QUERY)))
 
 
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
-    """Allow this process and its children to write only to the directories `writable` and to device files.
+    """Allow this process and its children, for good, to write only below the directories `writable` and to device
+    files, and to read only those and `readable` (None: everything). Returns whether the host has Landlock; without it
+    nothing is confined.
 
     They may read `writable` and `readable`; a path in `readable` that begins with `=` may only be listed. If `readable` is None,
     reading is not limited.
@@ -84,7 +88,9 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process, then execute the program."""
+    """Confine this process as the command line says (see above), then execute the program in place of this one; the
+    process is killed when its parent ends, and exits with 1 if the parent has ended already.
+    """
     parent, cpu, writable, readable = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:

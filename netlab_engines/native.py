@@ -25,12 +25,17 @@ PACKAGES = {
 
 
 class NativeEngine:
-    """Runs plans on this machine's kernel, as root or through sudo without a password."""
+    """The engine that runs plans in network namespaces on this machine's own kernel, in real time, as root or through
+    sudo without a password.
+    """
 
     name = "native"
     clock: Clock = "real"
 
     def requirements(self) -> list[Requirement]:
+        """Return the engine's requirements (root, programs, namespaces, kernel features), met or not; the later ones
+        are tested only if the earlier ones are met.
+        """
         prefix = host_kernel.privilege()
         found = [
             Requirement(
@@ -58,7 +63,9 @@ class NativeEngine:
         ]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs features that this machine's kernel or its clock does not have."""
+        """Raise NotHereError if the plan needs a feature that this machine's kernel, or an engine in real time, does
+        not have.
+        """
         refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
         missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
@@ -69,6 +76,9 @@ class NativeEngine:
             )
 
     def open(self, plan: Plan | None) -> NativeGuest:
+        """Open a lab and return its running agent, as `Engine.open` does. Raises EngineError if a requirement is not
+        met, and NotHereError if the plan is not supported.
+        """
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
@@ -84,6 +94,7 @@ class NativeEngine:
 
 
 def _namespaces() -> Requirement:
+    """Return the requirement that root can create namespaces on this machine, which is tested by creating some."""
     command = [*(host_kernel.privilege() or []), *NAMESPACES, "true"]
     environment = {**os.environ, "PATH": ":".join(system_path())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -31,7 +31,8 @@ LOOK_S = 0.05
 
 
 class NativeGuest(AgentProcess):
-    """The agent as root on this machine.
+    """The agent's process as root on this machine's own kernel, in namespaces of its own and in real time; it is
+    started when the object is made.
 
     Raises EngineError if it does not start.
     """
@@ -63,6 +64,9 @@ class NativeGuest(AgentProcess):
             raise
 
     def _listen(self, name: str) -> socket.socket:
+        """Return a Unix socket that listens under a name in the run's folder. Raises EngineError if the folder's path
+        is too long for one.
+        """
         made = socket.socket(socket.AF_UNIX)
         try:
             made.bind(str(self.folder / name))
@@ -75,6 +79,9 @@ class NativeGuest(AgentProcess):
         return made
 
     def _accept(self, listener: socket.socket) -> socket.socket:
+        """Return the agent's connection to a listening socket. Raises RunError if the agent ends, or does not connect
+        within BOOT_PATIENCE_S.
+        """
         end_s = time.monotonic() + BOOT_PATIENCE_S
         listener.settimeout(LOOK_S)
         while self.process.poll() is None and time.monotonic() < end_s:
@@ -87,7 +94,9 @@ class NativeGuest(AgentProcess):
         raise self._ended()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """End the agent by closing its sockets, because it may run as another user, to whom no signal can be sent."""
+        """End the agent by closing its sockets, because it may run as another user to whom no signal can be sent; if it
+        has not ended after PATIENCE_S, end its parent.
+        """
         for end in (getattr(self, "channel", None), getattr(self, "_urgent", None)):
             if end is not None:
                 end.close()

@@ -14,7 +14,8 @@ SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/s
 
 
 def python_path() -> list[str]:
-    """Return the directories of netlab and Mininet for the agent's Python.
+    """Return the directories that the agent's Python needs in its path: those that contain the packages of netlab and
+    Mininet.
 
     Raises EngineError if Mininet is not installed for this Python.
     """
@@ -28,7 +29,9 @@ def python_path() -> list[str]:
 
 
 def system_path() -> list[str]:
-    """Return the directories of the agent's programs: that of netlab's own `mnexec`, then the system's."""
+    """Return the directories in which the agent looks for programs: that of netlab's own `mnexec`, if a kernel is
+    built, then the system's.
+    """
     own = None
     # On a processor without a pocket kernel, the library kernel's build has mnexec.
     for find in (kernel.find, library.find):
@@ -40,6 +43,8 @@ def system_path() -> list[str]:
 
 
 def tool(name: str, remedy: str) -> Requirement:
-    """Return the requirement that one of the agent's programs is installed."""
+    """Return the requirement that the program `name` is in a directory of `system_path()`; `remedy` is the advice if it
+    is not.
+    """
     place = shutil.which(name, path=":".join(system_path()))
     return Requirement(name, place is not None, place or "not found", remedy)

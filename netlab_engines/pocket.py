@@ -26,7 +26,9 @@ so before the next client connects."""
 
 
 class PocketEngine:
-    """Runs labs in a pocket kernel, in virtual time."""
+    """The engine that runs labs in a pocket kernel, a process without privileges, in virtual time. Raises KernelError
+    when it is made if no kernel is built.
+    """
 
     name = "pocket"
     clock: Clock = "virtual"
@@ -41,6 +43,7 @@ class PocketEngine:
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
+        """Return a sentence about possible differences if another version of netlab built the kernel, else []."""
         if not installed.by_another_version(self.kernel):
             return []
         sentence = (
@@ -50,12 +53,16 @@ class PocketEngine:
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise NotHereError if the plan needs features that the kernel does not have."""
+        """Raise NotHereError if the plan needs a feature that this kernel does not have, or calls the user's own
+        classes.
+        """
         refuse_own(plan["traffic"], self.name)
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None, shared: Sequence[str] = ()) -> Guest:
-        """Open a lab as `Engine.open` does; it may write to the `shared` directories of this machine too."""
+        """Boot a guest for a lab and return it, as `Engine.open` does; it may also write to the directories `shared` of
+        this machine (absolute paths).
+        """
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
@@ -66,6 +73,9 @@ class PocketEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
+        """Run a plan in a guest, which may have been booted in advance, and return the counters, as `Engine.execute`
+        does; the run is ended if its network time stands still for `stall.limit_s()`.
+        """
         require(self.requirements())
         self.refuse(plan)
         limit_s = stall.limit_s()
@@ -76,7 +86,9 @@ class PocketEngine:
 
 
 def machine_requirements() -> list[Requirement]:
-    """Return the requirements of the pocket engine and whether this machine meets them."""
+    """Return the requirements of the pocket engine on this machine, met or not: the kernel, the programs of iproute2, a
+    scratch directory and, optionally, Landlock.
+    """
     found: list[Requirement] = []
     try:
         here = kernel.find()

@@ -21,7 +21,9 @@ IDLE_S = 600.0
 
 
 class PrebootedGuest:
-    """The guest that was booted in advance, if there is one."""
+    """The holder of the one guest that this process has booted in advance, if there is one; it can be used from several
+    threads.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,7 +35,9 @@ class PrebootedGuest:
 
     @contextlib.contextmanager
     def guest(self, kernel: Kernel) -> Iterator[Guest]:
-        """Yield a booted guest for a run, end it after the run, and boot the next one."""
+        """Yield a booted guest with this kernel for one run, end it after the run, and then boot the next one in the
+        background if another run is likely. Raises RunError if the guest does not start.
+        """
         with self._lock:
             self._active_runs += 1
         try:
@@ -51,6 +55,9 @@ class PrebootedGuest:
                 self.prepare(kernel)
 
     def _take(self, kernel: Kernel) -> Guest:
+        """Return the guest that was booted in advance, pinned to a CPU, if it has this kernel and is alive; else boot
+        one and wait for it.
+        """
         waiting = self._pop()
         if waiting is not None:
             try:
@@ -67,7 +74,9 @@ class PrebootedGuest:
         return guest
 
     def prepare(self, kernel: Kernel) -> None:
-        """Boot the next guest in the background, unless one waits already or $NETLAB_WARM is 0."""
+        """Boot the next guest in the background, unless one is there already or $NETLAB_WARM is 0; it is ended after
+        IDLE_S without a run.
+        """
         if os.environ.get("NETLAB_WARM") == "0":
             return
         with self._lock:
@@ -81,6 +90,9 @@ class PrebootedGuest:
                 self._timer.start()
 
     def _pop(self) -> Guest | None:
+        """Remove and return the guest that was booted in advance, after waiting for its start; None if there is none or
+        it could not be started.
+        """
         with self._lock:
             made, self._future = self._future, None
             if self._timer is not None:
@@ -89,13 +101,14 @@ class PrebootedGuest:
         return None if made is None else made.result()
 
     def drop(self) -> None:
-        """End the waiting guest, if there is one."""
+        """End the guest that was booted in advance, if there is one."""
         guest = self._pop()
         if guest is not None:
             guest.close()
 
 
 def _boot(kernel: Kernel) -> Guest | None:
+    """Start a guest and return it, or None if that fails; the next run boots a guest itself and reports the error."""
     try:
         return Guest(kernel)
     except (NetlabError, OSError, RuntimeError):
@@ -107,11 +120,12 @@ _prebooted = PrebootedGuest()
 
 
 def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
-    """Return a context manager that yields a booted guest for a run."""
+    """Return a context manager that yields a booted guest with this kernel for one run; see `PrebootedGuest.guest`."""
     return _prebooted.guest(kernel)
 
 
 def _forget() -> None:
+    """Replace the holder in a forked process, because the guest belongs to the parent."""
     # The guest belongs to the parent process, whose threads and locks do not exist in this one.
     global _prebooted  # noqa: PLW0603
     _prebooted = PrebootedGuest()

@@ -28,7 +28,8 @@ WIDTH = 88
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """Return the engine for `choose`: the requested one, else $NETLAB_ENGINE, else "library" or "pocket".
+    """Return the name of the engine that `choose` makes, or `wanted` itself if it is an engine: the requested one, else
+    $NETLAB_ENGINE, else "library" or "pocket", by this machine and the plans.
 
     By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest; both kernels
     give the same numbers. All other plans, live networks and scripts need the pocket kernel. If $NETLAB_KERNEL is set, that kernel
@@ -46,11 +47,15 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
 
 
 def _named(wanted: str | Engine | None) -> str | Engine | None:
+    """Return the engine that was requested by name or object, or by an environment variable; None if the choice is left
+    to netlab.
+    """
     return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
-    """Return the engine of a name; None means $NETLAB_ENGINE, or else the one for this machine and the plans (see `decide`).
+    """Return the engine with the name `wanted` or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, or
+    else the one for this machine and the plans (see `decide`). It may wait for a build of the pocket kernel.
 
     Raises
     ------
@@ -85,7 +90,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
 
 def _pocket_refusal() -> str:
-    """Return why the pocket kernel cannot run here, or "" if it can."""
+    """Return why the pocket kernel cannot run on this machine, or "" if it can."""
     from netlab_engines.pocket import PocketEngine
 
     try:
@@ -96,7 +101,9 @@ def _pocket_refusal() -> str:
 
 
 def _wait_for_the_pocket_kernel() -> None:
-    """Wait for a pocket kernel that the set-up is still building, and show progress."""
+    """If no pocket kernel is built and the set-up is still building one, wait for the end of the build and show its
+    progress.
+    """
     if os.environ.get("NETLAB_KERNEL") or installed.builds() or not behind.underway():
         return
     with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
@@ -106,7 +113,7 @@ def _wait_for_the_pocket_kernel() -> None:
 
 
 def _library_refusal(plans: Sequence[Plan]) -> str:
-    """Return why the library kernel cannot run all plans here, or "" if it can."""
+    """Return why the library kernel cannot run all of these plans on this machine, or "" if it can."""
     try:
         engine = LibraryEngine()
         for plan in plans:
@@ -117,14 +124,18 @@ def _library_refusal(plans: Sequence[Plan]) -> str:
 
 
 class Readiness(str):
-    """Lines about the engine and about differences on this machine; a notebook hides the differences under "more"."""
+    """Text about the engine and about differences on this machine, one per line; a notebook hides the differences under
+    "more".
+    """
 
     __slots__ = ("_ready",)
     _ready: str
 
     @classmethod
     def of(cls, ready: str, different: Sequence[str]) -> "Readiness":
-        """Join the line that begins with "Ready" and the lines about differences on this machine."""
+        """Return the text that joins `ready`, the line or lines that begin with "Ready", and the lines `different`
+        about differences on this machine.
+        """
         made = cls("\n".join([ready, *different]))
         made._ready = ready
         return made
@@ -133,13 +144,15 @@ class Readiness(str):
         return str(self)
 
     def _repr_html_(self) -> str:
+        """Return the text as HTML, in which a click on "more" shows the differences, if there are any."""
         different = html.escape(self.removeprefix(self._ready).strip())
         more = f"<details><summary>more</summary>{different}</details>" if different else ""
         return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
 
 
 def preflight(wanted: str | Engine | None = None) -> Readiness:
-    """Return lines about the engine that will run experiments on this machine, and its differences.
+    """Return lines about the engine that will run experiments on this machine (`wanted`, as in `choose`), and about its
+    differences from the pocket kernel in virtual time.
 
     Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
     """
@@ -156,7 +169,7 @@ def preflight(wanted: str | Engine | None = None) -> Readiness:
 
 
 def being_built(moment: BuildProgress) -> str:
-    """Return a sentence about the progress of the pocket kernel's build."""
+    """Return a sentence about the progress and remaining time of the pocket kernel's build."""
     return (
         f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); experiments "
         "with commands in hosts wait for it."

@@ -14,7 +14,8 @@ GRACE_S = 1.0
 
 
 def limit_s() -> float | None:
-    """Return the longest wall-clock time in s without progress: `$NETLAB_STALL_S`, else a minute; None for no limit.
+    """Return the longest wall-clock time in s that network time may stand still: `$NETLAB_STALL_S`, else
+    DEFAULT_LIMIT_S; None for no limit.
 
     Raises EngineError if the variable is not a number of at least 0; 0 means no limit.
     """
@@ -31,7 +32,8 @@ def limit_s() -> float | None:
 
 
 class Watchdog:
-    """Measures how long a guest's clock has stood still.
+    """Measures for how much wall-clock time a guest's clock has stood still, and raises an error if that is longer than
+    a limit.
 
     Time in which the guest was ready to run and waited for a CPU does not count, because another process used the CPU.
 
@@ -49,16 +51,19 @@ class Watchdog:
         self._progress()
 
     def _progress(self) -> None:
+        """Start the measurement anew, because the guest's clock has moved."""
         self._since_s = time.monotonic()
         self._waited_before_s: float | None = None
 
     def advance(self, now_s: float) -> None:
-        """Note the time of the guest's clock, in s of network time."""
+        """Note that the guest's clock has reached `now_s`, in s of network time, and start the measurement anew."""
         self._now_s = now_s
         self._progress()
 
     def check(self) -> None:
-        """Raise RunError if the clock has stood still for too long."""
+        """Raise RunError if the clock has stood still for longer than the limit; to be called about every second or
+        more often.
+        """
         passed_s = time.monotonic() - self._since_s
         if self._waited_before_s is None:
             # Not at once: a guest that works reports several times a second.

@@ -11,7 +11,8 @@ from netlab_engines.planning.settings import STATIC_SYSCTLS
 
 
 def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
-    """Return the messages that make the veth pairs, by the node that makes them; links with a medium have no pair.
+    """Return the netlink messages that make the veth pairs of a plan's links, each with a line for errors, by the name
+    of the node that sends them; links with a medium have no pair.
 
     Parameters
     ----------
@@ -37,13 +38,16 @@ def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Calla
 
 
 def node_sysctls(plan: Plan, name: str) -> dict[str, str]:
-    """Return the kernel settings (sysctls) of a node by their names."""
+    """Return the kernel settings of the node `name` in a plan: values by the names of the sysctls. Routers forward
+    packets.
+    """
     forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
 def configuration_messages(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Lines:
-    """Return the messages for a node's interfaces, addresses, routes and neighbours, then for its queues.
+    """Return the netlink messages of one node, each with its line for errors: first for the lines of `ip` in
+    `ip_lines`, then for the queues. `own` has the numbers of the node's interfaces.
 
     Raises UnknownLineError for an `ip` line that netlab cannot translate.
     """

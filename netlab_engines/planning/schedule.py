@@ -24,7 +24,9 @@ REAL_CLOCK_OUTAGE_MBPS = 0.1
 
 
 class Step(NamedTuple):
-    """A command for a node's kernel: a line of `ip`, or a part of the node's queueing."""
+    """A change of one node's kernel: `what` is a line of `ip` without the word "ip", or a part of
+    the node's queueing.
+    """
 
     node: str
     what: str | Queueing
@@ -35,14 +37,15 @@ class Step(NamedTuple):
         return f"ip {self.what}" if isinstance(self.what, str) else f"tc {self.what.line}"
 
     def message(self, interfaces: Interfaces) -> bytes:
-        """Return the command as a netlink message."""
+        """Return the change as a netlink message; `interfaces` has the numbers of the node's interfaces."""
         return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
 
 
 def transition(
     hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
-    """Return the steps that lead from one state of a direction to another.
+    """Return the steps that change a direction of a link from one shape and state (up or down) to another, in the order
+    in which they must be made.
 
     Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
 
@@ -72,6 +75,9 @@ def transition(
 
 
 def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQdisc | ClassElement]:
+    """Return the queueing at the sending interface for a shape: rate limit, queue and classes, or [] without a rate. If
+    the direction is down, its rate limit lets the queue empty at DRAINING_MBPS.
+    """
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
@@ -83,6 +89,9 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQ
 def _replacement_steps(
     interface: str, before: Sequence[AttachedQdisc | ClassElement], after: Sequence[AttachedQdisc | ClassElement]
 ) -> list[Queueing]:
+    """Return the changes that turn the queueing `before` on an interface into `after`: only what differs, or, if the
+    kinds of qdiscs differ, its removal (without steps if it was empty) and all of `after`.
+    """
     if [one.identity for one in before] != [one.identity for one in after]:
         return [*([removal(interface)] if before else []), *after]
     return [
@@ -94,12 +103,16 @@ def _replacement_steps(
 
 
 def _is_fifo(queueing: AttachedQdisc | ClassElement) -> bool:
+    """Return whether this is a fifo inside a rate limit."""
     return isinstance(queueing, AttachedQdisc) and queueing.inner and queueing.qdisc.kind in ("pfifo", "bfifo")
 
 
 def _wire_steps(
     arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
 ) -> list[str | Queueing]:
+    """Return the steps, lines of `ip` or queueing, that change the wire in front of the receiving interface `arriving`
+    from one shape and state (up or down) to another; [] if nothing changes.
+    """
     device = shaping.wire_device(arriving)
     before, after = (
         [shaping.wire_qdisc(device, shape, clock, seed)] if shaping.has_wire(shape) else [] for shape in (old, new)
@@ -122,7 +135,9 @@ def _wire_steps(
 
 
 class _FutureChange(NamedTuple):
-    """A future change. Changes sort by time; steps of traces come before planned changes of the same time, which then win."""
+    """A change of a direction that is still to come. These sort by time; steps of traces come before planned changes of
+    the same time, which then win.
+    """
 
     moment_ns: int
     by_hand: bool
@@ -134,12 +149,16 @@ class _FutureChange(NamedTuple):
 
 
 class Schedule:
-    """The future changes of a network and the present properties of its directions.
+    """The future changes of a network's links, with traces unrolled step by step, and the present shape and state of
+    each direction.
 
     `directions` is updated with each change. `clock` is "virtual" or "real", and the wires' random draws follow from `seed`.
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
+        """Start with no changes and all directions up. `directions` is changed in place with each change; `clock` is
+        "virtual" or "real"; the wires' random draws follow from `seed`.
+        """
         self.directions = directions
         self._seeds = shaping.wire_seeds(directions, seed)
         self._clock = clock
@@ -149,7 +168,7 @@ class Schedule:
         self._traces: dict[int, Iterator[tuple[int, float]]] = {}
 
     def add(self, changes: Iterable[Change], after_ns: int = 0) -> None:
-        """Add changes whose times count from `after_ns`, in ns after the run's start."""
+        """Add changes whose times count from `after_ns`, which is in ns after the run's start."""
         for item in changes:
             moment_ns = after_ns + round(item["at_s"] * NS_PER_S)
             heapq.heappush(self._future, _FutureChange(moment_ns, True, next(self._numbers), item))
@@ -160,7 +179,9 @@ class Schedule:
         return self._future[0].moment_ns if self._future else None
 
     def pop(self) -> list[Step]:
-        """Remove the changes at the next time and return their steps."""
+        """Remove all changes at the next time, note the new shapes of their directions, and return the steps that make
+        the changes in the kernels. There must be a next time.
+        """
         moment_ns = self._future[0].moment_ns
         steps: list[Step] = []
         while self._future and self._future[0].moment_ns == moment_ns:
@@ -168,6 +189,9 @@ class Schedule:
         return steps
 
     def _steps(self, due: _FutureChange) -> list[Step]:
+        """Note the new shape and state of the direction that a change concerns, add the next step of its trace, if it
+        has one, to the future, and return the steps for the kernels; [] if a later change has replaced the trace.
+        """
         place, fields, up = due.change["direction"], dict(due.change["shape"]), due.change["up"]
         if due.rest is not None:
             if self._traces.get(place) is not due.rest:
@@ -188,13 +212,18 @@ class Schedule:
         return transition(hop, old, new, was_up, self._up[place], self._clock, self._seeds[place])
 
     def _add_trace_step(self, place: int, rest: Iterator[tuple[int, float]]) -> None:
+        """Add the next step of a trace, if there is one, to the future changes of the direction with the number
+        `place`; `rest` yields times in ns and rates in Mbit/s.
+        """
         for moment_ns, mbps in itertools.islice(rest, 1):
             step: Change = {"at_s": 0.0, "direction": place, "shape": {"rate_mbps": mbps}, "up": None}
             heapq.heappush(self._future, _FutureChange(moment_ns, False, next(self._numbers), step, rest))
 
 
 def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple[int, float]]:
-    """Yield the times of a trace in ns and its rates in Mbit/s, without end."""
+    """Yield the times in ns after the run's start and the rates in Mbit/s of a trace that begins at `start_ns` and
+    repeats without end; a trace of one step yields once. On a "real" clock its steps are made longer.
+    """
     steps = trace["steps"] if clock == "virtual" else _coarse_steps(trace)
     if len(steps) == 1:
         yield start_ns, steps[0][1]
@@ -205,7 +234,9 @@ def _trace_steps(trace: TraceSteps, start_ns: int, clock: str) -> Iterator[tuple
 
 
 def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
-    """Return a trace as steps that are long enough for a real clock: start times in s and mean rates in Mbit/s."""
+    """Return a trace as steps of at least about REAL_CLOCK_STEP_S, long enough for a real clock: start times in s and
+    mean rates in Mbit/s, at least REAL_CLOCK_OUTAGE_MBPS.
+    """
     steps, duration_s = trace["steps"], trace["duration_s"]
     count = max(1, int(duration_s / REAL_CLOCK_STEP_S))
     width_s = duration_s / count
@@ -217,7 +248,9 @@ def _coarse_steps(trace: TraceSteps) -> list[tuple[float, float]]:
 
 
 def shaped_directions(plan: Plan) -> list[Hop]:
-    """Return the directions that have a rate, and so a queue, at any time of a run, grouped by node."""
+    """Return the directions of a plan's links that have a rate, and so a queue, at any time of the run; those that
+    leave the same node follow each other.
+    """
     later = {item["direction"] for item in plan["changes"] if item["shape"].get("rate_mbps") is not None}
     found = [
         hop for place, hop in enumerate(plan["directions"]) if hop["shape"]["rate_mbps"] is not None or place in later
@@ -227,7 +260,9 @@ def shaped_directions(plan: Plan) -> list[Hop]:
 
 
 def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
-    """Return the hosts whose segmentation offload must be off because of some link at some time of the run."""
+    """Return the names of the hosts, in the plan's order, whose segmentation offload must be off because of some link
+    at some time of the run.
+    """
     clock, segment_bytes = plan["clock"], shaping.segment_bytes_by_host(plan["traffic"])
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
@@ -240,7 +275,7 @@ def hosts_needing_gso_off(plan: AgentPlan) -> list[str]:
 
 
 def _with_first_rate(item: Change) -> Change:
-    """Return the change with its trace replaced by the trace's first rate."""
+    """Return the change as it is, or, if its rate is a trace, a copy with the trace's first rate in its place."""
     rate = item["shape"].get("rate_mbps")
     if not isinstance(rate, Mapping):
         return item
@@ -248,7 +283,8 @@ def _with_first_rate(item: Change) -> Change:
 
 
 def gso_off_steps(plan: AgentPlan, items: Sequence[Item], known: list[str]) -> list[Step]:
-    """Return the steps that switch segmentation offload off for hosts that need it, given the links now and these items.
+    """Return the steps that switch segmentation offload off on all interfaces of those hosts that need it, given the
+    plan's links in their present shape and the traffic `items`, and that are not in `known`.
 
     `known` are the hosts whose offload is already off; the new ones are appended to it.
     """

@@ -49,7 +49,9 @@ REAL_CLOCK_WIRE_HEADROOM = 1.02
 
 
 def keeps_gso(shape: Shape) -> bool:
-    """Return whether this direction keeps segmentation offload: segments of up to 64 kB pass as one packet."""
+    """Return whether a direction of this shape keeps segmentation offload, so that segments of up to 64 kB pass as one
+    packet: as set by the user, else above OFFLOAD_ABOVE_MBPS; never with IP framing.
+    """
     if shape["framing"] == "ip":
         return False
     chosen = shape["segmentation_offload"]
@@ -59,7 +61,9 @@ def keeps_gso(shape: Shape) -> bool:
 
 
 def has_wire(shape: Shape) -> bool:
-    """Return whether this direction needs a `netem`."""
+    """Return whether a direction of this shape needs a wire, which is a `netem` on a device of its own: it has a rate,
+    delay, jitter, loss or duplication.
+    """
     return bool(
         shape["rate_mbps"]
         or shape["delay_ms"]
@@ -71,7 +75,8 @@ def has_wire(shape: Shape) -> bool:
 
 
 def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the rate limit, the queue inside it and its classes on the sending `interface`.
+    """Return the queueing for the sending `interface` of a direction, from the root inwards: the rate limit, the queue
+    and the queue's classes; [] for a link without a rate.
 
     The list is empty for a link without a rate. `clock` is "virtual" or "real".
     """
@@ -100,7 +105,8 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> AttachedQdisc:
-    """Return the wire on the intermediate `device`, whose random draws follow from `seed` if that is given.
+    """Return the `netem` on the intermediate `device` that delays, loses and duplicates a direction's packets. Its
+    random draws follow from `seed` (None: from the kernel's own seed).
 
     With `every_option` the rate is set to 0 if there is none, as a change of an existing wire requires.
     """
@@ -129,7 +135,9 @@ def wire_qdisc(
 
 
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
-    """Return the seed of each direction's random draws; it does not depend on the run's other links."""
+    """Return the seed of the random draws of each direction, in the order of `directions`, from the run's `seed`; it
+    does not depend on the run's other links.
+    """
     parallel: Counter[tuple[str, str]] = Counter()
     found = []
     for direction in directions:
@@ -140,11 +148,14 @@ def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
 
 
 def is_random(shape: Shape) -> bool:
-    """Return whether the wire makes random draws."""
+    """Return whether the wire of a direction of this shape makes random draws (jitter, loss or duplication)."""
     return bool(shape["jitter_ms"] or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"])
 
 
 def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
+    """Return the four probabilities of bursty loss: to enter and to leave the bad state, and of a loss in the bad and
+    in the good state; None if the shape has none.
+    """
     burst = shape["burst_loss"]
     if not burst:
         return None
@@ -152,22 +163,28 @@ def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
 
 
 def _framing(shape: Shape) -> tuple[int, int]:
-    """Return the bytes that `tbf` adds to each packet, and the least bytes that it counts for a packet."""
+    """Return the bytes that `tbf` adds to each packet's length, and the smallest length in bytes that it counts, both 0
+    except for Ethernet framing.
+    """
     return (ETHERNET_OVERHEAD_BYTES, MIN_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
 
 
 def _wire_overhead_bytes(shape: Shape) -> int:
-    """Return the bytes that the wire adds to the length of each packet as queue disciplines see it."""
+    """Return the bytes that the wire adds to the length of each packet as queue disciplines see it; negative with IP
+    framing.
+    """
     return -ETHERNET_HEADER_BYTES if shape["framing"] == "ip" else _framing(shape)[0]
 
 
 def redirection(interface: str, device: str) -> list[Queueing]:
-    """Return the queueing that sends all packets which arrive at `interface` through the wire `device`."""
+    """Return the queueing that sends all packets which arrive at `interface` through the wire on
+    the device `device`.
+    """
     return [ingress(interface), redirect(interface, device)]
 
 
 def wire_device(interface: str) -> str:
-    """Return the name of the wire device behind a receiving interface.
+    """Return the name of the wire's device for a receiving interface.
 
     >>> wire_device("r12-eth3")
     'wire3'
@@ -190,7 +207,8 @@ def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
-    """Return the `ip` lines and the qdiscs of each node, by the node's name.
+    """Return the lines of `ip` and the queueing that shape all directions, each by the name of the node on which they
+    are to be made.
 
     Segmentation offload is off for the hosts in `without_offload`. The wires' random draws follow from `seed`.
     """
@@ -214,7 +232,8 @@ def shape_network(
 def hosts_with_unsafe_gso(
     directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
-    """Return the hosts whose segmentation offload must be off, because a queue or wire would treat many frames as one packet.
+    """Return those of `hosts` whose segmentation offload must be off, because a queue or wire would treat many frames
+    as one packet.
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes before
     a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot hold, so it does not
@@ -232,7 +251,9 @@ def hosts_with_unsafe_gso(
 
 
 def segment_bytes_by_host(traffic: Sequence[Item]) -> dict[str, int]:
-    """Return the smallest segment size in bytes of each host whose traffic sets one (`mss_bytes`)."""
+    """Return the smallest segment size in bytes (`mss_bytes`) of each host whose traffic sets one,
+    by the host's name.
+    """
     smallest: dict[str, int] = {}
     for item in cast("Sequence[dict[str, Any]]", traffic):
         size_bytes = item.get("mss_bytes")
@@ -242,10 +263,17 @@ def segment_bytes_by_host(traffic: Sequence[Item]) -> dict[str, int]:
 
 
 def _two_fit_the_bucket(mss_bytes: int) -> bool:
+    """Return whether the bucket of a rate limit holds two segments of `mss_bytes` of data, so that `tbf` would not
+    split them.
+    """
     return 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
 def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
+    """Return whether an offloaded segment of `host` can reach a queue or wire unsplit. `leaving` has the directions
+    that leave each node, by its name; `splits` is whether a `tbf` splits this host's segments. Paths end at other
+    hosts.
+    """
     seen, ahead = {host}, [host]
     while ahead:
         for direction in leaving.get(ahead.pop(), []):
