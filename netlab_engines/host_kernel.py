@@ -58,8 +58,9 @@ def privilege() -> list[str] | None:
 
 @functools.cache
 def kernel_errors() -> dict[str, str | None]:
-    """Return the kernel's error message for each part that `netlab_engines.agent.parts` tests, by the part's name; None
-    for a part that works. The result of the first call is kept.
+    """Return the kernel's error message for each part that `netlab_engines.agent.parts` tests, by the part's name: ""
+    for a part that works, None for one that could not be tested because another is missing. The result of the first
+    call is kept.
 
     Raises EngineError if the tests could not run, or not all of them.
     """

@@ -10,7 +10,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class ArtifactStore:
-    """Copies of a run's files, in a folder that the engine reads after the run.
+    """Copies of the files that a run saves, in a folder that the engine reads after the run, up to a total size.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ class ArtifactStore:
         self._left_bytes = max_bytes
 
     def save(self, path: Path, name: str) -> None:
-        """Copy the regular file at `path` to `name` in the folder, or note in `unsaved` why that failed."""
+        """Copy the regular file at `path` to `name` in the store's folder, or note in `unsaved` why that failed;
+        symbolic links are not followed.
+        """
         try:
             # No symbolic links: the agent can read files that its user cannot.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -49,6 +51,9 @@ class ArtifactStore:
             self.unsaved[name] = f"it could not be copied ({error.strerror})"
 
     def _copy(self, handle: int, name: str) -> None:
+        """Copy the open file with the descriptor `handle` to `name` in the store's folder, or note in `unsaved` that it
+        is not a regular file or too large. Raises OSError if it cannot be read or written.
+        """
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             self.unsaved[name] = "it is not a regular file"

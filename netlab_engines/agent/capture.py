@@ -41,7 +41,8 @@ KEEP, DROP = 1, 0
 
 
 class Capture:
-    """A capture of the packets that leave a device, or of those that arrive at it.
+    """A capture, begun when it is made, of the packets that leave a device or of those that arrive at it: a thread
+    copies them from the kernel's ring to a file until `stop`.
 
     Parameters
     ----------
@@ -77,6 +78,9 @@ class Capture:
         self._thread.start()
 
     def _keep_only(self, outgoing: bool, snap_bytes: int) -> None:
+        """Let the kernel put only packets that leave the device (`outgoing`), or only those that arrive, into the ring,
+        and of each at most the first `snap_bytes` bytes.
+        """
         same, other = (KEEP, DROP) if outgoing else (DROP, KEEP)
         program = [
             LOAD_TYPE,
@@ -90,7 +94,9 @@ class Capture:
         )
 
     def stop(self) -> int:
-        """Write the rest of the ring, close the file and return the number of packets lost because the ring was full."""
+        """End the capture: write the rest of the ring, close the file and return the number of packets that were lost
+        because the ring was full.
+        """
         os.write(self._stop_writing, b".")
         self._thread.join()
         self._full_blocks()
@@ -105,6 +111,7 @@ class Capture:
         return int(lost)
 
     def _read(self) -> None:
+        """Copy full blocks of the ring to the file until `stop` is called; runs in a thread of its own."""
         waiting = select.poll()
         waiting.register(self._socket.fileno(), select.POLLIN)
         waiting.register(self._stop_reading, select.POLLIN)
@@ -118,12 +125,16 @@ class Capture:
             self._full_blocks()
 
     def _full_blocks(self) -> None:
+        """Write all blocks of the ring that the kernel has filled to the file and give them back to the kernel."""
         while struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0] & USER:
             self._write_block(self._next, closed=True)
             struct.pack_into("=I", self._ring, self._next * BLOCK_BYTES + 8, 0)
             self._next = (self._next + 1) % BLOCKS
 
     def _write_block(self, number: int, *, closed: bool) -> None:
+        """Write the packets in the block of this number, if there are any, to the file, after their count and size;
+        `closed` is whether the kernel has finished the block.
+        """
         start = number * BLOCK_BYTES
         _version, _private, _status, packets, first, length = BLOCK_HEAD.unpack_from(self._ring, start)
         if packets:
@@ -133,7 +144,9 @@ class Capture:
                 self._file.write(ring[start + first : start + first + size])
 
     def _size(self, start: int, packets: int) -> int:
-        """Return the size in bytes of the packets from `start` on, in a block whose header does not have it yet."""
+        """Return the size in bytes of the `packets` packets from the offset `start` of the ring on, in a block whose
+        header does not have it yet.
+        """
         at = start
         for _ in range(packets - 1):
             at += FOLLOWING.unpack_from(self._ring, at)[0]

@@ -17,7 +17,8 @@ from netlab_engines.sockets.moments import sleep_until_ns
 
 
 class LinkChanger:
-    """Applies the changes of a running network, each at its time.
+    """Applies the planned changes of a running network's links, each at its time, and changes that are requested
+    meanwhile.
 
     Parameters
     ----------
@@ -40,7 +41,9 @@ class LinkChanger:
         self._origin_s = 0.0
 
     def apply_now(self, changes: list[Change], now_ns: int) -> None:
-        """Add changes whose times count from now, `now_ns` after the start of the run, and apply those that are due."""
+        """Add changes whose times count from now, which is `now_ns` after the start of the run, and apply all that are
+        due. Raises RunError if the kernel refuses one.
+        """
         with self._lock:
             self.schedule.add(changes, now_ns)
             self.apply_due(now_ns)
@@ -49,18 +52,23 @@ class LinkChanger:
             self.start(self._origin_s)
 
     def start(self, origin_s: float) -> None:
-        """Apply all later changes in a thread; their times count from `origin_s` (monotonic clock)."""
+        """Apply all later changes in a thread; their times count from `origin_s`, a time of the monotonic clock in s.
+        An error in the thread is raised by `check`.
+        """
         self._origin_s = origin_s
         threading.Thread(
             target=self._follow, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
         ).start()
 
     def check(self) -> None:
-        """Raise RunError if a change could not be applied."""
+        """Raise the RunError of a planned change that the kernel refused, if there was one."""
         if self._error is not None:
             raise self._error
 
     def _follow(self, origin_ns: int) -> None:
+        """Apply the changes at their times, which count from `origin_ns` on the monotonic clock, until there are no
+        more or one fails; runs in a thread.
+        """
         try:
             while (next_ns := self.schedule.next_ns) is not None:
                 sleep_until_ns(origin_ns + next_ns)
@@ -70,12 +78,14 @@ class LinkChanger:
             self._error = error
 
     def apply_due(self, now_ns: int) -> None:
-        """Apply the changes whose time is at most `now_ns` after the start of the run."""
+        """Apply all changes whose time is at most `now_ns` after the start of the run; `schedule` then has only later
+        ones. Raises RunError if the kernel refuses one.
+        """
         while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
 
     def apply(self, steps: Iterable[Step]) -> None:
-        """Send the steps to the kernel.
+        """Send the steps, in their order, to the kernel in the namespaces of their nodes, and wait for its answers.
 
         Raises RunError if the kernel refuses one.
         """
@@ -90,9 +100,10 @@ class LinkChanger:
 
 
 class _KernelInterfaces(Interfaces):
-    """The interfaces of the current namespace, with the numbers that the kernel gave them."""
+    """The interfaces of the current network namespace by name, with the numbers that the kernel gave them."""
 
     def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)
+        """Return 0 as the number of a new interface, so that the kernel chooses the number."""
         return 0
 
     def __call__(self, name: str) -> int:

@@ -19,7 +19,9 @@ from netlab.network.media import MAX_ATTEMPTS, MAX_WINDOW, MIN_WINDOW, SIFS_US, 
 
 @dataclass
 class Station:
-    """The state of an end of the medium: its queue, its backoff and its counters."""
+    """The state of one end of the medium: its queue, its backoff, its counters since the start, and `ready_ns`, the
+    earliest start of its next frame.
+    """
 
     capacity_frames: int
     """The capacity of the queue in frames, the one in service included."""
@@ -39,7 +41,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Transmission:
-    """A frame, or a collision of frames, on the medium."""
+    """A frame, or a collision of frames, that occupies the medium; all times are in ns on the clock of the caller."""
 
     winner: int | None
     """The station whose frame arrives, or None if no frame does."""
@@ -50,7 +52,8 @@ class Transmission:
 
 
 class Dcf:
-    """The stations of a shared medium.
+    """The stations of one shared half-duplex medium, known by their numbers from 0, and the time at which the medium is
+    idle again.
 
     Parameters
     ----------
@@ -75,7 +78,9 @@ class Dcf:
         self.collision_us = 0
 
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
-        """Add a frame from its host to a station's queue, or count a drop if the queue is full."""
+        """Add a frame that its host sends at `now_ns` to the queue of the station `number`, or count a drop if the
+        queue is full; a station that was empty may have to draw a backoff.
+        """
         station = self.stations[number]
         if len(station.waiting) >= station.capacity_frames:
             station.drops += 1
@@ -89,17 +94,23 @@ class Dcf:
         station.waiting_bytes += len(frame)
 
     def _draw(self, station: Station) -> int:
+        """Return a random number of slots from 0 to the station's present window, both included."""
         return self._random.randint(0, station.window)
 
     def _start_ns(self, station: Station) -> int:
+        """Return the time in ns at which the first frame of the station's queue starts if no other starts before."""
         return max(self._idle_ns + self._difs_ns + station.slots * self._slot_ns, station.ready_ns)
 
     def next_start_ns(self) -> int | None:
-        """Return the time at which the next frame starts unless another arrives before; None if no frame waits."""
+        """Return the time in ns at which the next transmission starts unless another frame arrives before; None if no
+        frame waits at any station.
+        """
         return min((self._start_ns(station) for station in self.stations if station.waiting), default=None)
 
     def could_be_first(self, start_ns: int | None) -> list[int]:
-        """Return the stations with an empty queue where a frame that arrives now could start by `start_ns`."""
+        """Return the numbers of the stations with an empty queue where a frame that arrives now could start before, or
+        in the same slot as, the transmission at `start_ns`; None means that none is planned, and gives all stations.
+        """
         if start_ns is None:
             return list(range(len(self.stations)))
         return [
@@ -110,7 +121,9 @@ class Dcf:
         ]
 
     def begin(self) -> Transmission:
-        """Start the frame, or the colliding frames, whose backoff ends next, and return when the medium is free again."""
+        """Start the transmission, a frame or colliding frames, whose backoff ends next, count down the backoffs of the
+        other stations, and return it. At least one frame must wait; frames that failed too often are dropped.
+        """
         starts = {n: self._start_ns(station) for n, station in enumerate(self.stations) if station.waiting}
         start_ns = min(starts.values())
         senders = [n for n, at_ns in starts.items() if at_ns < start_ns + self._slot_ns]
@@ -138,7 +151,9 @@ class Dcf:
         return Transmission(winner, heard_ns, self._idle_ns)
 
     def take(self, number: int) -> bytes:
-        """Remove the frame that this station has just delivered from its queue and return it; a new backoff begins."""
+        """Remove the frame that the station `number` has just delivered from its queue, count it and return it; the
+        station draws a new backoff.
+        """
         station = self.stations[number]
         frame = self._leave(station)
         station.frames += 1
@@ -146,6 +161,9 @@ class Dcf:
         return frame
 
     def _failed(self, station: Station) -> None:
+        """Note that the station's first frame failed: double its window and draw a new backoff, or give the frame up
+        after MAX_ATTEMPTS.
+        """
         station.attempts += 1
         if station.attempts >= MAX_ATTEMPTS:
             station.given_up += 1
@@ -156,6 +174,9 @@ class Dcf:
         station.ready_ns = 0
 
     def _leave(self, station: Station) -> bytes:
+        """Remove the station's first frame from its queue and return it; the station's window is the smallest again,
+        and it draws a new backoff.
+        """
         frame = station.waiting.popleft()
         station.waiting_bytes -= len(frame)
         station.window = MIN_WINDOW

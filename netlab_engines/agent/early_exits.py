@@ -45,7 +45,10 @@ NOT_FOUND_BY_MNEXEC = re.compile(r"mnexec: (?P<program>.+): No such file or dire
 
 @dataclass(frozen=True)
 class EarlyExit:
-    """A process that failed early: `struct early_exit` of the kernel, and when its record was read."""
+    """A process that failed within a second of its start: the fields of the kernel's `struct early_exit`, and
+    `read_ns`, the time at which its record was read. Times are in ns on the monotonic clock; `network` is the inode of
+    its network namespace, `status` that of wait(2), `words` its command.
+    """
 
     read_ns: int
     started_ns: int
@@ -60,29 +63,35 @@ class EarlyExit:
 
     @classmethod
     def unpack(cls, data: bytes, read_ns: int) -> EarlyExit:
-        """Return the process of one record."""
+        """Return the process of one record of the kernel's device, which was read at `read_ns`."""
         _, pid, parent, status, started_ns, network, flags, *sizes, _, command, error, output = RECORD.unpack(data)
         texts = zip((command, error, output), sizes, strict=True)
         words, *written = (text[:size].decode(errors="replace") for text, size in texts)
         return cls(read_ns, started_ns, pid, parent, status, network, flags, words.rstrip("\0").split("\0"), *written)
 
     def is_daemon(self) -> bool:
-        """Return whether a program started the process as its daemon, by a fork."""
+        """Return whether the process is a daemon: a program forked it, and its first process has exited."""
         return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
     def ended_by_others(self) -> bool:
-        """Return whether somebody ended the process, or what it waited for."""
+        """Return whether a signal from another process ended the process, or, if it is a shell, the program for which
+        it waited.
+        """
         number = self.status & 0x7F
         return number not in CRASHES if number else self.status >> 8 in ENDED_BY_OTHERS
 
     def ending(self) -> str:
-        """Return how the process ended."""
+        """Return how the process ended, as the end of a sentence, such as "exited with status 1" or "was ended by
+        SIGSEGV".
+        """
         number = self.status & 0x7F
         return f"was ended by {signal.Signals(number).name}" if number else f"exited with status {self.status >> 8}"
 
 
 class Starts:
-    """The notes of what Mininet's nodes have started, from the file to which `mininet_starts` writes them."""
+    """The notes of what Mininet's nodes have started, read from the file at `path` to which `mininet_starts` writes
+    them. `shells` has the node's name by its shell's pid, `networks` that by the inode of a network namespace.
+    """
 
     def __init__(self, path: str = STARTS) -> None:
         self._path = path
@@ -94,11 +103,11 @@ class Starts:
         self.networks: dict[int, str] = {}
 
     def are_noted(self) -> bool:
-        """Return whether Mininet's nodes run here."""
+        """Return whether Mininet's nodes run in this guest and write notes."""
         return os.path.exists(self._path)
 
     def read(self) -> None:
-        """Read the lines that are new."""
+        """Read the notes that were written since the last call; nothing happens if nodes write none."""
         if not self.are_noted():
             return
         with open(self._path, "rb") as file:
@@ -110,6 +119,9 @@ class Starts:
             self._take(*json.loads(line))
 
     def _take(self, what: str, pid: int, *more: object) -> None:
+        """Record one note: `what` is "shell", "popen", "sent" or "read", `pid` that of the process or of its shell, and
+        `more` its other entries.
+        """
         match what, more:
             case "shell", (str(name), int(network)):
                 self.shells[pid] = name
@@ -124,7 +136,9 @@ class Starts:
                 self._output_read.add(pid)
 
     def node_of(self, process: EarlyExit) -> str | None:
-        """Return the node of `popen` or `sendCmd` that started a process whose output nobody has read; None for any other."""
+        """Return the name of the node whose `popen` or `sendCmd` started a process, if the script has not read its
+        output and can thus not know of the failure; None for any other process.
+        """
         time_ns, node = self._popen.get(process.pid, (0, ""))
         # Numbers of processes are given out again.
         if node and 0 <= process.started_ns - time_ns < GRACE_NS:
@@ -137,12 +151,15 @@ class Starts:
 
 
 class EarlyExits:
-    """Finds background programs that have failed early, and sends one line for each of the first ten.
+    """Finds background programs that have failed early, and sends one line of text for each of the first MAX_REPORTS.
 
     `networks` returns the names of nodes by the inode of their network namespace.
     """
 
     def __init__(self, send: Callable[[str], None], networks: Callable[[], Mapping[int, str]] = dict) -> None:
+        """Open the kernel's device of failed processes, if there is one. `send` is called with each line; `networks`
+        returns the names of nodes by the inode of their network namespace.
+        """
         self._send = send
         self._networks = networks
         self._starts = Starts()
@@ -157,19 +174,27 @@ class EarlyExits:
             self._device = -1
 
     def descriptors(self) -> list[int]:
-        """Return the descriptors that become readable when a process has failed."""
+        """Return the file descriptors to wait for: they become readable when a process has failed. [] if the kernel has
+        no such records.
+        """
         return [] if self._device < 0 else [self._device]
 
     def wait_s(self) -> float | None:
-        """Return the time after which `report` should be called although no other process has failed."""
+        """Return the time in s after which `report` is to be called even if no other process has failed; None if it
+        need not be called.
+        """
         return GRACE_NS / 1e9 if self._undecided else None
 
     def note_start(self, pid: int, node: str, command: str) -> None:
-        """Note a process that runs in a node's background."""
+        """Note that the process `pid` runs `command` in the background of `node`, so that its failure is reported with
+        these names.
+        """
         self._own[pid] = (node, command)
 
     def report(self, *, at_end: bool = False) -> None:
-        """Report the processes that have failed; `at_end` does not wait for anybody to read their output."""
+        """Send a line for each process that has failed and was not reported; one that a script may still notice is left
+        for the next call, unless `at_end`.
+        """
         now_ns = time.monotonic_ns()
         self._undecided += self._records(now_ns)
         if not self._undecided:
@@ -189,6 +214,9 @@ class EarlyExits:
         self._undecided = waiting
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
+        """Yield the processes that the kernel has recorded since the last call, as read at `now_ns`; the device is
+        closed if its records have another format.
+        """
         while self._device >= 0 and (data := os.read(self._device, READ_BYTES)):
             if len(data) % RECORD.size or int.from_bytes(data[:4], sys.byteorder) != RECORD.size:
                 # Another version of netlab built this kernel.
@@ -200,7 +228,9 @@ class EarlyExits:
                 yield self._recent[-1]
 
     def _known(self, process: EarlyExit) -> tuple[str, str] | None:
-        """Return node and command of a process that is in the background whatever Mininet has noted."""
+        """Return the node's name ("" if not known) and the command of a process that certainly ran in the background,
+        whatever Mininet has noted; None for any other.
+        """
         if process.pid in self._own:
             return self._own[process.pid]
         if not (process.flags & IN_BACKGROUND or process.is_daemon()):
@@ -209,6 +239,9 @@ class EarlyExits:
         return node or self._networks().get(process.network, ""), self._command(process)
 
     def _say(self, process: EarlyExit, node: str, command: str) -> None:
+        """Send the line about a process, its node and its command, or one line in place of all after the first
+        MAX_REPORTS.
+        """
         self._count += 1
         if self._count <= MAX_REPORTS:
             self._send(self._line(process, node, command))
@@ -216,6 +249,9 @@ class EarlyExits:
             self._send(MORE)
 
     def _line(self, process: EarlyExit, node: str, command: str) -> str:
+        """Return the line about a process: its node, its command, how it ended, and the reason that it, or the child
+        whose exit status it has, printed.
+        """
         written = [each for each in (process, self._child(process)) if each is not None]
         # A shell's `echo >&2` writes to descriptor 1. The shell of a live host also writes its variables there.
         printed = [each for each in written if each.pid not in self._own]
@@ -226,11 +262,14 @@ class EarlyExits:
         return f"{named}{shortened(command, MAX_COMMAND)} {process.ending()}{reason and f': {reason}'}"
 
     def _child(self, process: EarlyExit) -> EarlyExit | None:
-        """Return the process from which a shell has its exit status."""
+        """Return the latest failed child of the process with the same exit status, from which a shell has it; None if
+        there is none.
+        """
         recent = reversed(self._recent)
         return next((each for each in recent if each.parent == process.pid and each.status == process.status), None)
 
     def _command(self, process: EarlyExit) -> str:
+        """Return the command of a failed process as a user typed it, as far as it is known."""
         if not process.flags & NO_PROGRAM or process.is_daemon():
             return command_line(process.words)
         if (child := self._child(process)) is not None:
@@ -240,7 +279,7 @@ class EarlyExits:
 
 
 def without_mnexec(words: list[str]) -> list[str]:
-    """Return the words of a command without those of mnexec before it."""
+    """Return the words of a command without mnexec and its options at their beginning, if it begins so."""
     if os.path.basename(words[0]) != "mnexec":
         return words
     at = 1
@@ -250,7 +289,7 @@ def without_mnexec(words: list[str]) -> list[str]:
 
 
 def command_line(words: list[str]) -> str:
-    """Return a command as it was typed, without mnexec and without the shell in which it runs.
+    """Return a command, given as its words, as it was typed: without mnexec and without the shell in which it runs.
 
     >>> command_line(["mnexec", "-da", "27", "iperf", "-s"])
     'iperf -s'
@@ -267,7 +306,8 @@ def command_line(words: list[str]) -> str:
 
 
 def reason_in(error: str, program: str) -> str:
-    """Return the line of a program's error output that says why it failed.
+    """Return the line of a program's error output `error` that says why it failed; `program` is its name. A missing
+    program's package is added.
 
     That is the last line with the program's name before it, of several one with the word error; without such a line, the last one.
 
@@ -286,12 +326,14 @@ def reason_in(error: str, program: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that has text, without what a terminal would not show."""
+    """Return the last line of a text that is not empty, without characters that cannot be printed;
+    "" if there is none.
+    """
     lines = ["".join(filter(str.isprintable, line)).strip() for line in text.splitlines()]
     return next((line for line in reversed(lines) if line), "")
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return the text in one line of at most `limit` characters."""
+    """Return the text in one line of at most `limit` characters, which ends with "..." if it was longer."""
     line = " ".join("".join(filter(str.isprintable, text.replace("\n", " "))).split())
     return line if len(line) <= limit else f"{line[: limit - 3]}..."

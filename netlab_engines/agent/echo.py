@@ -15,7 +15,8 @@ _STAMP = struct.Struct("!QQ")
 
 
 class Pinger:
-    """A sender of echo requests at exact intervals that records the replies.
+    """A sender of ICMP echo requests at exact intervals that records the replies; `send` and `receive` each run in a
+    thread of their own.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ class Pinger:
         self._stop = threading.Event()
 
     def send(self, start_s: float, count: int | None, end_s: float) -> None:
-        """Send request k at start + (k - 1) · interval, up to `count` of them or until `end_s` (monotonic)."""
+        """Send request k at `start_s` + (k - 1) · interval, up to `count` of them (None: no limit) while that is before
+        `end_s`, both in s on the monotonic clock; return after the last, or after `stop`.
+        """
         sequence = 0
         due_ns, end_ns, interval_ns = (round(t_s * NS_PER_S) for t_s in (start_s, end_s, self._interval_s))
         while (count is None or sequence < count) and due_ns < end_ns:
@@ -70,7 +73,7 @@ class Pinger:
                 continue
 
     def receive(self) -> None:
-        """Record replies until `stop`; to be run in a thread of its own."""
+        """Record replies in `rtt_ms` until `stop` is called; to be run in a thread of its own."""
         self._socket.settimeout(None)
         while not self._stop.is_set():
             try:
@@ -88,7 +91,7 @@ class Pinger:
             self.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
 
     def stop(self) -> None:
-        """End both threads."""
+        """End `send` and `receive` in their threads; later replies are not recorded."""
         self._stop.set()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -97,6 +100,9 @@ class Pinger:
             pass
 
     def _request(self, sequence: int, now_ns: int) -> bytes:
+        """Return the bytes of the echo request of this sequence number, with the time `now_ns` of its sending in the
+        payload.
+        """
         body = _STAMP.pack(sequence, now_ns) + self._padding
         head = _HEADER.pack(ECHO_REQUEST, 0, 0, self._identifier, sequence & 0xFFFF)
         checksum = internet_checksum(head + body)
@@ -104,7 +110,7 @@ class Pinger:
 
 
 def internet_checksum(data: bytes) -> int:
-    """Return the ones' complement checksum of RFC 1071.
+    """Return the 16-bit ones' complement checksum of RFC 1071 of some bytes.
 
     >>> hex(internet_checksum(bytes.fromhex("0001f203f4f5f6f7")))
     '0x220d'

@@ -7,7 +7,7 @@ from netlab.base.errors import RunError
 
 
 class Failures:
-    """Unexpected exceptions of the agent's parts; each is reported once."""
+    """A collection of the unexpected exceptions of the agent's parts and threads, each of which is reported once."""
 
     def __init__(self) -> None:
         self._untold: list[str] = []
@@ -18,18 +18,21 @@ class Failures:
         threading.excepthook = self._note_thread
 
     def note(self, what: str, error: BaseException) -> None:
-        """Record an exception of the part of the agent that `what` names; an equal one is recorded once."""
+        """Record an exception of the part of the agent with the name `what`, for the next `check`; an equal exception
+        of the same part is recorded once.
+        """
         head = f"{type(error).__name__}: {error}"
         if (what, head) not in self._seen:
             self._seen.add((what, head))
             self._untold.append(f"{what} failed in the guest: {head}\n{''.join(traceback.format_exception(error))}")
 
     def check(self) -> None:
-        """Raise RunError with the exceptions that were not reported yet, if there are any."""
+        """Raise RunError with the texts of all exceptions that were recorded since the last call, if there are any."""
         untold, self._untold = self._untold, []
         if untold:
             raise RunError("\n".join(untold))
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
+        """Record the exception that ended a thread."""
         if ended.exc_value is not None:
             self.note("A thread" if ended.thread is None else ended.thread.name, ended.exc_value)

@@ -30,14 +30,17 @@ libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
 
 def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
-    """Mount a file system of a kind such as "tmpfs" on a directory, or raise OSError."""
+    """Mount a file system of a kind such as "tmpfs" on the directory `target`, with options as for mount(8) and flags
+    as for mount(2). Raises OSError if the kernel refuses.
+    """
     if libc.mount(kind.encode(), os.fsencode(target), kind.encode(), flags, os.fsencode(options)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
 def enter_overlay(folder: str, shared: list[str]) -> None:
-    """Make / an overlay over the host's files.
+    """Make / an overlay over the host's files: what the guest writes stays in its memory, except below `folder` and the
+    directories `shared`, which are the host's own.
 
     What the guest writes stays in its memory, except in `folder` and the `shared` directories, which are the host's own.
     """
@@ -69,7 +72,8 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 
 def share(root: str, folder: str, shared: list[str]) -> None:
-    """Mount directories of the host for writing, and mount the files that the guest writes elsewhere at WRITTEN_FILES.
+    """Below the new root `root`, mount the host's directories `shared` for writing, and the files that the guest writes
+    elsewhere at WRITTEN_FILES.
 
     netlab's own files in the directory above `folder` stay hidden or read-only.
     """
@@ -99,7 +103,9 @@ def power_off() -> None:
 
 
 def main() -> None:
-    """Set up the guest, run the program's `work`, and power off in any case."""
+    """Set up the guest from the folder on the command line, run the program's `work`, and power off in any case; an
+    error is written to the folder's `crash.txt`.
+    """
     folder = sys.argv[1]
     try:
         with open(f"{folder}/boot.json") as file:

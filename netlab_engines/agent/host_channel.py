@@ -26,7 +26,8 @@ FOREGROUND = 0x40044E02
 
 
 class HostChannel:
-    """The channel to the process that started this guest.
+    """The guest's end of the channel to the process that started it: messages as JSON, the seed of random draws, and
+    interrupts.
 
     Parameters
     ----------
@@ -50,18 +51,21 @@ class HostChannel:
         self._buffer = bytearray()
 
     def put(self, **message: Any) -> None:
-        """Send a message."""
+        """Send a message, whose fields are the arguments, to the host; wait until it is written."""
         made: Message = message  # type: ignore[assignment]
         left = memoryview(encode(made))
         while left:
             left = left[os.write(self._device, left) :]
 
     def get(self) -> Any:
-        """Return the next message from the host; nothing in this guest runs until it arrives."""
+        """Wait for the next message from the host and return it; nothing in this guest runs until it arrives. The guest
+        ends if the host is gone.
+        """
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
         return json.loads(self._read(size))
 
     def _read(self, size: int) -> bytearray:
+        """Read exactly `size` bytes from the host and return them; the guest ends if the host is gone."""
         while len(self._buffer) < size:
             got = os.read(self._device, 1 << 16)
             if not got:
@@ -73,17 +77,21 @@ class HostChannel:
         return data
 
     def new_seed(self, seed: int) -> None:
-        """Draw all random numbers from `seed` from now on."""
+        """Set the seed of all random draws of the guest's kernel from now on, and let no draw depend on how the guest
+        started.
+        """
         fcntl.ioctl(self._device, SEED, struct.pack("=Q", seed))
         self._forget_start_up()
 
     def hand_over(self) -> int:
-        """Return the channel's file descriptor and remove its device, so that no other program of this guest can open it."""
+        """Remove the channel's device, so that no other program of this guest can open it, and return the file
+        descriptor of this process.
+        """
         Path(DEVICE).unlink()
         return self._device
 
     def foreground(self, group: int) -> None:
-        """Set the process group that receives interrupts from the host; 0 is none.
+        """Set the process group that receives interrupts from the host; 0 means none.
 
         While there is one, the calling thread has real-time priority. A program that computes lets no network time pass, so the
         scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
@@ -97,7 +105,9 @@ class HostChannel:
             forbid_timer_slack()
 
     def report_early_exits(self, networks: Callable[[], Mapping[int, str]] = dict) -> "EarlyExits":
-        """Report background programs that fail from now on; see `EarlyExits`."""
+        """Send reports of background programs that fail early to the host from now on, and return the object that finds
+        them; `networks` returns the names of nodes by the inode of their network namespace.
+        """
         # Only labs with programs need the module.
         from netlab_engines.agent.early_exits import EarlyExits
 
@@ -106,7 +116,9 @@ class HostChannel:
 
 
 def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Answer requests until the guest ends.
+    """Tell the host that the guest is ready, then answer its requests one after the other until the guest ends.
+    `answerer` returns the function for the request of a name, which gets the request's arguments by name; if one
+    raises, the host gets the error.
 
     `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
     """

@@ -60,7 +60,8 @@ START_GRID_S = 0.01
 
 
 class Lab:
-    """A network and its traffic.
+    """The agent of one lab: a network with its traffic, samples and captures, and a method for each request of the
+    host.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class Lab:
         self._queues: list[QueueSample] = []
 
     def request(self, name: str) -> Callable[..., Any]:
-        """Return the function that answers the request of this name.
+        """Return the function that answers the request of this name, from this lab, its programs or its script.
 
         Raises RunError if there is none, or if the lab was built without programs and the request needs them.
         """
@@ -114,6 +115,10 @@ class Lab:
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
+        """Build the network of the plan, its traffic and captures, and start the traffic at a round time; returns that
+        time (`origin_ns` on the real-time clock, which may be in the future). With `programs` the nodes have shells for
+        a user's commands.
+        """
         self._channel.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
@@ -149,15 +154,21 @@ class Lab:
         return {"origin_ns": self._origin_ns(), **self._moment()}
 
     def _origin_ns(self) -> int:
+        """Return the start of the run in ns on the real-time clock."""
         return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
 
     def _moment(self) -> TimeReply:
+        """Return the present time of the network in s since the start of the run; negative before it."""
         return {"now_s": time.monotonic() - self._origin_s}
 
     def _make_readers(self) -> list[Medium | QueueReader]:
+        """Return new readers of all queues: one for each shared medium, and one for each node with rate limits."""
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
+        """Change fields of the shape of the directions of these numbers, or switch the directions off or on (`up`),
+        from now on; None means no change. Offload is switched off where the new shape requires it. Returns the time.
+        """
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
         with self._lock:
@@ -171,6 +182,10 @@ class Lab:
     # Time -----------------------------------------------------------------------------------------------------
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
+        """Let network time pass until `until_s` in s after the start, sample at the end of each interval, and send the
+        host a progress message every `progress_s` (None: none); returns the time. Raises RunError if a part of the
+        agent has failed.
+        """
         self._in_advance = True
         try:
             if progress_s is not None and self._plan["interval_s"] > progress_s and self._plan["clock"] == "virtual":
@@ -183,7 +198,8 @@ class Lab:
         return self._moment()
 
     def _report(self, until_s: float, every_s: float) -> None:
-        """Report progress within long intervals.
+        """Send the host a progress message every `every_s`, in s of network time, until `until_s` or the end of
+        `advance`; runs in a thread, for intervals longer than that.
 
         The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes first. A
         second sleep in that thread would change the order of a sample and a packet.
@@ -197,7 +213,9 @@ class Lab:
             moment_s += every_s
 
     def _sample_for_ever(self) -> None:
-        """Sample at the end of each interval; report a sample that fails and go on."""
+        """Sample at the end of each interval as long as the process runs; a sample that fails is recorded, and sampling
+        goes on. Runs in a thread.
+        """
         while True:
             try:
                 self._sample_until(math.inf, None)
@@ -205,7 +223,9 @@ class Lab:
                 self._failures.note("Sampling", error)
 
     def _sample_until(self, until_s: float, progress_s: float | None) -> None:
-        """Sample flows and queues at the end of each interval up to `until_s`; report progress every `progress_s`."""
+        """Sample flows and queues at the end of each interval up to `until_s` in s after the start, and report progress
+        every `progress_s` (None: not at all); blocks meanwhile.
+        """
         told_s = 0.0
         while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
             sleep_until_ns(
@@ -224,6 +244,9 @@ class Lab:
                 self._failures.check()
 
     def _sample(self, t_s: float) -> None:
+        """Append the present counters of all connections and queues, with the time `t_s` in s, to the tables; the
+        caller has the lock.
+        """
         for flow in self._flows.values():
             self._streams.extend(flow.sample(t_s))
         for reader in self._readers:
@@ -232,6 +255,9 @@ class Lab:
     # Traffic --------------------------------------------------------------------------------------------------
 
     def start(self, item: Item) -> StartReply:
+        """Start one more item of traffic, whose `start_s` counts from now (rounded up to START_GRID_S), and return its
+        start in s after the run's start. Offload is switched off where it requires that.
+        """
         with self._lock:
             self._changer.apply(gso_off_steps(self._plan, [item], self._gso_off_hosts))
         now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
@@ -241,6 +267,9 @@ class Lab:
         return {"start_s": item["start_s"], **self._moment()}
 
     def _set_up(self, items: list[Item], duration_s: float) -> list[RunningFlow[Any]]:
+        """Return flows with open sockets, not started, for these items of traffic, which end `duration_s` after the
+        run's start at the latest.
+        """
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
         self._port += sum(flow.ports for flow in made)
@@ -248,16 +277,21 @@ class Lab:
         return made
 
     def _launch(self, flow: RunningFlow[Any]) -> None:
+        """Start the threads of a flow and add it to the running ones."""
         flow.launch(self._origin_s)
         with self._lock:
             self._flows[flow.label] = flow
 
     def stop(self, label: str) -> TimeReply:
+        """End the running item of traffic with this label now, and return the time."""
         with self._lock:
             self._flows[label].stop()
         return self._moment()
 
     def finish(self, until_s: float) -> TimeReply:
+        """Wait until packets in flight have arrived, at most until `until_s` in s after the start, end all traffic and
+        captures, and return the time. Raises RunError if a change of a link or a part of the agent failed.
+        """
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
         self._changer.check()
@@ -268,6 +302,9 @@ class Lab:
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
+        """Return all counters so far, without the first `streams` rows of the connections' samples and the first
+        `queues` rows of the queues' samples, which the host has already.
+        """
         self._failures.check()
         with self._lock:
             now_s = time.monotonic()
@@ -292,10 +329,14 @@ class Lab:
     # Captures -------------------------------------------------------------------------------------------------
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
+        """Record every packet of the directions of these numbers in files with the prefix `name` from now on, of each
+        its first `snap_bytes` bytes, and return the time.
+        """
         self._begin_capture(name, directions, snap_bytes)
         return self._moment()
 
     def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
+        """Begin the captures at both ends of the directions of these numbers, in files with the prefix `name`."""
         prefix = str(self._folder / files.CAPTURES / name)
         self._captures[name] = [
             Capture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
@@ -304,13 +345,15 @@ class Lab:
         ]
 
     def stop_capture(self, name: str) -> CaptureReply:
+        """End the capture of this name, and return the number of packets that its rings could not hold and the time."""
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
         return {"lost": lost, **self._moment()}
 
 
 def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """Serve requests until the process that started this guest ends.
+    """Serve the requests to one lab until the process that started this guest ends; `folder` receives its files,
+    `packages` and `work_folder` are as for `Lab`.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
     as a new one, because its clock shows the same time.

@@ -22,9 +22,14 @@ HOSTS = f"{WORK}/hosts"
 
 
 class SocketChannel(HostChannel):
-    """The channel to the host over two sockets in a folder; it has no random draws to seed."""
+    """The agent's channel to the host over two Unix sockets in a folder, in place of the pocket kernel's device; it has
+    no random draws to seed.
+    """
 
     def __init__(self, folder: str) -> None:
+        """Connect to the host's sockets in `folder`, and listen for interrupts in a thread. Raises OSError if that
+        fails.
+        """
         self._buffer = bytearray()
         self._group = 0
         self._socket, self._interrupts = (_connect(f"{folder}/{name}") for name in (CHANNEL, URGENT))
@@ -32,15 +37,20 @@ class SocketChannel(HostChannel):
         threading.Thread(target=self._listen, daemon=True).start()
 
     def power_off(self) -> None:
+        """End this process at once, and with it all programs of the namespaces."""
         os._exit(0)
 
     def new_seed(self, seed: int) -> None:
         """Do nothing: the random draws of the machine's kernel cannot be seeded."""
 
     def foreground(self, group: int) -> None:
+        """Set the process group that receives interrupts from the host; 0 means none."""
         self._group = group
 
     def _listen(self) -> None:
+        """Send SIGINT or SIGKILL to the process group in the foreground for each interrupt of the host, and end this
+        process when the host is gone; runs in a thread.
+        """
         try:
             while how := self._interrupts.recv(1):
                 if self._group:
@@ -51,13 +61,16 @@ class SocketChannel(HostChannel):
 
 
 def _connect(path: str) -> socket.socket:
+    """Return a Unix socket that is connected to the one at `path`."""
     made = socket.socket(socket.AF_UNIX)
     made.connect(path)
     return made
 
 
 def main(folder: str, packages: list[str]) -> None:
-    """Serve a lab until the process that started this one ends."""
+    """Serve a lab over the sockets in `folder` until the process that started this one ends; `packages` are the
+    directories of netlab and Mininet.
+    """
     channel = SocketChannel(folder)
     try:
         # In memory, so that files which commands write there vanish with this process's namespaces.

@@ -37,7 +37,8 @@ RING_FRAMES = 20_000
 
 
 def open_tap(interface: str, pid: int) -> int:
-    """Create a TAP device in the namespace of process `pid`; return the file from which the medium reads its frames.
+    """Create a TAP device with the name `interface` in the namespace of the process `pid`, and return the descriptor
+    from which the medium reads its frames.
 
     Raises RunError if the kernel has no TAP devices.
     """
@@ -55,7 +56,7 @@ def open_tap(interface: str, pid: int) -> int:
 
 @dataclass(frozen=True)
 class MediumEnd:
-    """An end of the medium."""
+    """An end of a shared medium: its interface and its queue."""
 
     interface: str
     file: int
@@ -65,9 +66,12 @@ class MediumEnd:
 
 
 class Medium:
-    """The medium of one link, whose directions are `forward` and `backward`; `files` has the TAP of each interface."""
+    """The shared medium of one link: two TAPs, and a thread that forwards frames between them as 802.11 would."""
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
+        """Set up the medium for the link's two directions; `files` has the TAP's descriptor of each interface, and
+        random draws follow from `seed`. Nothing is forwarded before `start`.
+        """
         self._ends = [
             MediumEnd(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
             for hop in (forward, backward)
@@ -86,6 +90,9 @@ class Medium:
         threading.Thread(target=self._run, name="A shared medium", daemon=True).start()
 
     def _run(self) -> None:
+        """Forward frames for ever: wait for the next transmission, let its time pass and deliver its frame, if it has
+        any. Runs in a thread.
+        """
         while True:
             start_ns = self._dcf.next_start_ns()
             if self._arrives_before(start_ns):
@@ -99,7 +106,9 @@ class Medium:
                 os.write(self._ends[1 - sent.winner].file, frame)
 
     def _arrives_before(self, start_ns: int | None) -> bool:
-        """Wait until `start_ns` for frames that could start before it; return whether one arrived."""
+        """Wait until `start_ns` (None: without limit) for frames from those stations whose frame could start before it;
+        return whether any arrived.
+        """
         first = self._dcf.could_be_first(start_ns)
         if not first:
             return False
@@ -114,13 +123,18 @@ class Medium:
         return True
 
     def _collect(self, now_ns: int) -> None:
+        """Add all frames that the hosts have sent by now, which is `now_ns` on the monotonic clock, to the stations'
+        queues.
+        """
         # Poll first: a read of an empty TAP takes 1 us of the guest's time, a poll takes none.
         while ready := self._poll.poll(0):
             for file, _events in ready:
                 self._dcf.arrive(self._number[file], os.read(file, MAX_FRAME_BYTES), now_ns)
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the state of each end's queue by interface, in the form of `netlab_engines.agent.sampling`."""
+        """Return the counters and present backlog of each end's queue by its interface, in the form of
+        `netlab_engines.agent.sampling`.
+        """
         return {
             end.interface: Qdisc(
                 kind="fifo",
@@ -134,7 +148,9 @@ class Medium:
         }
 
     def totals(self) -> list[StationTotals]:
-        """Return the counters of each end."""
+        """Return the counters since the start (frames, collisions, errors, frames given up, drops) of each end, the
+        first direction's sender first.
+        """
         return [
             cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})
             for end, station in zip(self._ends, self._dcf.stations, strict=True)
@@ -146,5 +162,6 @@ class _Timespec(ctypes.Structure):
 
 
 def _sleep_until(at_ns: int) -> None:
+    """Sleep until the time `at_ns` of the monotonic clock in ns; return at once if it has passed."""
     # An absolute time, because reading the clock is a system call in the guest.
     libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)

@@ -30,21 +30,23 @@ _warned: set[str] = set()
 
 
 def _warn_once(note: str) -> None:
+    """Print a warning in Mininet's log unless this process has printed the same before."""
     if note not in _warned:
         _warned.add(note)
         warn(note)
 
 
 class Bridge(LinuxBridge):  # type: ignore[misc]
-    """A Linux bridge in place of an OpenFlow switch."""
+    """A learning Linux bridge in place of Mininet's OpenFlow switches; it uses no controller."""
 
     def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
+        """Make the switch; options for OpenFlow switches are accepted and ignored."""
         for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
             params.pop(word, None)
         super().__init__(name, **params)
 
     def start(self, controllers: Any) -> None:
-        """Start the bridge."""
+        """Start the bridge, and warn once that it replaces an OpenFlow switch; the controllers are not used."""
         _warn_once(BRIDGES)
         super().start(controllers)
 
@@ -75,6 +77,7 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
     """A host without limits on CPU time, in place of `CPULimitedHost`."""
 
     def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
+        """Make the host, and warn once that limits on CPU time are ignored."""
         _warn_once(NO_LIMITS)
         super().__init__(name, **params)
 
@@ -86,7 +89,7 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
         """Do nothing."""
 
     def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
-        """Configure the host without the limits."""
+        """Configure the host with `params` as Mininet does, without the limits `cpu` and `cores`."""
         return super().config(**params)
 
 

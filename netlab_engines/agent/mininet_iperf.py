@@ -64,7 +64,9 @@ def iperf(
 
 
 def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
-    """Return the rates of iperf's server and client; the client may take `limit_s` seconds."""
+    """Run iperf's server with `words` on one node and its client with `words` and `options` on another, and return the
+    rates that server and client report, "" for a missing one; the client may take `limit_s` s of network time.
+    """
     server.cmd("killall -9 iperf")
     server.sendCmd(*words, "-s")
     received = _read_until(server, LISTENS, START_S)
@@ -80,7 +82,8 @@ def _measure(client: Any, server: Any, words: list[Any], options: list[Any], lim
 
 
 def _rate(node: Any, text: str) -> str:
-    """Return the last rate that iperf printed; if there is none, log its line about a failure, or else its last line.
+    """Return the last rate that iperf printed in `text`, such as "9.62 Mbits/sec"; without one, return "" and log, with
+    the node's name, its line about a failure or its last line.
 
     >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
     '9.62 Mbits/sec'
@@ -95,7 +98,9 @@ def _rate(node: Any, text: str) -> str:
 
 
 def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
-    """Return the output of a node's command up to a matching text, the command's end or the time limit."""
+    """Read and return the output of a node's command up to a text that matches `wanted` (None: none), the command's
+    end, or `limit_s` s of network time.
+    """
     text = ""
     deadline_s = time.monotonic() + limit_s
     while node.waiting and not (wanted and wanted.search(text)):
@@ -109,7 +114,9 @@ def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> st
 
 
 def _end(node: Any) -> str:
-    """End a node's command and return its last output; with an open connection iperf's server needs a second Ctrl-C."""
+    """End a node's command with Ctrl-C and return its last output; with an open connection iperf's server needs a
+    second Ctrl-C.
+    """
     text = ""
     for key in (CTRL_C, CTRL_C, CTRL_BACKSLASH):
         if node.waiting:
@@ -119,7 +126,9 @@ def _end(node: Any) -> str:
 
 
 def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
-    """Wait until a server listens on a port; return whether it does within `timeout` s, or within a minute if that is None."""
+    """Wait until `server` (a node or an address) listens on a port, as tried by telnet from the node `client` (None:
+    from here); return whether it does within `timeout` s, or within MAX_LISTENING_WAIT_S if that is None.
+    """
     run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as in Mininet)
     address = server if isinstance(server, str) else server.IP()
     limit_s = MAX_LISTENING_WAIT_S if timeout is None else timeout
@@ -138,7 +147,7 @@ def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80
 
 
 def install() -> None:
-    """Install both functions in Mininet."""
+    """Install `iperf` and `wait_listening` in Mininet in place of its own functions."""
     import mininet.net
     import mininet.util
 

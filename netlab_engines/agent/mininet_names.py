@@ -15,7 +15,7 @@ UNKNOWN_ADDRESS = "127.0.1.1"
 
 
 class HostNames:
-    """The entries of a script's hosts in /etc/hosts, whose other lines stay."""
+    """The entries of a script's hosts in the file `path` (/etc/hosts), whose other lines stay."""
 
     def __init__(self, path: Path = Path(HOSTS)) -> None:
         self._path = path
@@ -23,7 +23,9 @@ class HostNames:
         self._ours = ""
 
     def note(self, name: str, address: str) -> None:
-        """Write the address of a host and replace an earlier one."""
+        """Write the address of the host `name` to the file, in place of its earlier one; nothing is written if it is
+        the same.
+        """
         if self._addresses.get(name) == address:
             return
         self._addresses[name] = address

@@ -15,18 +15,22 @@ from netlab_engines.agent.early_exits import STARTS
 
 
 class Notes:
-    """The file with the notes; every process of a script writes to it."""
+    """The file with notes, one line of JSON each, about processes that Mininet's nodes start; every process of a script
+    appends to it.
+    """
 
     def __init__(self, path: str = STARTS) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def write(self, what: str, pid: int, *more: Any) -> None:
-        """Write one note."""
+        """Append one note to the file: `what` happened ("shell", "popen", "sent" or "read"), the process's `pid`, and
+        `more` entries that depend on it.
+        """
         os.write(self._file, json.dumps([what, pid, *more]).encode() + b"\n")
 
 
 def install() -> None:
-    """Let Mininet's nodes write notes; to be called before a script makes any."""
+    """Change Mininet's nodes so that they write notes to STARTS; to be called before a script makes any node."""
     notes = Notes()
     mininet.node.Popen = popen_with_notes(notes)
     note_shells(notes)
@@ -44,7 +48,9 @@ def install() -> None:
 
 
 def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
-    """Return a `Popen` that notes when somebody takes the pipe with the program's error output."""
+    """Return a subclass of `subprocess.Popen` that writes a note when somebody takes the pipe with the program's error
+    output.
+    """
 
     class Popen(subprocess.Popen[Any]):
         def __init__(self, *words: Any, **named: Any) -> None:
@@ -79,7 +85,9 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
 
 def note_shells(notes: Notes) -> None:
-    """Let nodes note their shells, with their network namespaces."""
+    """Change Mininet's nodes so that they write a note with the pid, name and network namespace of each shell they
+    start.
+    """
     own_network = os.stat("/proc/self/ns/net").st_ino
     node_class = mininet.node.Node
     plain_start = node_class.startShell
@@ -94,7 +102,9 @@ def note_shells(notes: Notes) -> None:
 
 
 def note_sent_commands(notes: Notes) -> None:
-    """Let nodes note the commands of `sendCmd`, and that a script reads what they print; `cmd` waits for its command."""
+    """Change Mininet's nodes so that they write a note for each command of `sendCmd`, and another when a script reads
+    what it prints; `cmd`, which waits for its command, is not noted.
+    """
     node_class = mininet.node.Node
     plain_cmd, plain_send, plain_monitor = node_class.cmd, node_class.sendCmd, node_class.monitor
     waiting: set[int] = set()

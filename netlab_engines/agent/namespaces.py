@@ -19,7 +19,8 @@ IFF_RUNNING = 0x40
 
 
 def create_namespace(hostname: str = "") -> int:
-    """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id.
+    """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id, which can be
+    used like a pid.
 
     The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name stays.
 
@@ -34,6 +35,9 @@ def create_namespace(hostname: str = "") -> int:
 
 
 def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
+    """Make new namespaces for this thread, put its thread id or the OSError into `held`, and keep them open as long as
+    the process runs; runs in a thread.
+    """
     try:
         check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS), "unshare")
         if hostname:
@@ -47,7 +51,9 @@ def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
 
 @contextmanager
 def enter_namespace(pid: int) -> Iterator[None]:
-    """Enter the network namespace of a process or thread, with this thread only; sockets made inside stay in it."""
+    """Enter the network namespace of the process or thread `pid`, with this thread only, while the block runs; sockets
+    made inside stay in it. Raises OSError if it is gone or may not be entered.
+    """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:
@@ -62,7 +68,9 @@ def enter_namespace(pid: int) -> Iterator[None]:
 
 
 def is_running(interface: str) -> bool:
-    """Return whether an interface of the current namespace is up and has a carrier, so that its queue accepts packets."""
+    """Return whether the interface of this name in the current namespace is up and has a carrier, so that its queue
+    accepts packets. Raises OSError if there is none.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sH14x", interface.encode(), 0)
         (flags,) = struct.unpack_from("=H", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request), 16)

@@ -19,7 +19,9 @@ ERROR = struct.Struct("=i")
 
 
 class NetlinkSocket:
-    """A netlink socket in the network namespace of the process or thread `pid`."""
+    """A netlink socket that configures the network namespace of the process or thread `pid`; `interfaces` has the
+    numbers of the interfaces that were made by it.
+    """
 
     def __init__(self, pid: int) -> None:
         self.interfaces = Interfaces()
@@ -30,7 +32,8 @@ class NetlinkSocket:
             self._socket.setsockopt(SOL_NETLINK, option, 1)
 
     def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """Send messages, each with the equivalent line of `ip` or `tc`.
+        """Send messages to the kernel, in batches and in their order, each given with the equivalent line of `ip` or
+        `tc`, and wait for its answers.
 
         Raises RunError, which shows the line, if the kernel refuses a message.
         """
@@ -38,6 +41,9 @@ class NetlinkSocket:
             self._send(part)
 
     def _send(self, lines: wire.Lines) -> None:
+        """Send one batch of messages and wait until the kernel has answered the last. Raises RunError at the first
+        refusal.
+        """
         self._socket.send(wire.batch([message for _line, message in lines]))
         while True:
             data, offset = self._socket.recv(ANSWER_BYTES), 0
@@ -59,7 +65,9 @@ class NetlinkSocket:
 
 
 def _more(body: bytes) -> str:
-    """Return the kernel's text for an error in parentheses, or "" if there is only a number."""
+    """Return the kernel's own text in the body of an error message, in parentheses after a space; "" if there is only a
+    number.
+    """
     said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""

@@ -35,7 +35,9 @@ LINK_PATIENCE_S = 10.0
 
 
 class HeldNamespace:
-    """A Mininet node without a shell: only a namespace, in which `popen` starts programs."""
+    """A Mininet node without a shell: only namespaces, kept open by the thread whose id is `pid`, in which `popen`
+    starts programs.
+    """
 
     name: str
 
@@ -49,18 +51,20 @@ class HeldNamespace:
 
 
 class Host(HeldNamespace, Node):  # type: ignore[misc]
-    """A host or a router."""
+    """A host or a router of the plan, as a namespace."""
 
 
 class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
-    """A learning switch: a Linux bridge in a namespace of its own."""
+    """A learning switch of the plan: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
         """Do nothing: the bridge is configured with the other nodes."""
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others (`messages.veth_messages`), or the two TAPs of a medium."""
+    """A Mininet link whose veth pair is made together with all others (`messages.veth_messages`), or which has the two
+    TAPs of a medium.
+    """
 
     @classmethod
     def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
@@ -68,7 +72,7 @@ class BatchedLink(Link):  # type: ignore[misc]
 
 
 class PlannedIntf(Intf):  # type: ignore[misc]
-    """An interface that is configured from the plan, not by ifconfig."""
+    """A Mininet interface that is configured from the plan, not by ifconfig."""
 
     def config(self, **params: Any) -> dict[str, Any]:
         """Do nothing: `Network.configure` sets the addresses."""
@@ -76,7 +80,9 @@ class PlannedIntf(Intf):  # type: ignore[misc]
 
 
 def mininet_network(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
-    """Return a Mininet object for the network of a plan, with nodes and interfaces of the given classes."""
+    """Return a Mininet object with the nodes, links and addresses of a plan, made of the given classes of nodes,
+    switches and interfaces; what it does to the kernel depends on those.
+    """
     # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
     Mininet.inited = True
     net = Mininet(build=False, controller=None, link=BatchedLink, intf=interface)
@@ -94,9 +100,14 @@ def mininet_network(plan: Plan, host: type[Node], switch: type[Node], interface:
 
 
 class Network:
-    """The running network of a plan: its namespaces, links and media."""
+    """The running network of a plan in the guest: its namespaces by the name of the node (`nodes`), its links and its
+    shared media.
+    """
 
     def __init__(self, plan: AgentPlan) -> None:
+        """Make the namespaces and the links of the plan; addresses and queues are set by `configure`. Raises RunError
+        if the kernel refuses a setting or message.
+        """
         self.plan = plan
         for key, value in plan["machine_sysctls"].items():
             set_sysctl(key, value, "the guest")
@@ -111,11 +122,11 @@ class Network:
         self._make_links()
 
     def _taps(self) -> list[tuple[str, str]]:
-        """Return the node and the interface of each end of a link with a medium."""
+        """Return the node and the interface of each end of a link with a shared medium."""
         return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
 
     def _make_links(self) -> None:
-        """Make all veth pairs, in one batch per node."""
+        """Make all veth pairs of the plan, in one batch of messages per node."""
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
         numbers = {name: routing.interfaces for name, routing in self._routing.items()}
         for name, told in messages.veth_messages(self.plan, numbers, spaces.__getitem__).items():
@@ -124,7 +135,8 @@ class Network:
             os.close(space)
 
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
-        """Set addresses, routes, neighbours and offloads, then the queues, and start the media.
+        """Set addresses, routes, neighbours and offloads, then the queues, wait until all links are up, and start the
+        media.
 
         `ip_lines` and `queueing` have further lines and the queues of each node.
         """
@@ -159,6 +171,7 @@ class Network:
             medium.start()
 
     def _wait_for_links(self) -> None:
+        """Wait until all interfaces of the plan's links are up. Raises RunError after LINK_PATIENCE_S."""
         # A veth learns of its peer's carrier up to a second later; until then it drops packets.
         deadline_s = time.monotonic() + LINK_PATIENCE_S
         interfaces: dict[str, list[str]] = {}
@@ -173,19 +186,23 @@ class Network:
                         time.sleep(0.02)
 
     def write_names(self) -> None:
-        """Write the nodes' names and addresses to /etc/hosts, so that programs find all hosts, their own included."""
+        """Write the nodes' names and addresses to /etc/hosts, so that programs find all hosts, their own included;
+        other lines are replaced.
+        """
         lines = {"localhost": "127.0.0.1"}
         for item in self.plan["addresses"]:
             lines.setdefault(item["node"], item["address"].partition("/")[0])
         Path("/etc/hosts").write_text("".join(f"{address} {name}\n" for name, address in lines.items()))
 
     def pid(self, name: str) -> int:
-        """Return the id of the thread or process that keeps the namespace of a node open."""
+        """Return the id of the thread or process that keeps the namespace of the node `name` open."""
         return int(self.nodes[name].pid)
 
 
 def set_sysctl(key: str, value: str, where: str) -> None:
-    """Set one sysctl of the current network namespace, or raise RunError, which names `where`."""
+    """Set the sysctl `key`, such as "net.ipv4.ip_forward", of the current network namespace. Raises RunError, which
+    names `where`, if the kernel refuses.
+    """
     try:
         Path("/proc/sys", key.replace(".", "/")).write_text(value)
     except OSError as error:

@@ -23,7 +23,8 @@ EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 
 def kernel_errors() -> dict[str, str | None]:
-    """Return the kernel's error for each part, by the names of `netlab_kernel.installed.PARTS`.
+    """Test each part of the kernel and return the kernel's error message by the names of
+    `netlab_kernel.installed.PARTS`; to be run as root.
 
     The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
     """
@@ -44,6 +45,9 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
+    """Send the messages that a function makes to a new network namespace, and return the kernel's error, or "" if it
+    accepts them. The function gets the namespace's socket and the id of the thread that keeps it open.
+    """
     holder = create_namespace()
     routing = NetlinkSocket(holder)
     try:
@@ -56,15 +60,18 @@ def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
 
 
 def _qdisc_error(*asked: Queueing) -> str:
+    """Return the kernel's error for a list of queueing parts on a new loopback device, or "" if it accepts them."""
     return _error_of(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
 
 
 def _ifb(routing: NetlinkSocket, _holder: int) -> Lines:
+    """Return the message that makes an ifb device."""
     line = "link add name wire0 type ifb"
     return [(line, ip_line(line, routing.interfaces))]
 
 
 def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
+    """Return the message that makes a veth pair in the namespace of the thread `holder`."""
     # The descriptor stays open, because the kernel uses it when it receives the message.
     here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
     pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
@@ -72,6 +79,7 @@ def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
 
 
 def _control_error(name: str) -> str:
+    """Return the kernel's error for the congestion control of this name, or "" if it has it."""
     try:
         with socket.socket() as asked:
             asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

@@ -36,7 +36,8 @@ trap 'code=$?; trap - EXIT; { export -p; declare -f; printf "cd %q\\n" "$PWD"; }
 
 
 class Programs:
-    """The programs of a lab's nodes; the output of a command is sent to the host while it runs.
+    """The programs in a lab's nodes, with a method for each request about them; the output of a command is sent to the
+    host while it runs.
 
     `moment` returns the present time of the network, which is a part of each answer.
     """
@@ -49,6 +50,9 @@ class Programs:
         packages: list[str],
         moment: Callable[[], TimeReply],
     ) -> None:
+        """Make the nodes' home directories and install the replacements of programs. `packages` are the directories of
+        netlab and Mininet, and `moment` returns the present time of the network, which is a part of each answer.
+        """
         self._channel = channel
         self._plan = plan
         self._network = network
@@ -63,13 +67,20 @@ class Programs:
         self._all_programs = replacements.install(BINARIES)
 
     def _networks(self) -> dict[int, str]:
+        """Return the names of the nodes by the inode of their network namespace."""
         return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
 
     def run(self, node: str, command: str) -> ExitReply:
+        """Run a command in a node's shell until it ends, send its output to the host meanwhile, and return its exit
+        code.
+        """
         words, where = self._in_shell(node, command)
         return {"code": run_with_output(self._channel, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> ProcessReply:
+        """Start a command in a node's shell in the background, with its output in a file, give it GRID_S to begin, and
+        return its pid.
+        """
         path = f"{HOME}/output-{len(self._background)}"
         words, where = self._in_shell(node, command)
         with open(path, "wb") as out:
@@ -83,6 +94,9 @@ class Programs:
         return {"pid": process.pid, **self._now()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
+        """Wait, at most `wait_s`, for the end of the background process `pid`, and return its output from the byte
+        `offset` on, the offset of the output's end, and the exit code (None while it runs).
+        """
         process, path = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(wait_s)
@@ -97,37 +111,58 @@ class Programs:
         }
 
     def signal(self, pid: int, number: int) -> TimeReply:
+        """Send the signal `number` to the background process `pid` and all processes that it started, and return the
+        time.
+        """
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return self._now()
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
+        """Return the words that run a command in a node's shell, and the arguments of Popen for its directory and
+        environment variables. The shell keeps directory, variables and functions for the next command.
+        """
         home = f"{HOME}/{node}"
         # mnexec joins the namespaces: Python itself could not use vfork for that, and a fork takes four times as long.
         words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
         return words, {"cwd": home, "env": _environment(home)}
 
     def read(self, node: str, path: str) -> FileReply:
+        """Return the bytes of a file as hexadecimal digits; a relative path starts in the node's home directory. Raises
+        RunError if it cannot be opened.
+        """
         with _file(node, path, "rb") as file:
             return {"hex": file.read().hex(), **self._now()}
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
+        """Write the bytes in the hexadecimal digits `hex` to a file; a relative path starts in the node's home
+        directory. Raises RunError if it cannot be opened.
+        """
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
+        """Open a node's shell on a new terminal of this size in characters, and return its pid, which names the
+        terminal.
+        """
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
         environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
+        """Open Mininet's prompt on a new terminal of this size in characters, and return its pid, which names the
+        terminal.
+        """
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
         return {"pid": pid, **self._now()}
 
     def prompt_lines(self, lines: str) -> ExitReply:
+        """Run the lines of Mininet's prompt in `lines`, send the output to the host meanwhile, and return the exit
+        code.
+        """
         commands = f"{HOME}/commands"
         with open(commands, "w") as file:
             file.write(lines)
@@ -138,6 +173,9 @@ class Programs:
         }
 
     def _prompt(self, commands: str | None) -> list[str]:
+        """Write a file that describes the network, and return the words of the command that opens Mininet's prompt for
+        it, with input from the file `commands` (None: from the terminal).
+        """
         path = f"{HOME}/prompt.json"
         with open(path, "w") as file:
             pids = {name: self._network.pid(name) for name in self._network.nodes}
@@ -145,13 +183,20 @@ class Programs:
         return [sys.executable, "-S", "-c", PROMPT.format(packages=self._packages, path=path, commands=commands)]
 
     def _prompt_environment(self) -> dict[str, str]:
+        """Return the environment variables of Mininet's prompt, whose search path includes all replacements."""
         return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
     def turn(self, **words: Any) -> TerminalReply:
+        """Send keys to a terminal, let time pass and return its output and the time; the arguments are those of
+        `Terminals.turn`.
+        """
         return {**self._terminals.turn(**words), **self._now()}
 
 
 def _file(node: str, path: str, mode: str) -> IO[bytes]:
+    """Open a node's file in a mode of `open` and return it; a relative path starts in the node's home directory. Raises
+    RunError if that fails.
+    """
     try:
         return open(os.path.join(HOME, node, path), mode)
     except OSError as error:
@@ -162,6 +207,7 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 
 def _environment(home: str) -> dict[str, str]:
+    """Return the environment variables of a node's shell with this home directory."""
     # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
     return replacements.environment(home, replacements.search_path(BINARIES))
 

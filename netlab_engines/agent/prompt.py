@@ -14,40 +14,49 @@ from netlab_engines.agent.terminals import OFFER
 
 
 class Joined:
-    """A node whose shell joins an existing namespace."""
+    """A Mininet node whose shell joins an existing namespace; `held` has the pid of the namespace's holder by the
+    node's name.
+    """
 
     held: ClassVar[dict[str, int]] = {}
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Start the shell in the existing namespace."""
+        """Start the node's shell in the existing namespace."""
         self.inNamespace = False
         super().startShell("-cd")  # type: ignore[misc]
         self.inNamespace = True
 
     def _popen(self, command: list[str], **params: Any) -> Any:
+        """Start a command with mnexec, which joins the node's existing namespace in place of making one, and return the
+        process.
+        """
         if command[:2] == ["mnexec", "-cd"]:
             command = ["mnexec", "-cda", str(self.held[self.name]), *command[2:]]  # type: ignore[attr-defined]
         return super()._popen(command, **params)  # type: ignore[misc]
 
 
 class JoinedNode(Joined, Node):  # type: ignore[misc]
-    """A host or a router."""
+    """A host or a router of the live network, in Mininet's prompt."""
 
 
 class JoinedSwitch(Joined, Switch):  # type: ignore[misc]
-    """A bridge."""
+    """A bridge of the live network, in Mininet's prompt."""
 
     def start(self, _controllers: Any = None) -> None:
         """Do nothing: the bridge runs already."""
 
 
 class JoinedIntf(PlannedIntf):
-    """An existing interface; after it was down, its routes and neighbours are set again."""
+    """An existing interface of the live network; when it is set up after it was down, its node's routes and neighbours
+    are set again.
+    """
 
     plan: ClassVar[dict[str, Any]] = {}
 
     def ifconfig(self, *words: str) -> Any:
-        """Do with `ip` what Mininet does with ifconfig: show the interface, or set it `up` or `down`."""
+        """Do with `ip` what Mininet does with ifconfig: set the interface `up` or `down` and return "", or else return
+        its description.
+        """
         if words not in (("up",), ("down",)):
             return self.cmd("ip address show dev", self.name)
         self.cmd("ip link set dev", self.name, words[0])
@@ -62,21 +71,25 @@ class JoinedIntf(PlannedIntf):
         return ""
 
     def isUp(self, setUp: bool = False) -> bool:  # noqa: N802 (Mininet's names)
-        """Return whether the interface is up."""
+        """Return whether the interface is up; `setUp` is ignored."""
         return "UP" in self.cmd("ip -o link show dev", self.name).partition(">")[0]
 
 
 class Prompt(CLI):  # type: ignore[misc]
-    """Mininet's prompt."""
+    """Mininet's prompt for a live network; xterm opens a terminal in the host's program."""
 
     def onecmd(self, line: str) -> Any:
-        """Run a command; print it before if it came from a file."""
+        """Run a line of the prompt as Mininet does, printed before its output if it came from a file; a true result
+        ends the prompt.
+        """
         if self.inputFile:
             output(f"{self.prompt}{line.rstrip()}\n")
         return super().onecmd(line)
 
     def do_xterm(self, line: str, term: str = "xterm") -> None:
-        """Ask the host's program to open a terminal for each node in the line."""
+        """Ask the host's program to open a terminal for each node named in `line`, or print why
+        that is not possible.
+        """
         for name in line.split():
             if name not in self.mn:
                 output(f"There is no node {name}; there are {', '.join(self.mn)}.\n")
@@ -89,7 +102,9 @@ class Prompt(CLI):  # type: ignore[misc]
 
 
 def main(path: str, commands: str | None = None) -> None:
-    """Open the prompt for the network that the file at `path` describes; commands can come from a file."""
+    """Open Mininet's prompt for the network that the JSON file at `path` describes, and return at its end; commands
+    come from the file `commands` (None: from the terminal).
+    """
     words = json.loads(Path(path).read_text())
     setLogLevel("info")
     mininet_iperf.install()

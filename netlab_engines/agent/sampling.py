@@ -21,7 +21,7 @@ _QUEUE = struct.Struct("=IIIII")
 
 @dataclass
 class Qdisc:
-    """The counters of one qdisc since it was made, and its present backlog."""
+    """The counters of one qdisc since it was made, and its present backlog; by default all are 0."""
 
     interface_index: int = 0
     kind: str = ""
@@ -35,7 +35,9 @@ class Qdisc:
     marks: int = 0
 
     def sample(self, interface: str, t_s: float) -> QueueSample:
-        """Return a row of the run's queue samples for this qdisc on `interface` at time `t_s`."""
+        """Return a row of the run's queue samples for this qdisc on `interface` at the time `t_s`, in s after the run's
+        start.
+        """
         return {
             "t_s": t_s,
             "interface": interface,
@@ -49,16 +51,20 @@ class Qdisc:
 
 
 class QueueReader:
-    """A reader of the queues of some interfaces in the namespace in which it was made."""
+    """A reader of the queues of the given interfaces, over a netlink socket in the namespace in which it was made."""
 
     def __init__(self, interfaces: list[str]) -> None:
+        """Look up the numbers of the interfaces and open the socket, both in the current namespace. Raises OSError if
+        an interface is missing.
+        """
         self.indices = {socket.if_nametoindex(name): name for name in interfaces}
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
         self._socket.bind((0, 0))
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the queue of each interface by its name.
+        """Return the counters and backlog of the queue of each interface by its name; interfaces without a rate limit
+        or queue are absent.
 
         Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate limit.
         """
@@ -78,6 +84,7 @@ class QueueReader:
         return found
 
     def _dump(self) -> list[Qdisc]:
+        """Ask the kernel for all qdiscs of the namespace and return them. Raises OSError if it refuses."""
         self._socket.send(self._request)
         found: list[Qdisc] = []
         while True:
@@ -91,7 +98,9 @@ class QueueReader:
 
 
 def parse_qdisc(body: bytes) -> Qdisc:
-    """Decode one RTM_NEWQDISC message (a `tcmsg` and its attributes)."""
+    """Return the qdisc of one RTM_NEWQDISC message, whose `body` is a `tcmsg` and its attributes; missing counters are
+    0.
+    """
     _family, index, handle, parent, _info = wire.TCMSG.unpack_from(body)
     qdisc = Qdisc(index, "", handle, parent)
     application = b""
@@ -111,7 +120,9 @@ def parse_qdisc(body: bytes) -> Qdisc:
 
 
 def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
-    """Return a reader for each node that sends into one of these directions."""
+    """Return a reader of the queues of each node that sends into one of these directions; `pid_of` returns the pid of a
+    node's namespace.
+    """
     shaped: dict[str, list[str]] = {}
     for direction in directions:
         shaped.setdefault(direction["src"], []).append(direction["interface"])

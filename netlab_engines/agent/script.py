@@ -41,7 +41,9 @@ SYSTEM_MEMORY_PREFIXES = ("sem.", "psm_", "pymp-", "pulse-shm-")
 
 
 class Script:
-    """A Mininet script, its process and its files."""
+    """A Mininet script in this guest, with its process, its terminals and its files, and a method for each request
+    about them.
+    """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str]) -> None:
         self._channel = channel
@@ -51,11 +53,15 @@ class Script:
         self._terminals = Terminals(self._foreground)
 
     def _foreground(self, group: int) -> None:
+        """Set the process group that receives interrupts from the host; 0 keeps the last one."""
         # Keep the group between two turns: an interrupt that comes then must reach it too.
         if group:
             self._channel.foreground(group)
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
+        """Prepare the guest for a script that starts now: its seed, replacements, and the `sitecustomize` of its
+        Python; return the words that run it and its environment variables. `words` are the script and its arguments.
+        """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
         self._began_s = time.monotonic()
@@ -71,6 +77,9 @@ class Script:
         return [sys.executable, *words], environment
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
+        """Run a script to its end in the working directory `directory`, send its output to the host meanwhile, and
+        return its exit code; `keys` are the lines for Mininet's prompt.
+        """
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
             file.write(keys)
@@ -82,18 +91,28 @@ class Script:
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
+        """Start a script in the working directory `directory` on a new terminal of this size in characters, and return
+        its pid, which names the terminal.
+        """
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
         self._foreground(pid)
         return {"pid": pid, **self._now()}
 
     def turn(self, **words: Any) -> TerminalReply:
+        """Send keys to the script's terminal, let time pass and return its output and the time; the arguments are those
+        of `Terminals.turn`.
+        """
         return {**self._terminals.turn(**words), **self._now()}
 
     def _now(self) -> TimeReply:
+        """Return the network time in s since the script's start."""
         return {"now_s": time.monotonic() - self._began_s}
 
     def end_programs(self) -> TimeReply:
+        """Report programs that failed early, then end all programs that outlive the script with SIGINT and SIGTERM,
+        each with END_S to write their last output, and return the time.
+        """
         self._early_exits.report(at_end=True)
         # Programs such as ping and tcpdump write their statistics on SIGINT.
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -106,6 +125,9 @@ class Script:
         return self._now()
 
     def keep_files(self) -> FilesReply:
+        """Copy the files that the script wrote to the guest's own directories to the host's folder, and return their
+        sorted paths, and the reason for each that could not be copied by its path.
+        """
         kept, lost = [], {}
         for path, state in _written_files():
             if self._before.get(path) == state:
@@ -121,7 +143,9 @@ class Script:
 
 
 def _written_files() -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield each regular file that was written outside the host's directories, with its size in bytes and change time in ns."""
+    """Yield the path of each regular file that was written outside the host's directories, with its size in bytes and
+    its modification time in ns.
+    """
     for top, prefix in ((WRITTEN_FILES, ""), (SHARED_MEMORY, SHARED_MEMORY)):
         for place, folders, names in os.walk(top):
             folders[:] = [name for name in folders if name != "__pycache__"]

@@ -29,13 +29,14 @@ MAX_FREE_STEPS = 100
 
 
 class Prompts:
-    """The state of Mininet's prompt in this process."""
+    """The state of Mininet's prompt in this process: whether it is open."""
 
     are_open = False
 
 
 def begin(folder: str, commands: str) -> None:
-    """Prepare this process for a script.
+    """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes,
+    prompt, interrupts and tracebacks. The process ends if an interrupt came before.
 
     `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's prompt.
     """
@@ -67,10 +68,16 @@ def customize_as_the_machine_does() -> None:
 
 
 def adapt_the_prompt(commands: str) -> None:
-    """Change Mininet's prompt: on a terminal the network runs in real time while it is open; else its commands come from a file."""
+    """Change Mininet's prompt: on a terminal the network runs in real time while it is open; else its lines come from
+    the file `commands`.
+    """
     import mininet.cli
 
     class Prompt(mininet.cli.CLI):  # type: ignore[misc]
+        """Mininet's prompt with input from the file `commands` if the process has no terminal; it tells the host's
+        terminal when it opens and closes.
+        """
+
         def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
             if script is None and not sys.stdin.isatty():
                 script = commands
@@ -91,7 +98,9 @@ def adapt_the_prompt(commands: str) -> None:
 
 
 def free_interrupted_hosts() -> None:
-    """Make a host usable after Ctrl-C interrupted its command, so that a script's clean-up can run commands there."""
+    """Change Mininet's nodes so that a host is usable again after Ctrl-C interrupted its command, and a script's
+    clean-up can run commands there.
+    """
     import mininet.node
 
     plain = mininet.node.Node.waitOutput
@@ -111,7 +120,9 @@ def free_interrupted_hosts() -> None:
 
 
 def let_interrupts_in(ending: Path) -> None:
-    """On an interrupt, raise the signal that the host names in the file `ending` if the script handles it, else act as on Ctrl-C."""
+    """Install the handler of SIGINT: it raises the signal that the host names in the file `ending`, if the script
+    handles that, and else acts as Ctrl-C does; also after a command of `os.system`.
+    """
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         named = _named_signal(ending)
@@ -138,6 +149,9 @@ def let_interrupts_in(ending: Path) -> None:
 
 
 def _named_signal(ending: Path) -> signal.Signals | None:
+    """Return the signal that the host names in the file `ending`; None for SIGINT, or if the file is missing or names
+    none.
+    """
     with contextlib.suppress(OSError, ValueError, KeyError):
         named = signal.Signals[ending.read_text()]
         return None if named is signal.SIGINT else named
@@ -145,7 +159,7 @@ def _named_signal(ending: Path) -> signal.Signals | None:
 
 
 def hide_own_frames() -> None:
-    """Leave netlab's own frames out of every traceback that this process prints."""
+    """Leave the frames of netlab's own code out of every traceback that this process prints from now on."""
     plain_init = traceback.TracebackException.__init__
 
     def init(self: Any, kind: Any, value: Any, trace: Any, **more: Any) -> None:
@@ -169,6 +183,9 @@ def hide_own_frames() -> None:
 
 
 def _strip(error: BaseException, seen: set[int]) -> None:
+    """Remove the frames of netlab's own code from the traceback of an exception and of those that it names as cause,
+    context or members; `seen` has the ids of those that were done.
+    """
     if id(error) in seen:
         return
     seen.add(id(error))
@@ -179,7 +196,7 @@ def _strip(error: BaseException, seen: set[int]) -> None:
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of netlab's own code."""
+    """Return a traceback without the frames of netlab's own code; None if no other is left."""
     kept: list[TracebackType] = []
     while trace is not None:
         if not is_own_file(trace.tb_frame.f_code.co_filename):

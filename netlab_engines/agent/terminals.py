@@ -26,17 +26,23 @@ TURN_BYTES = 30_000
 
 
 class Terminals:
-    """The open terminals, each known by the pid of its process.
+    """The open pseudo-terminals of a lab, each known by the pid of its program; programs run only during a turn,
+    because network time passes only then.
 
     `foreground` sets the process group that receives interrupts from the host; 0 is none.
     """
 
     def __init__(self, foreground: Callable[[int], None]) -> None:
+        """Start without terminals. `foreground` is called with the process group that receives interrupts from the
+        host; 0 means none.
+        """
         self._foreground = foreground
         self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
 
     def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
-        """Start a program on a new pty and return its pid; the program must make the pty its own (`setsid -c`)."""
+        """Start a program on a new pty of this size in characters, and return its pid, which names the terminal; the
+        command must make the pty its own (`setsid -c`).
+        """
         master, slave = pty.openpty()
         _resize(master, rows, columns)
         # `setsid` makes the session, so Popen must not: setsid in a session leader would fork, and the leader would end.
@@ -55,7 +61,8 @@ class Terminals:
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalOutput:
-        """Send keys to a terminal, let time pass and return its output, whether its program has ended, and the exit code.
+        """Send keys to a terminal, let network time pass, and return its output, whether its program has ended, and the
+        exit code (None if not known).
 
         Parameters
         ----------
@@ -111,11 +118,14 @@ class Terminals:
 
 
 def _resize(master: int, rows: int, columns: int) -> None:
+    """Set the size in characters of the pty with the descriptor `master`."""
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def read_available(fd: int) -> bytes | None:
-    """Return the bytes that can be read now, b"" at the end of the file, or None if there are none yet."""
+    """Return the bytes that can be read from the descriptor `fd` now, b"" at the end of the file, or None if there are
+    none yet; `fd` must not block.
+    """
     try:
         return os.read(fd, READ_BYTES)
     except BlockingIOError:
@@ -128,7 +138,8 @@ def read_available(fd: int) -> bytes | None:
 def run_with_output(
     channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
 ) -> int:
-    """Run a program, send its output to the host while it runs, and return its exit status; interrupts go to the program.
+    """Run a program in `cwd`, send its output to the host while it runs, and return its exit status when it ends;
+    interrupts of the host go to the program.
 
     With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command runs, and
     an input at its end would keep it busy.
@@ -161,7 +172,7 @@ def run_with_output(
 
 
 def _discard(reading: int) -> None:
-    """Read a pipe until no program has it open."""
+    """Read the pipe with the descriptor `reading` until no program has it open, and close it."""
     os.set_blocking(reading, True)
     while os.read(reading, READ_BYTES):
         pass
@@ -169,6 +180,9 @@ def _discard(reading: int) -> None:
 
 
 def _relay(channel: HostChannel, reading: int, ended: int) -> None:
+    """Send what arrives on the pipe `reading`, and reports of programs that fail early, to the host until the pipe ends
+    or the process of the pidfd `ended` has ended.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     os.set_blocking(reading, False)
     early_exits = channel.early_exits

@@ -18,7 +18,7 @@ ItemType = TypeVar("ItemType", bound=Item)
 
 @dataclass(frozen=True)
 class FlowContext:
-    """The surroundings of one item of traffic."""
+    """The plan and the running network in which one item of traffic runs, with its number and its ports."""
 
     plan: AgentPlan
     network: Network
@@ -36,12 +36,17 @@ class FlowContext:
 
 
 class RunningFlow(Generic[ItemType]):
-    """A running item of traffic."""
+    """An item of traffic in the guest: its sockets, its threads and its counters. Subclasses add the kind of traffic;
+    times are in s, `start_s` and `end_s` from the start of the run.
+    """
 
     ports = 0
     """The number of ports that the flow uses."""
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
+        """Note the times of the item, whose end is at most the run's; subclasses also open its sockets, and raise
+        OSError if that fails.
+        """
         self.item = item
         self.label = item["label"]
         own_s = cast("float | None", item.get("duration_s"))
@@ -55,44 +60,59 @@ class RunningFlow(Generic[ItemType]):
         self._threads: list[threading.Thread] = []
 
     def launch(self, origin_s: float) -> None:
-        """Start the flow's threads; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
+        """Start the flow's threads and return at once; traffic begins at `origin_s` + `start_s` in s on the monotonic
+        clock.
+        """
         raise NotImplementedError
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Return the cumulative counters of each TCP connection now; `at_s` is the time to enter in the rows."""
+        """Return the cumulative counters of each of the flow's TCP connections now, with the time `at_s`, in s from the
+        run's start, in each row; [] for other kinds of traffic.
+        """
         del at_s
         return []
 
     def finish(self, until_s: float) -> None:
-        """Wait until all packets in flight have arrived, at most until `until_s` (monotonic), then stop."""
+        """Wait until all packets in flight have arrived, at most until `until_s` in s on the monotonic clock, then end
+        the flow.
+        """
 
     def intervals(self) -> list[DatagramInterval]:
-        """Return the data that arrived in each interval, if datagrams are counted."""
+        """Return the bytes and datagrams that arrived in each interval, one row per interval with any; [] for kinds of
+        traffic without datagram counters.
+        """
         return []
 
     def totals(self) -> Totals:
-        """Return the totals at the flow's end; each kind returns a type that extends `Totals`."""
+        """Return the flow's totals after its end, with its label and its errors (None if there are none); each kind
+        returns a type that extends `Totals`.
+        """
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
     def totals_so_far(self) -> Totals:
-        """Return the totals that the flow would have if it ended now."""
+        """Return the totals that the flow would have if it ended now; the flow goes on."""
         return self.totals()
 
     def stop(self) -> None:
-        """End the flow before its planned end."""
+        """End the flow now, before its planned end; for kinds without a subclass method nothing happens."""
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
+        """Start a thread of the flow that calls `target` with these arguments; see `_thread`."""
         thread = self._thread(target, *args)
         self._threads.append(thread)
         thread.start()
 
     def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
-        """Return a thread, not yet started, whose exceptions become errors of the flow.
+        """Return a thread, not yet started, that calls `target` with these arguments and turns exceptions into errors
+        of the flow.
 
         An exception that is not a network error but a defect of netlab stops the flow and ends the run (see `agent.failures`).
         """
 
         def guarded() -> None:
+            """Call the function; network errors become errors of the flow, any other exception also stops it and is
+            raised again.
+            """
             try:
                 target(*args)
             except (OSError, ThroughputError) as error:
@@ -108,5 +128,5 @@ class RunningFlow(Generic[ItemType]):
 
 
 def sleep_until(when_s: float) -> None:
-    """Sleep until a time of the monotonic clock in s; return at once if it has passed."""
+    """Sleep until the time `when_s` of the monotonic clock in s; return at once if it has passed."""
     sleep_until_ns(round(when_s * NS_PER_S))

@@ -17,7 +17,7 @@ PATIENCE_S = 5.0
 
 
 class CommandFlow(RunningFlow["CommandItem"]):
-    """A running command in a node's shell."""
+    """A command in a node's shell, as an item of traffic: its output, its exit code and the files that it saves."""
 
     def __init__(self, item: CommandItem, place: FlowContext) -> None:
         super().__init__(item, place)
@@ -32,15 +32,20 @@ class CommandFlow(RunningFlow["CommandItem"]):
         self._exit_code: int | None = None
 
     def launch(self, origin_s: float) -> None:
+        """Start the thread that runs the command at `origin_s` + `start_s` in s on the monotonic clock."""
         self._origin_s = origin_s
         self._start(self._run)
 
     def _run(self) -> None:
+        """Wait for the command's start, run it to its end, and note its output and exit code."""
         sleep_until(self._origin_s + self.start_s)
         where = {} if self._directory is None else {"cwd": self._directory}
         self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)
 
     def finish(self, until_s: float) -> None:
+        """Wait for the command's end until `until_s` on the monotonic clock, but at least PATIENCE_S, then copy the
+        files that it saves to the store and remove its directory.
+        """
         for thread in self._threads:
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
         if self._directory is not None:
@@ -49,6 +54,7 @@ class CommandFlow(RunningFlow["CommandItem"]):
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:
+        """Return the command's output, exit code (None if it has not ended) and start in s."""
         return {
             **super().totals(),
             "stdout": self._stdout,

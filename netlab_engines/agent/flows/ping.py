@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PingFlow(RunningFlow["PingItem"]):
-    """A running series of echo requests."""
+    """A series of echo requests from a host to an address, as an item of traffic."""
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:
         super().__init__(item, place)
@@ -30,11 +30,17 @@ class PingFlow(RunningFlow["PingItem"]):
         )
 
     def launch(self, origin_s: float) -> None:
+        """Start the threads that send the requests and record the replies, from `origin_s` + `start_s` in s on the
+        monotonic clock.
+        """
         self._origin_s = origin_s
         self._start(self.pinger.receive)
         self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
 
     def finish(self, until_s: float) -> None:
+        """Wait until all requests are answered, at most until `until_s` in s on the monotonic clock, then end the
+        series.
+        """
         pinger = self.pinger
         while time.monotonic() < until_s and len(pinger.rtt_ms) < len(pinger.sent_s):
             time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
@@ -44,6 +50,9 @@ class PingFlow(RunningFlow["PingItem"]):
         self.pinger.stop()
 
     def totals(self) -> PingTotals:
+        """Return one row for each request, in the order of their numbers: its time in s from the run's start and its
+        round-trip time in ms, None without a reply.
+        """
         return {
             **super().totals(),
             "echoes": [

@@ -24,6 +24,9 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 def _tune(end: socket.socket, item: TcpItem) -> None:
+    """Set the congestion control, window and segment size that the item asks for on a TCP socket. Raises OSError or
+    ThroughputError if the kernel refuses.
+    """
     mss_bytes = item["mss_bytes"]
     options.tune_tcp(
         end,
@@ -34,7 +37,9 @@ def _tune(end: socket.socket, item: TcpItem) -> None:
 
 
 def _shares(item: TcpItem) -> list[int | None]:
-    """Return the number of bytes that each of a flow's connections sends; None means until the flow's end."""
+    """Return the number of bytes that each of a flow's connections sends, in their order; None means until the flow's
+    end.
+    """
     streams, num_bytes = item["streams"], item["num_bytes"]
     if num_bytes is None:
         return [None] * streams
@@ -43,7 +48,8 @@ def _shares(item: TcpItem) -> list[int | None]:
 
 
 class TcpStream:
-    """A TCP connection whose sender and receiver are both in this process.
+    """A TCP connection whose sender and receiver are both in this process, each with its socket in its host's
+    namespace; the connection is made by `send`.
 
     Parameters
     ----------
@@ -82,7 +88,9 @@ class TcpStream:
         self._is_closed = False
 
     def send(self, end_s: float) -> None:
-        """Connect and send until `end_s` (monotonic); the receiver accepts in a thread of its own."""
+        """Connect and send until `end_s`, in s on the monotonic clock, or until all of its bytes are sent; blocks
+        meanwhile. `receive` must run in a thread of its own. Raises OSError if it cannot connect.
+        """
         self.source.settimeout(CONNECT_PATIENCE_S)
         self.connect_s = time.monotonic()
         self.source.connect(self.address)
@@ -90,7 +98,9 @@ class TcpStream:
         self.sender.run()
 
     def receive(self) -> None:
-        """Accept the connection and read until its end."""
+        """Accept the connection and read until its end; blocks, and returns at once if the flow ends before it was
+        connected.
+        """
         try:
             sink, _ = self.listener.accept()
         except OSError:
@@ -105,7 +115,9 @@ class TcpStream:
         self.receiver.run()
 
     def read(self) -> StreamState | None:
-        """Return the cumulative counters and the present state of both ends, or None if there is no connection."""
+        """Return the cumulative counters and the present state of both ends, and keep them in `last_info`; None if
+        there is no connection, or it is closed.
+        """
         if self.sink is None or self.receiver is None:
             return None
         try:
@@ -146,7 +158,7 @@ class TcpStream:
 
 
 class _FinishedStream(NamedTuple):
-    """A connection after its end; times are in s on the monotonic clock."""
+    """The counters and times of one connection after its end; times are in s on the monotonic clock."""
 
     state: StreamState
     """The last counters."""
@@ -159,7 +171,7 @@ class _FinishedStream(NamedTuple):
 
 
 class TcpFlow(RunningFlow["TcpItem"]):
-    """A running flow of one or more TCP connections between the same two hosts."""
+    """A group of TCP connections between the same two hosts that start together, as an item of traffic."""
 
     def __init__(self, item: TcpItem, place: FlowContext) -> None:
         super().__init__(item, place)
@@ -172,6 +184,7 @@ class TcpFlow(RunningFlow["TcpItem"]):
         self._reported_end: set[int] = set()
 
     def launch(self, origin_s: float) -> None:
+        """Start the threads of all connections, which connect at `origin_s` + `start_s` in s on the monotonic clock."""
         self._origin_s = origin_s
         for number, stream in enumerate(self.streams):
             stream.receiving = self._thread(stream.receive)
@@ -179,6 +192,9 @@ class TcpFlow(RunningFlow["TcpItem"]):
             self._start(self._run, number, stream)
 
     def _run(self, number: int, stream: TcpStream) -> None:
+        """Run the connection of this number: connect and send from the flow's start to its end, or until its bytes have
+        arrived, note its counters and close it.
+        """
         sleep_until(self._origin_s + self.start_s)
         end_s = self._origin_s + self.end_s
         try:
@@ -194,6 +210,9 @@ class TcpFlow(RunningFlow["TcpItem"]):
         stream.close()
 
     def sample(self, at_s: float) -> list[StreamSample]:
+        """Return one row of cumulative counters for each open connection, with the time `at_s` in s from the run's
+        start; one that has ended since the last call has its last row.
+        """
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
             # A stream that has just ended returns its totals once, and no rows after that.
@@ -208,10 +227,14 @@ class TcpFlow(RunningFlow["TcpItem"]):
         return found
 
     def finish(self, until_s: float) -> None:
+        """Wait for the ends of all connections, each at most until `until_s` in s on the monotonic clock."""
         for thread in self._threads:
             thread.join(max(0.1, until_s - time.monotonic()))
 
     def totals(self) -> TcpTotals:
+        """Return the totals with a row for each connection that delivered data, in the order of their numbers; it is an
+        error if others did not.
+        """
         rows = [
             self._row(number, ended, ended.first_s)
             for number, ended in sorted(self._finished.items())
@@ -223,6 +246,7 @@ class TcpFlow(RunningFlow["TcpItem"]):
         return {**super().totals(), "streams": rows}
 
     def totals_so_far(self) -> TcpTotals:
+        """Return the totals that the flow would have if its open connections ended now; they go on."""
         kept, errors = dict(self._finished), list(self.errors)
         try:
             self._finished.update(self._open_streams())
@@ -231,6 +255,7 @@ class TcpFlow(RunningFlow["TcpItem"]):
             self._finished, self.errors = kept, errors
 
     def stop(self) -> None:
+        """Note the counters of the connections that are open, stop their senders and close them."""
         ended = self._open_streams()
         self._finished.update(ended)
         for number in ended:
@@ -240,6 +265,7 @@ class TcpFlow(RunningFlow["TcpItem"]):
             self.streams[number].close()
 
     def _open_streams(self) -> dict[int, _FinishedStream]:
+        """Return the present counters of the connections that are open, by their numbers."""
         return {
             number: self._end_of(stream)
             for number, stream in enumerate(self.streams)
@@ -248,6 +274,9 @@ class TcpFlow(RunningFlow["TcpItem"]):
 
     @staticmethod
     def _end_of(stream: TcpStream) -> _FinishedStream:
+        """Return the counters and times of a connection as if it ended now, or with the time of its last data if the
+        receiver has all.
+        """
         receiver = stream.receiver
         first_s, last_s = (None, None) if receiver is None else (receiver.first_s, receiver.last_s)
         return _FinishedStream(
@@ -255,6 +284,9 @@ class TcpFlow(RunningFlow["TcpItem"]):
         )
 
     def _row(self, number: int, ended: _FinishedStream, first_s: float) -> StreamTotals:
+        """Return the row of totals of the connection of this number; its times are in s from the run's start, and
+        `first_s` is the arrival of its first bytes on the monotonic clock.
+        """
         state = ended.state
         return {
             **state,

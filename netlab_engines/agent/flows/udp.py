@@ -21,7 +21,7 @@ SEND_BUFFER_BYTES = 1 << 28
 
 
 class UdpFlow(RunningFlow["UdpItem"]):
-    """A running UDP flow at a constant rate."""
+    """A UDP flow at a constant rate from a host to an address, as an item of traffic."""
 
     ports = 1
 
@@ -46,6 +46,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.receiver: UdpReceiver | None = None
 
     def launch(self, origin_s: float) -> None:
+        """Start the receiver's thread and the sender's, which sends from `origin_s` + `start_s` in s on the monotonic
+        clock.
+        """
         self._origin_s = origin_s
         self.receiver = UdpReceiver(
             self.sink,
@@ -58,6 +61,7 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self._start(self._send)
 
     def _send(self) -> None:
+        """Wait for the flow's start and send datagrams until its end; nothing is sent if the receiver has failed."""
         sleep_until(self._origin_s + self.start_s)
         if self.failed:
             return
@@ -75,12 +79,17 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.sender.run()
 
     def _stop_at_end(self) -> None:
-        """Stop the sender at the flow's end; a sender that blocked would send its late datagrams long after that."""
+        """Stop the sender at the flow's end; a sender that blocked would send its late datagrams long after that. Runs
+        in a thread of its own.
+        """
         sleep_until(self._origin_s + self.end_s)
         if self.sender is not None:
             self.sender.stop()
 
     def finish(self, until_s: float) -> None:
+        """Wait until all sent datagrams have arrived, at most until `until_s` in s on the monotonic clock, then stop
+        the receiver.
+        """
         if self.receiver is None or self.sender is None:
             return
         account = self.receiver.streams[self.stream_id]
@@ -95,6 +104,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.receiver.stop()
 
     def intervals(self) -> list[DatagramInterval]:
+        """Return a row with the bytes and datagrams that arrived in each interval in which any did, in the order of
+        time.
+        """
         assert self.receiver is not None
         account = self.receiver.streams[self.stream_id]
         return [
@@ -103,17 +115,22 @@ class UdpFlow(RunningFlow["UdpItem"]):
         ]
 
     def totals_so_far(self) -> UdpTotals:
+        """Return the totals of the datagrams that were sent and have arrived so far; the flow goes on."""
         if self.receiver is not None:
             self.receiver.read_now()
         return self.totals()
 
     def stop(self) -> None:
+        """Stop the sender; the receiver goes on for packets in flight, unless the flow failed before it was started."""
         if self.sender is not None:
             self.sender.stop()
         elif self.receiver is not None and self.failed:
             self.receiver.stop()
 
     def totals(self) -> UdpTotals:
+        """Return the flow's counters at its end: bytes, datagrams, delays and jitter in ms, and times in s from the
+        run's start (None if nothing arrived); without them, with an error, if it did not start.
+        """
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]
             return cast("UdpTotals", super().totals())
@@ -148,4 +165,5 @@ class UdpFlow(RunningFlow["UdpItem"]):
         }
 
     def _since_origin(self, at_s: float | None) -> float | None:
+        """Return a time of the monotonic clock in s as the time from the run's start in s; None for None."""
         return None if at_s is None else round(at_s - self._origin_s, 9)

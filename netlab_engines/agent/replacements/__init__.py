@@ -55,6 +55,7 @@ class _Version:
     """A version number that can be compared, as in distutils; Mininet compares versions of Open vSwitch with it."""
 
     def __init__(self, text: str) -> None:
+        """Parse the numbers of a version such as "2.17.1"; other parts are ignored."""
         self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
 
     def __lt__(self, other: "_Version") -> bool:
@@ -70,7 +71,9 @@ def provide_distutils() -> None:
 
 
 def environment(home: str, path: str) -> dict[str, str]:
-    """Return the environment variables of a program in the guest."""
+    """Return the environment variables of a program in the guest, with this home directory and this search path
+    (`path`, separated by colons).
+    """
     return {
         "PATH": path,
         "HOME": home,
@@ -84,7 +87,8 @@ def environment(home: str, path: str) -> dict[str, str]:
 
 
 def search_path(directory: str) -> str:
-    """Return the search path of a host's shell: the machine's programs first, and replacements for those that it lacks.
+    """Return the search path of a host's shell, separated by colons: the machine's programs first, then replacements in
+    `directory` for those that it lacks.
 
     On the pocket kernel the replacements in `filter` (iptables, sudo, mn) come before the machine's programs.
     """
@@ -95,7 +99,7 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str) -> str:
-    """Write the replacements to folders in a directory, and return a search path that includes all of them."""
+    """Write all replacements to folders in `directory`, and return a search path that includes all of them."""
     for place, programs in PLACES.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, script in programs.items():
@@ -107,7 +111,9 @@ def install(directory: str) -> str:
 
 
 def script_text(name: str, script: str) -> str:
-    """Return the text of a program: its script, with a header where a package has the real program, and with shared functions."""
+    """Return the text of the replacement of the program `name`: the shell script `script`, with the header if a package
+    has the real program, and with shared functions.
+    """
     first, _, rest = (SCRIPTS / f"{script}.sh").read_text().partition("\n")
     header = HEADER.format(name=name, packages=packages_of(name)) if name in PACKAGES else ""
     functions = (SCRIPTS / "netmasks.sh").read_text() if script in WITH_NETMASKS else ""
@@ -115,6 +121,8 @@ def script_text(name: str, script: str) -> str:
 
 
 def is_missing(program: str) -> bool:
-    """Return whether a program of `PACKAGES` is not one of the machine's own, judged by this process's search path."""
+    """Return whether the program of this name is one of `PACKAGES` and not installed on this machine, judged by this
+    process's search path.
+    """
     found = shutil.which(program)
     return program in PACKAGES and (found is None or found.startswith(BINARIES))
