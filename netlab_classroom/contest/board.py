@@ -24,7 +24,8 @@ PAGE, SCORES, MANIFEST = "board.html", "scores.csv", "manifest.json"
 def write(
     contest: Contest, output: Path, *, pseudonyms: bool = False, before: Mapping[str, float] | None = None
 ) -> None:
-    """Write the page and the tables into a directory.
+    """Write the page and the tables of a contest into a directory. With `pseudonyms` the page has no name, no class's
+    name and no line of anybody's code; changes are relative to the scores `before`, by student.
 
     With pseudonyms the page has no name, no class's name and no line of anybody's code. It shows the difference to the scores
     `before`. Raises NetlabError when it cannot be made; the tables are there.
@@ -43,7 +44,9 @@ def write(
 
 
 def scores_csv(contest: Contest) -> str:
-    """A line for each hand-in and each landmark, which have no place."""
+    """Return the text of a CSV file with a row for each submission, and one without a place for
+    each reference control.
+    """
     keys = [trial.key for trial in contest.trials]
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
@@ -57,6 +60,7 @@ def scores_csv(contest: Contest) -> str:
 
 
 def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -> dict[str, Any]:
+    """Return the values of the page's template; with `pseudonyms` without names and texts of students."""
     names = {row["student"]: row["pseudonym"] if pseudonyms else row["student"] for row in contest.rows}
     first = next((row for row in contest.rows if row["status"] == race.RACED), None)
     return {
@@ -73,6 +77,9 @@ def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -
 def _table(
     contest: Contest, names: Mapping[str, str], pseudonyms: bool, before: Mapping[str, float]
 ) -> list[dict[str, Any]]:
+    """Return the rows of the page's table, best first: place, name, score, its change since `before`, points in each
+    network, and a remark.
+    """
     found = []
     ordered = sorted([*contest.rows, *contest.landmarks], key=lambda row: (-row["total"], "place" not in row))
     for row in ordered:
@@ -96,11 +103,14 @@ def _table(
 
 
 def _kind(name: str) -> str:
+    """Return the owner of a reference control as text, "netlab's " or "Linux's "."""
     return "netlab's " if name in OPPONENTS else "Linux's "
 
 
 def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All dots: mean share of the rate, and geometric mean of the delay, of the networks in which it was alone."""
+    """Return the figure of all controls as values for the template: mean share of the rate, and geometric mean of the
+    delay, over the networks in which a control was alone.
+    """
     alone = [trial.key for trial in contest.trials if trial.rule == "power"]
     rows = [row for row in [*contest.rows, *contest.landmarks] if any(row["scores"][key]["rate"] for key in alone)]
     spots = [
@@ -132,6 +142,9 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
 
 
 def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the figure of the best submission's and CUBIC's window over time as values for the template; None if no
+    submission has raced.
+    """
     cubic = next(row for row in contest.landmarks if row["student"] == "cubic")
     if first is None or not first["windows"]:
         return None

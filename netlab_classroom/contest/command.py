@@ -18,7 +18,7 @@ DEFAULT_SEED = "1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab contest` to its parser."""
     parser.add_argument(
         "submissions",
         metavar="SUBMISSIONS",
@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Hold the contest and write the board; 0 when every hand-in raced or was at fault itself, 130 after Ctrl-C.
+    """Hold the contest and write the board; return the exit status: 0 if every submission raced or failed by its own
+    fault, 1 if not, 130 after Ctrl-C.
 
     Raises NetlabError when something other than a hand-in is at fault.
     """
@@ -80,6 +81,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(held: Contest, output: Path, seed: str) -> int:
+    """Print the remarks and the best submission of a contest; return the exit status, 1 if a submission did not race by
+    no fault of its own.
+    """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line
 

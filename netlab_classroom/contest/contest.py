@@ -51,7 +51,9 @@ class ContestInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Contest:
-    """The results of a contest."""
+    """The results of a contest: its networks, the rows of submissions and of reference controls, and all that decided
+    them.
+    """
 
     trials: list[Trial]
     rows: list[dict[str, Any]]
@@ -75,7 +77,7 @@ def hold(
     jobs: int | None = None,
     progress: bool | Progress = True,
 ) -> Contest:
-    """Let every hand-in compete.
+    """Let every submission and the reference controls compete in all networks of a seed, and return their scores.
 
     Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
     kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
@@ -131,6 +133,9 @@ def _raced(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
+    """Return the row of a student's file: a stored result of the same code if `keep` is set, else the result of racing
+    it, which is stored in `folder`. `tell` is called after each network.
+    """
     file_digest = digest_of(file.path)
     entrant = race.read(student, str(file.path), file.label, file_digest)
     # The same code has the same scores, whoever hands it in and whatever stands around it.
@@ -147,7 +152,9 @@ def _raced(
 
 
 def _taken(entrant: Entrant) -> str:
-    """Which class was taken, in words."""
+    """Return as text which class of a submission competes, with its line, and the names of classes that do not; "" if
+    there is none.
+    """
     code = entrant.code
     if "error" in code:
         return ""
@@ -156,11 +163,14 @@ def _taken(entrant: Entrant) -> str:
 
 
 def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
-    """Do all work and return the results by name."""
+    """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. Raises
+    ContestInterrupted after Ctrl-C; `tell` gets the number of finished runs and of all.
+    """
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
 
     def one_more() -> None:
+        """Report one more finished run."""
         tell(next(done), whole)
 
     pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
@@ -188,7 +198,7 @@ def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial])
 
 
 def _placed(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
-    """The rows, the best first; equal scores share a place."""
+    """Return the rows with `place` (from 1) and `pseudonym`, best first; equal scores share a place."""
     names = pseudonyms([row["student"] for row in rows], seed)
     ordered = sorted(rows, key=lambda row: (-row["total"], row["student"]))
     totals = [row["total"] for row in ordered]
@@ -196,7 +206,7 @@ def _placed(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
 
 
 def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
-    """A name for each on a public board, which hardly changes when others join."""
+    """Return a pseudonym for each student, which follows from the seed and hardly changes when others join."""
     words = [f"{adjective} {animal}" for adjective in ADJECTIVES for animal in ANIMALS]
     number = {
         student: int.from_bytes(hashlib.sha256(f"{seed}/{student}".encode()).digest()[:8], "big")
@@ -212,10 +222,12 @@ def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
 
 
 def _numbered(name: str, round_number: int) -> str:
+    """Return a pseudonym with the number of its use, if it is not the first (`round_number` 0)."""
     return name if not round_number else f"{name} {round_number + 1}"
 
 
 def _without(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Return the row of a submission that did not compete: the status, the reason, and no points in any network."""
     rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
     return {
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,

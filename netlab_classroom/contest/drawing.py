@@ -17,7 +17,9 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Plane:
-    """Two axes."""
+    """The two axes of a figure, `x` linear and `y` linear or logarithmic, and its height in units of the picture; its
+    width is WIDTH.
+    """
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -26,7 +28,7 @@ class Plane:
     height: int = 460
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return the position of a point in the units of the picture."""
+        """Return the position of a point of the figure in units of the picture: from the left and from the top."""
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         low, high, value = (math.log(each) for each in (*self.y, y)) if self.log_y else (*self.y, y)
         up = (value - low) / (high - low)
@@ -34,11 +36,11 @@ class Plane:
         return round(LEFT + across * width, 1), round(TOP + (1 - up) * height, 1)
 
     def line(self, points: Sequence[Sequence[float]]) -> str:
-        """Points of a line."""
+        """Return the points (x and y in units of the axes) as text for an SVG polyline."""
         return " ".join("{},{}".format(*self.at(x, y)) for x, y in points)
 
     def frame(self) -> dict[str, Any]:
-        """The picture's edges and ticks."""
+        """Return the picture's size, edges and ticks as values for a template, in units of the picture."""
         return {
             "width": WIDTH, "height": self.height, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP,
             "bottom": self.height - BOTTOM,
@@ -51,7 +53,8 @@ class Plane:
 
 
 def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Dots with the place of each label: the nearest one that is on no dot and on no other label, as far as there is one.
+    """Return copies of the dots with the position of each label: the nearest one that overlaps no dot and no other
+    label, or the one that overlaps least.
 
     One that is `far` needs a line to its dot.
     """
@@ -68,7 +71,9 @@ def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], Box]]:
-    """Yield the possible positions of a label next to a dot that are inside the picture, nearest first."""
+    """Yield the possible positions of a label of this width next to a dot at x, y that are inside the picture, nearest
+    first: values for a template, and the label's box. All are in units of the picture.
+    """
     for away in range(GAP, 6 * GAP, GAP // 2):
         for side in (1, 0, -1):
             for lines in (0, -1, 1) if side else (-1, 1):
@@ -82,14 +87,14 @@ def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], 
 
 
 def _common(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
+    """Return the area that two boxes (left, top, right, bottom) share; 0 if they do not overlap."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(width, 0.0) * max(height, 0.0)
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """Round values between two.
+    """Return round values from `low` to `high`, ascending and at equal distances, at most about TICKS of them.
 
     >>> round_values(0, 1), round_values(0, 47)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.0, 10.0, 20.0, 30.0, 40.0])
@@ -101,7 +106,7 @@ def round_values(low: float, high: float) -> list[float]:
 
 
 def doublings(low: float, high: float) -> list[float]:
-    """1, 1.5, 2, 3, 4, 6, 8 and so on, as far as they lie between two.
+    """Return those of the values ..., 1, 1.5, 2, 3, 4, 6, 8, ... that lie from `low` to `high`, ascending.
 
     >>> doublings(1, 5)
     [1.0, 1.5, 2.0, 3.0, 4.0]

@@ -15,7 +15,8 @@ COLUMNS = ("date", "seed", "student", "score", "sha256")
 
 
 def last_scores(output: Path, seed: str) -> dict[str, float]:
-    """The score that each student had the last time with these networks.
+    """Return the score of each student in the last contest with the networks of this seed, from the history in
+    `output`; empty if there is none.
 
     Raises NetlabError when the history is there and cannot be read.
     """
@@ -23,7 +24,9 @@ def last_scores(output: Path, seed: str) -> dict[str, float]:
 
 
 def write_down(contest: Contest, output: Path, now: datetime | None = None) -> None:
-    """Add a line to the history for each student whose hand-in or score is another than the last time."""
+    """Add a row to the history in `output` for each student whose file or score differs from the last time; `now`
+    replaces the present time.
+    """
     path = output / HISTORY
     rows = _rows(path)
     seed = contest.manifest["seed"]
@@ -41,6 +44,9 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a history file, by column; empty if there is no file. Raises NetlabError when it cannot be
+    read.
+    """
     if not path.exists():
         return []
     try:

@@ -25,7 +25,9 @@ Rule = Literal["power", "share", "pair"]
 
 @dataclass(frozen=True)
 class Trial:
-    """A network of the contest, and what is sent over it."""
+    """A network of the contest with the rule for its points, its rate, its shortest round-trip time and the seed of the
+    run.
+    """
 
     key: str
     title: str
@@ -41,11 +43,13 @@ class Trial:
 
     @property
     def capacity_mbps(self) -> float:
-        """The most goodput that the network carries."""
+        """The largest goodput of TCP over the bottleneck in Mbit/s."""
         return theory.tcp_goodput_limit_mbps(self.rate_mbps)
 
     def scenario(self, control: object) -> Scenario:
-        """The run of a congestion control: alone, beside CUBIC or beside itself."""
+        """Return the scenario that runs a congestion control (a name or class): alone, with a flow of CUBIC, or with a
+        second flow of its own.
+        """
         beside: dict[Rule, list[object]] = {"power": [], "share": ["cubic"], "pair": [control]}
         ends = [("h1", "h3"), ("h2", "h4")]
         traffic = [
@@ -56,7 +60,7 @@ class Trial:
 
 
 def draw(seed: str) -> list[Trial]:
-    """The networks of a seed.
+    """Return the networks that follow from a seed, in the order of the board; another seed gives other networks.
 
     Examples
     --------
@@ -84,6 +88,9 @@ def _trial(
     loss_rate: tuple[float, float] = (0.0, 0.0),
     trace: Any = None,
 ) -> Trial:
+    """Return a network drawn from the seed. `queue_bdp` is the range of the queue's size in bandwidth-delay products,
+    `loss_rate` that of the loss rate, and `trace` draws a variable rate.
+    """
     chance = random.Random(f"{seed}/{key}")  # noqa: S311 (no secret but the seed)
     rate_mbps, delay_ms = round(chance.uniform(3, 10), 1), round(chance.uniform(10, 40))
     # A link takes a trace for a rate.
@@ -103,7 +110,9 @@ def _trial(
 
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Each half second up or down by a quarter or so, as a radio link does."""
+    """Return a random walk of the rate: pairs of time in s and rate in Mbit/s each half second, with steps of about a
+    quarter, as on a radio link.
+    """
     rate, steps = mean_mbps, []
     for number in range(round(DURATION_S / STEP_S)):
         rate = min(FASTEST_MBPS, max(SLOWEST_MBPS, rate * math.exp(chance.gauss(0, 0.25))))
@@ -112,7 +121,9 @@ def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
 
 
 def _steps(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Between a high and a low rate, each for some seconds."""
+    """Return a rate that alternates between 1.6 and 0.4 times the mean: pairs of time in s and rate in Mbit/s, each
+    held for 2 to 5 s.
+    """
     steps, at_s, low = [], 0.0, False
     while at_s < DURATION_S - STEP_S:
         steps.append((round(at_s, 1), round(mean_mbps * (0.4 if low else 1.6), 2)))

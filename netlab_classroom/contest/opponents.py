@@ -6,14 +6,16 @@ SMALLEST_SEGMENTS = 4
 
 
 class Plough:
-    """Loss alone: one segment more for each RTT, a quarter less after a loss. It takes its share beside anybody, and fills any queue."""
+    """A congestion control that uses only loss: it adds a segment per RTT and takes away a quarter after a loss. It
+    takes its share beside any flow, and fills any queue.
+    """
 
     def on_start(self, flow: Any) -> None:
-        """Keep the flow."""
+        """Store the flow, whose window the other methods set."""
         self.flow = flow
 
     def on_ack(self, ack: Any) -> None:
-        """Grow."""
+        """Enlarge the window: by the delivered segments in slow start, then by one segment per RTT."""
         flow = self.flow
         if not ack.may_grow:
             return
@@ -23,23 +25,27 @@ class Plough:
             flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
 
     def on_loss(self, _loss: Any) -> None:
-        """Give a quarter back."""
+        """Reduce window and threshold to three quarters of the window."""
         flow = self.flow
         flow.ssthresh_segments = max(SMALLEST_SEGMENTS, 0.75 * flow.cwnd_segments)
         flow.cwnd_segments = flow.ssthresh_segments
 
 
 class Tide:
-    """Delay alone: a few segments in the queue are enough. Its queues are short, and beside CUBIC it starves."""
+    """A congestion control that uses delay: it holds a few segments in the queue. Its queues are short, and CUBIC takes
+    most of its rate.
+    """
 
     QUEUED_SEGMENTS = 4.0
 
     def on_start(self, flow: Any) -> None:
-        """Keep the flow."""
+        """Store the flow, whose window the other methods set."""
         self.flow, self.rtt_ms = flow, None
 
     def on_ack(self, ack: Any) -> None:
-        """Move towards the window with so many segments in the queue."""
+        """Move the window by one segment per RTT towards the one with QUEUED_SEGMENTS segments in the queue; leave slow
+        start there.
+        """
         flow = self.flow
         if ack.rtt_ms is None:
             return
@@ -56,22 +62,26 @@ class Tide:
         )
 
     def on_loss(self, _loss: Any) -> None:
-        """A loss without a queue is chance; with one it is too late for it, and the window shrinks."""
+        """Reduce window and threshold to four fifths of the window."""
         flow = self.flow
         flow.ssthresh_segments = flow.cwnd_segments = max(SMALLEST_SEGMENTS, 0.8 * flow.cwnd_segments)
 
 
 class Gauge:
-    """The rate that arrived lately, times the shortest RTT: losses by chance do not matter to it. Two of it are slow to share."""
+    """A congestion control that multiplies the largest recent delivery rate by the shortest RTT: random losses do not
+    matter to it. Two of it are slow to become fair.
+    """
 
     KEPT_RTTS, GAIN = 10, 1.1
 
     def on_start(self, flow: Any) -> None:
-        """Keep the flow."""
+        """Store the flow, and forget all measured rates."""
         self.flow, self.rates, self.round_ends_s, self.best = flow, [0.0], 0.0, 0.0
 
     def on_ack(self, ack: Any) -> None:
-        """Measure, and follow."""
+        """Measure the delivery rate, and set window and pacing rate a tenth above its maximum over the last KEPT_RTTS
+        RTTs.
+        """
         flow = self.flow
         if ack.rtt_min_ms is None or not ack.delivery_rate_mbps:
             return
@@ -90,7 +100,7 @@ class Gauge:
         flow.pacing_mbps = max(0.1, self.GAIN * rate_mbps)
 
     def on_loss(self, _loss: Any) -> None:
-        """A loss ends the start, and nothing else."""
+        """End slow start; otherwise ignore the loss."""
         self.flow.ssthresh_segments = SMALLEST_SEGMENTS
 
 

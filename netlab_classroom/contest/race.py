@@ -26,7 +26,9 @@ RACED, FAILED, NOT_TAKEN, NOT_RACED = "raced", "failed", "not taken", "not raced
 
 @dataclass(frozen=True)
 class Entrant:
-    """A competitor in the contest."""
+    """A competitor in the contest: the student, the file's name and digest, and the code of the congestion control or
+    the reason why there is none.
+    """
 
     student: str
     file: str
@@ -37,7 +39,9 @@ class Entrant:
 
 
 def read(student: str, path: str, file: str, digest: str) -> Entrant:
-    """Read a submission; a bad submission is part of the result, not an error."""
+    """Read a student's submission at `path`; a bad one is part of the result, not an error. `file` is its name in
+    reports, `digest` its SHA-256.
+    """
     try:
         code = helper().ask("control", path=path)
     except GaveUpError as error:
@@ -46,7 +50,8 @@ def read(student: str, path: str, file: str, digest: str) -> Entrant:
 
 
 def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """Let a hand-in compete in the sandbox; `tell` is called after each network.
+    """Let a submission compete in the sandbox, and return its row as plain data: status, a sentence on what went wrong,
+    class, scores and total, and the window over time in one network. `tell` is called after each network.
 
     Returns plain data: the status, a sentence on what went wrong, the class, the score in each network, the window over time.
     """
@@ -86,7 +91,9 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
 
 
 def landmark(name: str, control: object, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """The same for a congestion control of Linux's, or one of netlab's own, which need no walls."""
+    """Let a reference control (a name of Linux's or a class of netlab's) compete, outside the sandbox, and return its
+    row as `enter` does.
+    """
     scores: dict[str, Score] = {}
     windows: list[list[float]] = []
     for trial in trials:
@@ -98,18 +105,22 @@ def landmark(name: str, control: object, trials: Sequence[Trial], tell: Callable
 
 
 def _run(trial: Trial, control: object) -> Run:
+    """Run a trial's scenario with a congestion control in the library engine. Raises KeyboardInterrupt when the contest
+    is stopped.
+    """
     if stopping.is_set():
         raise KeyboardInterrupt
     return experiment.run(trial.scenario(control), engine="library", progress=False, cancel=stopping)
 
 
 def _result(name: str, scores: dict[str, Score], trials: Sequence[Trial]) -> dict[str, Any]:
+    """Return the class's name, the score in each network (no points where there is none), the total, and no window."""
     rows = {trial.key: scores.get(trial.key, NOTHING).to_dict() for trial in trials}
     return {"class": name, "scores": rows, "total": scoring.total(rows), "windows": []}
 
 
 def _windows(run: Run) -> list[list[float]]:
-    """The first flow's window over time: t_s, segments."""
+    """Return the first flow's window over time: pairs of t_s in s and window in segments."""
     first = run.intervals[run.intervals["flow"] == run.flows["flow"].iloc[0]]
     pairs = zip(first["t_s"], first["cwnd_segments"].ffill().fillna(0), strict=True)
     return [[round(float(t_s), 3), float(segments)] for t_s, segments in pairs]

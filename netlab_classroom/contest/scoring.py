@@ -17,7 +17,7 @@ DIGITS = 2
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a congestion control in a network."""
+    """The score of a congestion control in a network, and the measurements from which it follows."""
 
     points: float
     """0 to 100."""
@@ -29,12 +29,12 @@ class Score:
     """Jain's index of the two flows, if the control competes with another."""
 
     def to_dict(self) -> dict[str, float]:
-        """Its fields, rounded to the digits that count."""
+        """Return the fields, rounded: points to 2 decimals, the others to 4."""
         return {name: round(value, DIGITS + 2 * (name != "points")) for name, value in asdict(self).items()}
 
 
 def score(trial: Trial, run: Run) -> Score:
-    """Return the score of a run of a trial's scenario."""
+    """Return the score of a run of a trial's scenario, by the trial's rule."""
     goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
     own = goodputs if trial.rule == "pair" else goodputs[:1]
     labels = run.flows["flow"][: len(own)]
@@ -50,5 +50,7 @@ def score(trial: Trial, run: Run) -> Score:
 
 
 def total(scores: Mapping[str, Mapping[str, Any]]) -> float:
-    """The mean of the points of all networks."""
+    """Return the mean of the points of all networks, rounded to 2 decimals; 0 if there are none. `scores` has fields of
+    `Score` by network.
+    """
     return round(sum(each["points"] for each in scores.values()) / len(scores), DIGITS) if scores else 0.0

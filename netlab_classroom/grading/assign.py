@@ -38,7 +38,7 @@ def assign(
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
-    """Write the notebooks of a chapter for a class.
+    """Write the notebooks of a chapter for a class, and return the paths of all written files.
 
     Raises LeakError when an answer would be published. Raises NetlabError when the class is larger than the number of
     combinations, or `output` belongs to another chapter or class, or would also contain the answers.
@@ -74,7 +74,9 @@ def assign(
 
 
 def _solved(chapter: Master, token: str, place: Path) -> Path:
-    """Write a submission with the instructor's answers; written answers contain their rubric."""
+    """Write a student's notebook with the instructor's answers to `place`, and return that path; written answers
+    contain their rubric.
+    """
     answers = {each.id: each for each in chapter.edition(token).wanted}
     solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
     made = student_notebook(chapter, token)
@@ -85,7 +87,7 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
 
 
 def student_notebook(chapter: Master, token: str) -> NotebookNode:
-    """Return a student's notebook after checking that it contains no answer.
+    """Return a student's notebook for a token ("" for the printed numbers) after checking that it contains no answer.
 
     Raises LeakError when it contains one.
     """
@@ -95,7 +97,7 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
 
 
 def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
-    """Check that no text contains a line of an answer.
+    """Check that no text (source of a cell) contains a line of an answer.
 
     Raises LeakError when a text has a line that is only in the instructor's version.
     """
@@ -106,19 +108,22 @@ def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
 
 
 def secrets_of(edition: Edition) -> set[str]:
-    """Return the lines that are in the instructor's version of a chapter and not in the student's."""
+    """Return the lines that are in the instructor's version of a chapter and not in the student's,
+    without short ones.
+    """
     public = {_bare(line) for cell in edition.handed_out for line in cell.source.split("\n")}
     mine = {_bare(line) for cell in edition.solved for line in cell.source.split("\n")}
     return {line for line in mine - public if len(line) >= MIN_SECRET_LENGTH}
 
 
 def _bare(line: str) -> str:
-    """Return a line of code without its marks of solutions and outer spaces."""
+    """Return a line of code or text without its marks of solutions and outer spaces."""
     return re.sub(r"\s*#.*SOLUTION.*$|<!--.*?-->", "", line).strip()
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
     """Return the class with a token for each student, such that no two have the same numbers; given tokens are kept.
+    Another `salt` gives other tokens.
 
     Raises NetlabError when two tokens of the list have the same numbers, or there are fewer combinations than students.
     """
@@ -135,7 +140,9 @@ def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> li
 
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
-    """Return the entry of a student with a token whose numbers nobody else has; add the numbers to `owners`."""
+    """Return the entry of a student with a token whose numbers nobody else has, and add these numbers with the student
+    to `owners`. Raises NetlabError when none is found.
+    """
     for attempt in range(MAX_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
         numbers = _numbers(chapter, token)
@@ -149,6 +156,9 @@ def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]
 
 
 def _numbers(chapter: Master, token: str) -> str:
+    """Return the numbers of a student with this token as a text that is equal for equal numbers. Raises NetlabError
+    when the chapter has none.
+    """
     opened = authoring.opened(chapter.source, token)
     if opened is None or not vars(opened.own):
         raise NetlabError(f"{chapter.stem} has no numbers of a student's own: leave --roster out.")
@@ -167,6 +177,7 @@ def class_list(entries: Sequence[Entry]) -> str:
 
 
 def _write(place: Path, notebook: NotebookNode) -> Path:
+    """Write a valid notebook to a path, create its folder, and return the path."""
     place.parent.mkdir(parents=True, exist_ok=True)
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from netlab.base.errors import NetlabError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of `netlab assign` to its parser."""
     parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
     parser.add_argument(
@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the notebooks; return 0.
+    """Write the notebooks that the options of `netlab assign` ask for, print where they are, and return the exit status
+    0.
 
     Raises NetlabError when they cannot be written, or would publish an answer.
     """

@@ -36,13 +36,15 @@ _PART_BYTES = 1 << 16
 
 
 class Ear:
-    """A stream of messages over a file descriptor."""
+    """A stream of messages in both directions over a file descriptor; each message is preceded by its length."""
 
     def __init__(self, gate: int) -> None:
         self._gate, self._buffer = gate, bytearray()
 
     def hear(self) -> bytes:
-        """Receive the next message."""
+        """Wait for the next message, and return its content without the length. Raises EOFError when the other end is
+        closed.
+        """
         while len(self._buffer) < LENGTH.size:
             self._more()
         size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
@@ -53,24 +55,26 @@ class Ear:
         return data
 
     def _more(self) -> None:
+        """Wait for data, and append them to the buffer. Raises EOFError when the other end is closed."""
         got = os.read(self._gate, _PART_BYTES)
         if not got:
             raise EOFError
         self._buffer += got
 
     def say(self, kind: int, body: bytes = b"") -> None:
-        """Send a message that begins with its kind."""
+        """Send a message of a kind (a number from 0 to 255, its first byte) with the content `body`."""
         self.put(bytes([kind]) + body)
 
     def put(self, message: bytes) -> None:
-        """Send a message."""
+        """Send a whole message, which begins with its kind; wait until all of it is written."""
         left = memoryview(LENGTH.pack(len(message)) + message)
         while left:
             left = left[os.write(self._gate, left) :]
 
 
 def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
-    """Answer requests until the run is over; return the content of the last message.
+    """Call the students' objects as the grader requests through the stream, reply to each request, and return the
+    content of the last message when the run is over.
 
     Parameters
     ----------
@@ -99,7 +103,7 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
 
 def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
     """Answer requests as `serve` does, with each connection's object in its own process, so that objects of two
-    connections cannot share data.
+    connections cannot share data; return the content of the last message.
     """
     ears: dict[int, Ear] = {}
     processes: dict[int, socket.socket] = {}
@@ -134,7 +138,9 @@ def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
 
 
 class Control:
-    """A student's congestion control, with the state of its flow."""
+    """Calls of a student's congestion control in the sandbox, with the state of its flow. `own` is the student's class
+    or object, `label` the flow's name in messages.
+    """
 
     def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
         from netlab_engines.library.control import FlowInterface
@@ -144,7 +150,9 @@ class Control:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method; return the window, the threshold and the pacing rate after it."""
+        """Call a method by name with the state in `body` (a packed FLOW, and ACK or LOSS), if it is defined; return the
+        packed window, threshold and pacing rate after it.
+        """
         from netlab.base.units import NS_PER_S
         from netlab_engines.library.control import Ack, Loss
 
@@ -167,17 +175,20 @@ class Control:
 
 
 class Programming:
-    """A student's program at one end of a flow."""
+    """Calls of a student's program at one end of a flow. `own` is the student's class or object, `what` a value of
+    `OPEN`: sender or receiver.
+    """
 
     def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
         from netlab.traffic import delivery
 
         class ProgramInterface(delivery.ProgramInterface):
-            """A program whose deliveries are recorded outside."""
+            """The interface of a student's program; it records the last setting of the timer for the reply."""
 
             __slots__ = ()
 
             def set_timer(program, at_s: float | None) -> None:  # noqa: N805 (self is the other object)
+                """Set the program's timer to a time of the network in s, or switch it off with None."""
                 super().set_timer(at_s)
                 self._timer = (TIMER_OFF, 0.0) if at_s is None else (TIMER_AT, float(at_s))
 
@@ -189,7 +200,9 @@ class Programming:
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method; return the timer, and the datagrams that it sent and delivered."""
+        """Call a method by name; `body` has the network time in s and a datagram, if any. Return the packed setting of
+        the timer, and the data that the program sent and delivered.
+        """
         from netlab.base.units import NS_PER_S
 
         (now_s,) = NOW.unpack_from(body)
@@ -205,19 +218,24 @@ class Programming:
     # The interface of `delivery.DeliveryLog`, for the program.
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """Request the next bytes to send."""
+        """Request the next `num_bytes` bytes to send (at most 1 MiB) from the grader, and wait for them; fewer come at
+        the end of the data.
+        """
         self._ear.say(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
         return self._ear.hear()
 
     def deliver(self, _now_s: float, piece: bytes) -> None:
-        """Keep a delivery for the reply."""
+        """Keep a piece of delivered data for the reply to the current call."""
         self._delivered.append(piece)
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
-        """Do nothing: the other side counts it."""
+        """Do nothing: the grader's side counts what is sent."""
 
 
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
+    """Return an object that calls the methods of a student's class or object. Raises RunError when it defines none of
+    `methods`, or wrong ones.
+    """
     from netlab.base.errors import RunError
     from netlab.traffic.own import own_problems
     from netlab.traffic.own_calls import LocalCaller
@@ -229,4 +247,5 @@ def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
 
 
 def _or_none(value: float) -> float | None:
+    """Return a number; None instead of not-a-number, which stands for None in messages."""
     return None if math.isnan(value) else value

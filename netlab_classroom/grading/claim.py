@@ -18,7 +18,7 @@ class ClaimError(NetlabError):
 
 
 class Claim:
-    """The chapter, class and submissions of an output folder.
+    """The chapter, class and submissions of an output folder, which its locked file at `path` records.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Claim:
         self._path, self._known, self._fewer = path, known, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
-        """Record the folder as that of a chapter and a class.
+        """Record the folder as that of a chapter and a class, unless it holds results of another.
 
         Raises ClaimError when it belongs to another chapter, most of its students are missing in the class, or marks of
         submissions would be lost.
@@ -65,7 +65,8 @@ class Claim:
 
 @contextmanager
 def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
-    """Lock a folder, which is created if needed, against other graders.
+    """Lock a folder, which is created if needed, against other graders while the context lasts; yield its record. An
+    empty record is removed at the end.
 
     Raises ClaimError when another process has locked it. Raises OSError when it cannot be created.
     """
@@ -93,5 +94,6 @@ def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
 
 
 def _some(names: Collection[str]) -> str:
+    """Return some of the names as text: the first in the alphabet, and the number of the others."""
     first = sorted(names)[:MAX_NAMED]
     return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")

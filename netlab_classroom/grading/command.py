@@ -17,7 +17,7 @@ EXIT_INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab grade` to its parser."""
     from netlab_classroom.grading.sandbox import CPU_S
 
     parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Grade and write the reports; return 0 if every submission was judged, 130 after Ctrl-C.
+    """Grade a class by the options of `netlab grade` and write the reports; return the exit status: 0 if every
+    submission was judged, 1 if one was not, 130 after Ctrl-C.
 
     Raises NetlabError for any error that is not in a submission.
     """
@@ -109,6 +110,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(graded: Graded, output: Path, *, unreviewed: bool) -> None:
+    """Print a summary of the graded class: notes, numbers of answers by status, and the paths of the reports in
+    `output`.
+    """
     from netlab_classroom.grading import marking, reports
     from netlab_classroom.grading.text import one_line
 

@@ -39,12 +39,14 @@ class Draw:
         self._random = random.Random(seed)  # noqa: S311 (to be drawn again is what a seed is for)
 
     def between(self, low: float, high: float, digits: int = 3) -> float:
-        """Return a random number from `low` to `high`, rounded to this many significant digits."""
+        """Return a random number from `low` to `high`, all equally likely, rounded to this many significant digits."""
         value = self._random.uniform(low, high)
         return float(f"{value:.{digits}g}")
 
     def decades(self, low: float, high: float, digits: int = 2) -> float:
-        """Return a random number from `low` to `high`, both above 0; each power of ten is equally likely."""
+        """Return a random number from `low` to `high`, both above 0, rounded to this many significant digits; each
+        power of ten is equally likely.
+        """
         value = math.exp(self._random.uniform(math.log(low), math.log(high)))
         return float(f"{value:.{digits}g}")
 
@@ -59,7 +61,9 @@ class Draw:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """The marking scheme of an exercise."""
+    """The marking scheme of an exercise that is answered in code: its points, and the hidden cases or conditions by
+    which it gets them.
+    """
 
     points: float
     """The points for a right answer."""
@@ -81,13 +85,17 @@ class Exercise:
     """
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
-        """Return the trials of a function, and the number of those (at the beginning) that are not edges."""
+        """Return the trials of a function (arguments by name) that follow from a seed, and the number of those at the
+        beginning that are not edges. Raises ExaminerError as `_hidden`.
+        """
         hidden = self._hidden(check, seed)
         # A probe among them counts its uses, so each student needs a copy.
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
     def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
-        """Return hidden cases such that each known mistake fails in at least one of them."""
+        """Return hidden cases (arguments by name) such that each known mistake fails in at least one of them. Raises
+        ExaminerError when no draw has this property.
+        """
         if self.cases is None:
             return list(getattr(check, "cases", ()))
         for again in range(MAX_DRAWS):
@@ -112,7 +120,8 @@ class Words:
 
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
-    """Read a marking scheme: return the scheme of each exercise, by key, in the order of the notebook.
+    """Read a marking scheme, a Python file, by executing it; return the scheme of each exercise by key, in the order of
+    the notebook.
 
     Raises ExaminerError when the file is missing or invalid, or has other exercises than the notebook.
 
@@ -155,7 +164,9 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
 
 
 def _require(key: str, exercise: Any, path: Path) -> None:
-    """Raise ExaminerError if the scheme of an exercise has a wrong type or inconsistent points."""
+    """Raise ExaminerError if the scheme of an exercise has a type that its key does not allow, or
+    inconsistent points.
+    """
     if key.endswith("-words") != isinstance(exercise, Words):
         raise ExaminerError(
             f"{path}: {key}: an exercise whose id ends in -words is `Words`, every other an `Exercise`."

@@ -70,7 +70,9 @@ def of_submission(
     asked: Sequence[Wanted],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """Return the flags of a single submission: kind, exercise and a sentence each."""
+    """Return the flags of a single submission, each with `kind`, `exercise` ("" if of none) and a sentence: edited
+    check cells, and code of the student's that tries to reach answers or files.
+    """
     found = [
         {
             "kind": EDITED,
@@ -95,13 +97,16 @@ def of_submission(
 
 
 def _line(source: str, position: int) -> str:
+    """Return the line of a source that contains a position (an index of characters), without outer spaces, cut to 120
+    characters.
+    """
     start = source.rfind("\n", 0, position) + 1
     return source[start : start + 120].split("\n", maxsplit=1)[0].strip()
 
 
 def shape(source: str) -> list[int]:
-    """Return the structure of a program: a number for each few neighbours in its syntax tree, without comments and
-    numbers; empty if it is short.
+    """Return the structure of a program as sorted checksums of each 4 neighbours in its syntax tree, without comments
+    and numbers; empty if it has fewer than MIN_NODES nodes or a syntax error.
     """
     try:
         tree = ast.parse(without_magics(source))
@@ -123,7 +128,9 @@ def shape(source: str) -> list[int]:
 
 
 def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """Return all nodes of a syntax tree in the order of the source, without contexts, which carry no information."""
+    """Yield all nodes of a syntax tree in the order of the source, without contexts (load, store), which carry no
+    information.
+    """
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -133,11 +140,14 @@ def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _name(node: ast.AST) -> str:
+    """Return the name that a node of a syntax tree has as variable, attribute or argument; "" if it has none."""
     return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
 
 
 def comments(source: str, handed_out: Sequence[str]) -> list[str]:
-    """Return the comments of a program, without short ones and those of the cells that were handed out."""
+    """Return the distinct comments of a program, cut to 120 characters and 50 comments, without short ones and without
+    those of the code cells that were handed out.
+    """
     known = {text.casefold() for each in handed_out for text in _comments(each)}
     found = dict.fromkeys(text for text in _comments(source) if text.casefold() not in known)
     return [
@@ -148,7 +158,9 @@ def comments(source: str, handed_out: Sequence[str]) -> list[str]:
 
 
 def _comments(source: str) -> Iterator[str]:
-    """Yield the comments of a program; of one with a syntax error, those before the error."""
+    """Yield the comments of a program without `#` and extra spaces; of a program with a syntax error, those before the
+    error.
+    """
     with suppress(tokenize.TokenError, SyntaxError, ValueError):
         for token in tokenize.generate_tokens(io.StringIO(without_magics(source)).readline):
             if token.type == tokenize.COMMENT:
@@ -156,12 +168,14 @@ def _comments(source: str) -> Iterator[str]:
 
 
 def digest_of_words(words: str) -> str:
-    """Return a fingerprint of a written answer that does not depend on spaces and capitals."""
+    """Return a fingerprint (12 hexadecimal digits) of a written answer that does not depend on spaces and capitals."""
     return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
 
 
 def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return all flags of a class, each with its students; first those that come from comparing submissions."""
+    """Return all flags of a class, each with its students; flags from comparing submissions are first. `results` are
+    those of `judging.judge`.
+    """
     together = [*_taken_over(results), *_copied(results), *_commented(results), *_alike(results), *_repeated(results)]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
     return [
@@ -172,11 +186,16 @@ def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> dict[str, Any]:
+    """Return a flag of some students as plain data: `students` (sorted), `kind`, `exercise` ("" if of none) and
+    `sentence`.
+    """
     return {"students": sorted(students), "kind": kind, "exercise": exercise, "sentence": sentence}
 
 
 def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each submission with the token of another student."""
+    """Yield a flag for each submission whose notebook has the token of another student, or one that the class list
+    lacks.
+    """
     owners = {result["token"]: result["student"] for result in results if result["token"]}
     for result in results:
         theirs = result.get("other_token")
@@ -187,7 +206,7 @@ def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for students with equal written answers."""
+    """Yield a flag for each group of students with equal written answers of at least MIN_WORDS words to an exercise."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
@@ -199,7 +218,9 @@ def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for students whose code has the same comment: comments are a person's own words, even in short code."""
+    """Yield a flag for each group of students whose code for an exercise has the same comment: comments are a person's
+    own words, even in short code.
+    """
     owners: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for result in results:
         for key, answer in result["taken"].items():
@@ -215,7 +236,7 @@ def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
 
 
 def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for students whose programs have nearly the same structure."""
+    """Yield a flag for each group of students whose programs for an exercise have nearly the same structure."""
     by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         for key, answer in result["taken"].items():
@@ -227,11 +248,14 @@ def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
-    """Yield groups of students whose programs have nearly the same structure."""
+    """Yield sorted groups of at least two students whose programs have nearly the same structure. `groups` has the
+    students by the checksums of their program (see `shape`).
+    """
     shapes = sorted(groups, key=len)
     leader = list(range(len(shapes)))
 
     def lead(place: int) -> int:
+        """Return the index of the shape that represents the group of the shape with index `place`."""
         while leader[place] != place:
             place = leader[place]
         return place
@@ -251,7 +275,9 @@ def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
 
 
 def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each wrong answer that is the right one for other students."""
+    """Yield a flag for each wrong answer of a student whose value is the right one for the own numbers of other
+    students.
+    """
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
@@ -266,7 +292,8 @@ def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for answers with points for some of an exercise's conditions: honest work, or only the set-up.
+    """Yield a flag for each group of students whose answers have points for the same part of an exercise's conditions:
+    honest work, or only the set-up.
 
     A function that is right except at its edges is not flagged.
     """

@@ -35,7 +35,9 @@ class GradingInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Graded:
-    """A graded class."""
+    """A graded class: the chapter, the class list, the results of all submissions, and everything
+    that determined them.
+    """
 
     master: Master
     """The chapter and its marking scheme."""
@@ -67,7 +69,8 @@ def grade(
     executor: futures.Executor | None = None,
     progress: bool | Progress = True,
 ) -> Graded:
-    """Judge every submission of a class.
+    """Judge every submission of a class, and return all results. Stored results in `output` that no longer belong to
+    the class are removed.
 
     Raises NetlabError when the chapter has no marking scheme, this machine cannot isolate student code, or `output`
     belongs to another chapter or class, or is in use. Raises GradingInterrupted after Ctrl-C; `resume` continues from
@@ -134,6 +137,9 @@ def grade(
 
 
 def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
+    """Return a job for each student with or without a file, in the order of their identifiers; `entries` has the class
+    list by student.
+    """
     return [
         Job(
             student,
@@ -150,6 +156,9 @@ def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed:
 
 
 def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
+    """Return all inputs that determine the points, as plain data: chapter, digests of key, code, kernel and
+    submissions, versions, seed and limit.
+    """
     return {
         "chapter": chapter.stem,
         "key": master.digest([chapter.source, chapter.examiner_path]),
@@ -175,7 +184,9 @@ def _judged(
     to_keep: Mapping[str, Path],
     tell: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Store each new result; return all results by student, and the reasons for submissions that could not be judged."""
+    """Store each new result, and add it to the `known` ones; return all results in the order of students, and the
+    reasons for submissions that could not be judged by student. `tell` is called with the number of results.
+    """
     results = dict(known)
     failures: dict[str, str] = {}
     for job, outcome in outcomes:
@@ -191,7 +202,9 @@ def _judged(
 
 
 def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
-    """Return the flags of a class; they are stored with its results, because finding them takes long."""
+    """Return the flags of a class; they are stored at `place`, because finding them takes long, and reused with
+    `resume`.
+    """
     found = kept.load(place) if resume else None
     if found is None:
         found = {"flags": flags.of_class(results)}
@@ -205,6 +218,9 @@ def _why(error: BaseException) -> str:
 
 
 def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
+    """Judge all jobs, and yield each job with its result or exception as soon as it is done. Raises GradingInterrupted
+    after Ctrl-C; submissions being judged are abandoned then.
+    """
     pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
     running = {}
     try:
@@ -228,7 +244,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """The points and the comment of a reviewer for an answer."""
+    """The points and the comment of a reviewer for a written answer, and a fingerprint of the answer that was read."""
 
     points: float
     comment: str = ""
@@ -238,7 +254,8 @@ class Reviewed:
 
 
 def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
-    """Return the points that a reviewer wrote into `review.csv`, by student and exercise; rows without points are skipped.
+    """Return the points that a reviewer wrote into `review.csv`, by student and key of the exercise; rows without
+    points are skipped.
 
     Raises NetlabError when the file has other columns, or points are not a number.
     """
@@ -248,6 +265,7 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
         raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_NEEDED)}.")
 
     def cell(row: Mapping[str, str], name: str) -> str:
+        """Return the text of a row in the column with this normalized heading; "" if there is none."""
         return bare(row.get(columns.get(name, name), ""))
 
     found = {}
@@ -265,7 +283,8 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
 
 
 def with_review(graded: Graded, points: Mapping[tuple[str, str], Reviewed]) -> Graded:
-    """Return the class with a reviewer's points for written answers; points for an answer that has changed since are ignored.
+    """Return the class with a reviewer's points (by student and exercise) for written answers; points for an answer
+    that has changed since are ignored and noted.
 
     Raises NetlabError when points are given to an unknown answer, or are out of range.
     """

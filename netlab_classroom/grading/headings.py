@@ -25,7 +25,7 @@ def plain(heading: str) -> str:
 
 @functools.cache
 def languages() -> Mapping[str, Mapping[str, str]]:
-    """Return the field that each plain heading names, by language."""
+    """Return the column (one of `FIELDS`) that each normalized heading names, by language code."""
     found: dict[str, dict[str, str]] = {}
     for line in SOURCE.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -41,7 +41,8 @@ def languages() -> Mapping[str, Mapping[str, str]]:
 
 
 def language_of(headings: Sequence[str]) -> str:
-    """Return the language that has most of these headings: of several English, else the first in the alphabet; "" if none has any.
+    """Return the code of the language that has most of these headings: of several English, else the first in the
+    alphabet; "" if none has any.
 
     >>> language_of(["Prénom", "Nom", "Adresse de courriel"]), language_of(["Nom", "Cognoms"]), language_of(["x"])
     ('fr', 'ca', '')
@@ -53,7 +54,9 @@ def language_of(headings: Sequence[str]) -> str:
 
 
 def fields_of(headings: Sequence[str]) -> dict[str, list[str]]:
-    """Return the headings of each of `FIELDS`, in the language that has most of them."""
+    """Return the headings that name each of `FIELDS`, in the language that has most of them; an empty list if there is
+    none.
+    """
     words = languages().get(language_of(headings), {})
     found: dict[str, list[str]] = {field: [] for field in FIELDS}
     for heading in headings:

@@ -49,7 +49,8 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, name: str, **content: Any) -> Any:
-        """Return the result of a function of `netlab_classroom.grading.reading`.
+        """Call a function of `netlab_classroom.grading.reading` by name in the process, with these arguments, and
+        return its clean result.
 
         Raises GaveUpError when it exceeded a limit, or failed on the text.
         """
@@ -77,11 +78,11 @@ class Helper:
         return cleaned(answer["value"])
 
     def __del__(self) -> None:
-        """End the process together with the thread that owned it."""
+        """End the process together with the thread that owned this object."""
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, if it runs; the next request starts another."""
         if self._process is not None:
             for pipe in (self._process.stdin, self._process.stdout):
                 with suppress(OSError):
@@ -91,6 +92,7 @@ class Helper:
             self._process = None
 
     def _started(self) -> subprocess.Popen[bytes]:
+        """Return the running process; start it if there is none."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", f"from {__name__} import serve; serve()"],
@@ -106,7 +108,7 @@ _own = threading.local()
 
 
 def helper() -> Helper:
-    """Return the helper of the current thread."""
+    """Return the helper process of the current thread, the same each time."""
     if not hasattr(_own, "helper"):
         _own.helper = Helper()
     found: Helper = _own.helper
@@ -114,7 +116,9 @@ def helper() -> Helper:
 
 
 def _reply(source: int, until_s: float) -> bytes:
-    """Return the next message; empty if it is late or too long."""
+    """Wait for the next message from a file descriptor until the monotonic time `until_s` (s); return its bytes, empty
+    if it is late or too long. Raises KeyboardInterrupt when grading is stopped.
+    """
     data = bytearray()
     size = MAX_REPLY_BYTES
     while len(data) < size:
@@ -135,13 +139,16 @@ def _reply(source: int, until_s: float) -> bytes:
 
 
 def _write(target: IO[bytes], content: Any) -> None:
+    """Write data as JSON to a pipe, preceded by its length in bytes."""
     data = json.dumps(content).encode()
     target.write(len(data).to_bytes(_HEAD_BYTES, "big") + data)
     target.flush()
 
 
 def serve() -> None:
-    """Answer requests until the input ends; the main function of the process."""
+    """Answer requests from standard input until it ends, within the limits of memory and processor time; the main
+    function of the helper process.
+    """
     from netlab_classroom.grading import reading
 
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")

@@ -69,7 +69,8 @@ Answer = Mapping[str, Any]
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """Judge one submission; the result is plain data for every submission, even a malicious one.
+    """Judge one submission and return the result as plain data: student, file, token, notes, flags, answers, and a mark
+    for each exercise. It is complete even for a malicious submission.
 
     Raises NetlabError for errors of the chapter, its marking scheme or this machine.
     """
@@ -119,12 +120,17 @@ def judge(job: Job) -> dict[str, Any]:
 
 
 def _about(job: Job) -> dict[str, Any]:
+    """Return the fields of a result that identify its submission: student, file name, digest and token ("" if there is
+    none).
+    """
     file = "" if job.path is None else job.file or one_line(os.fsdecode(job.path.name))
     return {"student": job.student, "file": file, "digest": job.digest, "token": job.token or ""}
 
 
 def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
-    """Return the result of a submission that cannot be marked, in the form of `judge`."""
+    """Return the result of a submission that cannot be marked, in the form of `judge`: every exercise has this status
+    and 0 points, and `sentence` gives the reason.
+    """
     exercises = Master(job.source).exercises()
     marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
     return {
@@ -138,7 +144,9 @@ def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
 
 
 class Examination:
-    """The marking of one submission by a chapter's marking scheme."""
+    """The marking of one submission by a chapter's marking scheme; `exercises` has the scheme of
+    each exercise by key.
+    """
 
     def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
         self._job, self._edition, self._exercises = job, edition, exercises
@@ -151,7 +159,8 @@ class Examination:
     def marks(
         self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, Marked]:
-        """Return the results of exercises by key. Answers in code run in the sandbox, all in one guest unless one crashes it.
+        """Return the results of exercises by key; `taken` has the answers by key. Answers in code run in the sandbox,
+        all in one guest unless one crashes it.
 
         Parameters
         ----------
@@ -175,7 +184,9 @@ class Examination:
         return found
 
     def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
-        """Return the result of an exercise; `alone` is the outcome of its provided cells without the answer."""
+        """Return the result of an exercise. `outcome` is that of its answer in the sandbox, `alone` that of its
+        provided cells without the answer; None if they did not run.
+        """
         exercise = self._exercises[wanted.key]
         source = answer["source"]
         mark = Marked(
@@ -205,7 +216,7 @@ class Examination:
         return mark
 
     def _request(self, wanted: Wanted, answer: Answer) -> dict[str, Any]:
-        """Return the request to run an answer in the sandbox, as plain data."""
+        """Return the request to run an answer in the sandbox, in the form of `runner.work`, as plain data."""
         exercise = self._exercises[wanted.key]
         return {
             "topic": self._edition.chapter.topic,
@@ -220,7 +231,9 @@ class Examination:
         }
 
     def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
-        """Return the calls that a function must answer: the arguments of each, as plain data."""
+        """Return the calls that a student's function must answer, as plain data: the arguments of each by name. Empty
+        for an exercise that is not a function.
+        """
         exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
             return []
@@ -232,6 +245,9 @@ class Examination:
         return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
+        """Return an argument in its plain form; a function becomes a probe, which the student's code can evaluate only
+        by a request.
+        """
         if callable(value):
             self._probes.append(value)
             return {"probe": len(self._probes) - 1}
@@ -240,7 +256,8 @@ class Examination:
         return value
 
     def answer(self, asked: Mapping[str, Any], line: Line) -> Any:
-        """Answer a request of student code: an experiment, or a probe.
+        """Answer a request of student code: a run, a transfer between its programs, or a probe; `line` calls the code's
+        own classes. Return plain data.
 
         Raises NetlabError to refuse it.
         """
@@ -255,7 +272,9 @@ class Examination:
         raise NetlabError("The grader does not know this question.")
 
     def _probed(self, number: Any, values: Any, named: Any) -> float | list[float]:
-        """Return the value of a probe; raise NetlabError if the request is not valid."""
+        """Return the value of the probe with this number for positional and named arguments; raise NetlabError if the
+        untrusted request is not valid.
+        """
         if not (isinstance(number, int) and 0 <= number < len(self._probes)):
             raise NetlabError("There is no such probe.")
         if not (isinstance(values, list) and isinstance(named, dict)):
@@ -269,7 +288,9 @@ class Examination:
             raise NetlabError(str(error)) from None
 
     def _transfer(self, number: Any, line: Line) -> None:
-        """Run a trial between the student's programs, which are called through the channel, and record its result."""
+        """Run the trial with this number between the student's programs, which are called through `line`, and record
+        its result for the marking. Raises NetlabError when it is unknown or already made.
+        """
         if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transferred:
             raise NetlabError("There is no such transfer.")
         check, arguments = self._transfers[number]
@@ -283,10 +304,13 @@ class Examination:
             self._transferred[number] = {"error": str(error)}
 
     def _seed_of(self, key: str) -> str:
+        """Return the seed (text) of the hidden cases of an exercise."""
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
-        """Compare the outcome in the sandbox with the right answer, and write points and feedback into `mark`."""
+        """Compare the outcome in the sandbox (`message` of the runner) with the right answer, and write points and
+        feedback into `mark`.
+        """
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
         if not isinstance(message.get("value"), dict):
@@ -301,6 +325,9 @@ class Examination:
             mark.status, mark.sentences = FAILED, [str(error)]
 
     def _outside(self, message: Mapping[str, Any], key: str) -> Any:
+        """Return an answer that a check can judge from the runner's message: a function as its recorded results, a
+        class as a proxy, a run as a new measurement.
+        """
         value = plain.decode(message["value"])
         if isinstance(value, plain.Own):
             return remote.resident_class(sandbox.shared_package(), self._requests[key], name=value.name)
@@ -310,7 +337,9 @@ class Examination:
         return self._measured(value)
 
     def _noted(self, key: str, said: Sequence[Any]) -> list[Any]:
-        """Return the results of a function's calls: for a transfer the result measured here, else the value that the guest sent."""
+        """Return the results of a function's calls: for a transfer the result measured here, else the untrusted value
+        that the guest sent. `said` has the guest's results in order.
+        """
         found = []
         for call, each in zip(self._requests[key]["calls"], said, strict=False):
             other = {
@@ -320,6 +349,9 @@ class Examination:
         return found
 
     def _measured(self, value: Any) -> Any:
+        """Return a value of an answer in which each description of a run is replaced by the grader's own run, and of a
+        repeated run by a table.
+        """
         if isinstance(value, plain.Described):
             if value.seeds is not None:
                 return self._laboratory.repeat(value.scenario, value.seeds)
@@ -332,6 +364,9 @@ class Examination:
 
 
 def _explain_missing_names(mark: Marked, added: Sequence[str]) -> None:
+    """Add a sentence to a mark whose answer failed with a NameError, if a cell that the student added defines that
+    name.
+    """
     said = " ".join(mark.sentences)
     for name in added:
         if f"NameError: name '{name}'" in said:

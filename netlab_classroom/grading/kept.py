@@ -8,13 +8,15 @@ from typing import Any
 
 
 def place(folder: Path, decided_by: Any) -> Path:
-    """Return the path of a result that depends on plain data; different data give different paths."""
+    """Return the path in `folder` of a result that depends on `decided_by` (data for JSON); different data give
+    different paths.
+    """
     text = json.dumps(decided_by, sort_keys=True)
     return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """Return a stored result; None if it is missing or damaged."""
+    """Return a stored result; None if its file is missing or damaged."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -23,7 +25,7 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def store(path: Path, result: Mapping[str, Any]) -> None:
-    """Store a result atomically."""
+    """Store a result as JSON, atomically."""
     write_whole(path, json.dumps(result, indent=1))
 
 

@@ -51,7 +51,7 @@ class RefusedError(NetlabError):
 
 
 class Laboratory:
-    """Measurements for one submission, within a budget.
+    """Measurements for one submission, within a budget of runs, network time, packets and wall-clock time.
 
     The seeds of graded runs follow from `seed`; a graded run never has the seed that the student chose.
     """
@@ -64,7 +64,7 @@ class Laboratory:
     def measure(
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
-        """Run a scenario, or return its cached run.
+        """Run a scenario (in the form of its JSON), or return its cached run; count it in the budget.
 
         Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
 
@@ -95,7 +95,8 @@ class Laboratory:
         return run
 
     def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
-        """Run a scenario with each seed as `measure` does for an answer, so that the interval is of these runs.
+        """Run a scenario with each seed as `measure` does for an answer, and return the table of `netlab.repeat` of
+        these runs.
 
         Raises NetlabError as `measure`.
         """
@@ -147,11 +148,14 @@ def is_plain(item: Command) -> bool:
 
 
 def _name(described: Mapping[str, Any]) -> str:
+    """Return a text that is equal for equal scenarios (data for JSON)."""
     return json.dumps(described, sort_keys=True)
 
 
 def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
-    """Return a scenario with proxies in the places of a student's classes."""
+    """Return a scenario (in the form of its JSON) with the proxies in `own`, by number of the traffic item and field,
+    in the places of a student's classes.
+    """
     traffic = described.get("traffic")
     if not (own and isinstance(traffic, list) and all(isinstance(item, dict) for item in traffic)):
         return dict(described)
@@ -187,7 +191,9 @@ def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
 
 
 def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None:
-    """Cancel a run when its time is over, or when the whole grading is stopped."""
+    """Cancel a run by setting `run` when the monotonic time `until_s` (s) has passed or the whole grading is stopped;
+    return when `over` is set.
+    """
     while not over.wait(LOOK_S):
         if stopping.is_set() or time.monotonic() > until_s:
             run.set()

@@ -40,7 +40,7 @@ class BudgetError(StudentCodeError):
 
 
 class Line:
-    """Calls of student code through a guest's channel.
+    """Calls of student code in a guest from the grader's side of the guest's channel, with a limited number of calls.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ class Line:
         return self._connections
 
     def ask(self, question: bytes) -> tuple[int, bytes]:
-        """Send a request, and return the kind and the content of its reply.
+        """Send a request to student code, wait, and return the kind (a constant of `callee`) and the content of its
+        reply.
 
         Raises StudentCodeError when the budget is used up, or the student's code has ended or does not reply. Raises
         RunError when the guest does not start.
@@ -74,12 +75,12 @@ class Line:
         return self.hear()
 
     def done(self, said: bytes = b"") -> None:
-        """Send the end of the requests, with a last message."""
+        """Send the end of the requests with a last message; nothing happens if the guest has ended."""
         with suppress(RunError):
             self._send(bytes([callee.DONE]) + said)
 
     def waits(self, patience_s: float) -> bool:
-        """Return whether a message is available within this wall-clock time."""
+        """Wait up to `patience_s` seconds of wall-clock time, and return whether a message is available."""
         if not self._buffer and select.select([self._gate], [], [], patience_s)[0]:
             with suppress(OSError):
                 if self._gate.recv(1, socket.MSG_PEEK):
@@ -89,6 +90,9 @@ class Line:
         return bool(self._buffer)
 
     def _send(self, message: bytes) -> None:
+        """Send a message, preceded by its length; wait while the guest reads, and check its limits. Raises
+        StudentCodeError or RunError when the guest has ended.
+        """
         self._asleep = 0
         left = memoryview(callee.LENGTH.pack(len(message)) + message)
         while left:
@@ -101,6 +105,9 @@ class Line:
                 raise self._ended() from None
 
     def _look(self) -> None:
+        """Check the guest's limits if the last check is at least LOOK_S seconds ago. Raises BudgetError when all its
+        processes have slept for LOOKS_ASLEEP checks.
+        """
         if self._warden is None or time.monotonic() - self._looked_s <= LOOK_S:
             return
         self._looked_s = time.monotonic()
@@ -109,7 +116,9 @@ class Line:
             raise BudgetError("it stopped answering.")
 
     def hear(self) -> tuple[int, bytes]:
-        """Return the kind and the content of the next message."""
+        """Wait for the next message, check the guest's limits meanwhile, and return the message's kind and content.
+        Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
+        """
         self._asleep = 0
         while (size := self._whole()) is None:
             self._look()
@@ -127,7 +136,9 @@ class Line:
         return said[0], said[1:]
 
     def _whole(self) -> int | None:
-        """Return the size of the next message with its header once it has arrived completely, else None."""
+        """Return the size in bytes of the next message with its header once it has arrived completely, else None.
+        Raises GarbledError when its length is not allowed.
+        """
         if len(self._buffer) < callee.LENGTH.size:
             return None
         length = callee.LENGTH.unpack_from(self._buffer)[0]
@@ -138,6 +149,7 @@ class Line:
         return size if len(self._buffer) >= size else None
 
     def _ended(self) -> RunError:
+        """Return the error that describes the end of the guest; raise KeyboardInterrupt if grading was stopped."""
         if stopping.is_set():
             # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
             raise KeyboardInterrupt
@@ -145,7 +157,8 @@ class Line:
 
 
 class Warden:
-    """The processor time of a guest, and its limit while its code is called.
+    """Supervision of the processor time of a guest while its code is called, from the start of the exercise with this
+    number.
 
     Parameters
     ----------
@@ -158,7 +171,7 @@ class Warden:
         self._base_s: float | None = None
 
     def look(self) -> bool:
-        """Return whether all processes of the guest are asleep at this moment.
+        """Check the limit of processor time, and return whether all processes of the guest are asleep at this moment.
 
         Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
         """
@@ -176,7 +189,9 @@ class Warden:
         return asleep
 
     def ended(self) -> RunError:
-        """Return the error that describes the end of the guest."""
+        """Return the error that describes the way in which the guest ended: a limit, the student's code, or a failed
+        start.
+        """
         how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
         if how == supervisor.NO_CELL or not self._begun():
             return self._not_started()
@@ -185,16 +200,20 @@ class Warden:
         return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
 
     def _begun(self) -> bool:
+        """Return whether the guest has started the exercise."""
         return (self._guest.folder / f"begun-{self._number}").exists()
 
     def _not_started(self) -> RunError:
+        """Return the error of a guest that did not start, with the end of its console."""
         return RunError(
             f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
         )
 
 
 def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
-    """Return the first bytes of a regular file in a folder with untrusted files; None if there is no such file."""
+    """Return at most the first `most` + 1 bytes of a regular file in a folder with untrusted files; None if there is no
+    such file.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -206,12 +225,13 @@ def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
 
 
 def group_cpu_s(group: int) -> float:
-    """Return the processor time in s of a process group, including processes that have ended."""
+    """Return the processor time in s of the process group with this id, including children that have ended."""
     return seen(group)[0]
 
 
 def seen(group: int) -> tuple[float, bool]:
-    """Return the processor time in s of a process group, and whether all its processes sleep, so that the guest waits for the grader.
+    """Return the processor time in s of the process group with this id, and whether all its processes sleep, so that
+    the guest waits for the grader.
 
     A process that waits for a CPU, as on a busy machine, does not count as asleep.
     """
@@ -221,7 +241,7 @@ def seen(group: int) -> tuple[float, bool]:
 
 
 def _members(group: int) -> Iterator[list[bytes]]:
-    """Yield the fields of each process of a group, beginning with its state (proc(5), stat)."""
+    """Yield, for each process of the group with this id, the fields of /proc/PID/stat from its state on (proc(5))."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):

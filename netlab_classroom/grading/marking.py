@@ -55,7 +55,9 @@ class Marked:
 
 
 def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
-    """Write the points and the feedback for an answer into `mark`: by the scheme's own judge, else by the check over hidden cases."""
+    """Write points, status and feedback for an answer into `mark`: by the scheme's own judge, else by the check over
+    hidden cases, which follow from `seed`.
+    """
     if exercise.judge is not None:
         results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
     elif isinstance(check, Function):
@@ -89,11 +91,16 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
 
 
 def shown_status(mark: Mapping[str, Any]) -> str:
-    """Return the status of a result under its name in reports."""
+    """Return the status of a result (fields of `Marked`) under its name in reports: an answer with some of its points
+    is partly correct.
+    """
     return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
 
 
 def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
+    """Return label, points and result of each part of a function's exercise: all hidden trials, or ordinary ones and
+    edges separately.
+    """
     trials, ordinary = exercise.trials(check, seed)
     if not exercise.edge_points or ordinary == len(trials):
         return [("", exercise.points, judge_trials(check, answer, trials))]
@@ -104,7 +111,9 @@ def _function_results(exercise: Exercise, check: Function, answer: Any, seed: st
 
 
 def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
-    """Judge a function by hidden trials; of a recorded function, the calls from number `first` on."""
+    """Judge a function by hidden trials (arguments by name); of a recorded function, by its recorded calls from index
+    `first` on.
+    """
     if not isinstance(answer, Recorded):
         whole_check = replace(check, cases=trials)
         return whole_check.judge(answer)
@@ -124,6 +133,9 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
 
 
 def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
+    """Return label, points and result for each condition of something built or measured. Raises NetlabError when the
+    scheme has another number of shares.
+    """
     if len(exercise.shares) != len(check.conditions):
         raise NetlabError(
             f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
@@ -131,6 +143,7 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
     whole = check.judge(answer)
 
     def part(condition: Condition) -> Result:
+        """Return the result of a condition alone; with the message of the whole check if it does not hold."""
         if whole.status is not Status.FAILED:
             return whole
         alone = replace(check, conditions=[condition]).judge(answer)
@@ -144,14 +157,16 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
 
 
 class Recorded:
-    """The results of a student's function in the sandbox, returned one after the other."""
+    """A student's function by its results in the sandbox, which calls return one after the other whatever the
+    arguments.
+    """
 
     def __init__(self, calls: Sequence[Any]) -> None:
         self.calls = [call if isinstance(call, dict) else {} for call in calls]
         self._next = 0
 
     def __call__(self, **_case: Any) -> Any:
-        """Return the next result."""
+        """Return the next recorded result. Raises NetlabError with the student's error if that call failed."""
         call, self._next = self.calls[self._next], self._next + 1
         if "value" not in call:
             raise NetlabError(str(call.get("error", "it gave no value")))
@@ -159,7 +174,9 @@ class Recorded:
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
-    """Return the parts into which an exercise's points are divided: label and points of each."""
+    """Return label and points of each part into which an exercise's points are divided; a single part without a label
+    if they are not.
+    """
     if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
         return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
     if exercise.judge is None and isinstance(check, Build) and exercise.shares:
@@ -168,14 +185,14 @@ def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
 
 
 def expected_text(check: Check) -> str:
-    """Return the right answer as text; "" if it is not a number or a letter."""
+    """Return the right answer as text, with its unit; "" if it is not a number or a letter."""
     if isinstance(check, Number):
         return with_unit(check.right_number(), check.unit)
     return check.answer if isinstance(check, Choice) else ""
 
 
 def shown(answer: Any, check: Check) -> str:
-    """Return the value of an answer in a few words."""
+    """Return the value of an answer in a few words, a number with the unit of its check."""
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, Recorded):
             return "a function"

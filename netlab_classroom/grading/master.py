@@ -27,7 +27,9 @@ class ChapterError(NetlabError):
 
 @dataclass(frozen=True)
 class Edition:
-    """A chapter with the own numbers of a token."""
+    """A chapter with the own numbers of a token: the student's notebook, the solved one, the checks
+    and the exercises.
+    """
 
     token: str
     """The token; "" for the printed numbers."""
@@ -42,18 +44,20 @@ class Edition:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The chapter's checks, by key."""
+        """The chapter's checks, by key of the exercise."""
         found: dict[str, Check] = self.chapter.checks
         return found
 
     @property
     def provided(self) -> list[list[Any]]:
-        """The id and the source of each code cell of the solution except checks, and whether it ends in a figure."""
+        """The id and the source of each code cell of the solution except checks, and whether it ends in a figure, in
+        the notebook's order.
+        """
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: Wanted) -> str:
-        """Return the instructor's written answer, with its rubric."""
+        """Return the instructor's written answer to an exercise, with its rubric."""
         from netlab_classroom.grading.submission import words_of
 
         source = next(cell.source for cell in self.solved if cell.id == wanted.id)
@@ -63,7 +67,7 @@ class Edition:
 
 @dataclass(frozen=True)
 class Master:
-    """A chapter's source and its marking scheme."""
+    """A chapter's source, and with it the notebook and the marking scheme, as an instructor has them."""
 
     source: Path
     """`solutions/NN_topic.py`."""
@@ -75,23 +79,25 @@ class Master:
 
     @property
     def topic(self) -> str:
-        """The name of the chapter's package."""
+        """The name of the chapter's package, such as "udp_loss"."""
         return authoring.topic_of(self.source)
 
     @property
     def examiner_path(self) -> Path:
-        """The path of the chapter's marking scheme."""
+        """The path of the chapter's marking scheme, a Python file that may be missing."""
         return self.source.parent / "examiners" / f"{self.topic}.py"
 
     def edition(self, token: str = "") -> Edition:
-        """Return the chapter with the own numbers of a token.
+        """Return the chapter with the own numbers of a token; "" gives the printed numbers. It is cached until the
+        source changes.
 
         Raises ChapterError when its cells do not follow the naming rules of exercises.
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
     def exercises(self) -> dict[str, Exercise | Words]:
-        """Return the marking scheme of each exercise, by key.
+        """Return the marking scheme of each exercise, by key, in the order of the notebook. It is cached until the file
+        changes.
 
         Raises ExaminerError when marking scheme and notebook do not match.
         """
@@ -99,13 +105,17 @@ class Master:
 
 
 def code_digest() -> str:
-    """Return the SHA-256 over all packages: whatever builds networks, measures and judges may decide a result."""
+    """Return the SHA-256 over the files of all of netlab's packages, in hexadecimal digits: any code that builds
+    networks, measures or judges may decide a result.
+    """
     files = (path for package in package_directories() for path in package.rglob("*"))
     return digest(sorted(path for path in files if "__pycache__" not in path.parts))
 
 
 def digest(paths: list[Path]) -> str:
-    """Return the SHA-256 of some files, in hexadecimal digits."""
+    """Return the SHA-256 over the contents of some files in this order, in hexadecimal digits; missing ones are
+    skipped.
+    """
     whole = hashlib.sha256()
     for path in paths:
         if path.is_file():
@@ -137,6 +147,9 @@ def find(name: str, root: Path | None = None) -> Master:
 
 @lru_cache(maxsize=64)
 def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
+    """Return a chapter with the own numbers of a token as `Master.edition` does; `_changed_ns` is the source's time of
+    modification, a key of the cache.
+    """
     handed_out = tuple(
         Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells
     )
@@ -163,7 +176,9 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
 
 
 def _asked(cell: Cell, source: Path) -> tuple[str, str]:
-    """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`."""
+    """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`. Raises ChapterError
+    when it has another form.
+    """
     try:
         (statement,) = ast.parse(cell.source).body
         call = statement.value  # type: ignore[attr-defined]
@@ -176,6 +191,9 @@ def _asked(cell: Cell, source: Path) -> tuple[str, str]:
 
 @lru_cache(maxsize=16)
 def _exercises(master: Master, _changed_ns: int) -> dict[str, Exercise | Words]:
+    """Return a chapter's marking scheme as `Master.exercises` does; `_changed_ns` is its time of modification, a key of
+    the cache.
+    """
     edition = master.edition()
     last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)
     required = {cell.id for cell in edition.handed_out[:last]}

@@ -30,7 +30,9 @@ IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 
 
 def write(graded: Graded, output: Path) -> None:
-    """Write a notebook for each submission that could be read, and the pytest plug-in that counts their points."""
+    """Write a notebook for each submission that could be read into `output`, in place of earlier ones, and the pytest
+    plug-in that counts their points.
+    """
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.ipynb"):
         old.unlink()
@@ -44,7 +46,7 @@ def write(graded: Graded, output: Path) -> None:
 
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
-    """Return the notebook of one student.
+    """Return the notebook of one student with which nbval marks the answers; `result` is that of `judging.judge`.
 
     Parameters
     ----------
@@ -82,8 +84,8 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer, with the other answers that it uses, as it ran in the sandbox; without code that
-    crashed or timed out.
+    """Return the code of each answer by key, with the other answers that it uses, as it ran in the sandbox; a comment
+    in place of code that crashed or timed out.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
@@ -100,6 +102,9 @@ def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, st
 def _examined(
     each: Wanted, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
 ) -> list[NotebookNode]:
+    """Return the cells of an exercise: the student's answer, one cell for each part of its points with the expected
+    output, and the instructor's solution.
+    """
     cells = [_code(each.id, f"%%answer {each.key}\n{answer}")]
     assert isinstance(exercise, Exercise)
     for number, (label, of) in enumerate(marking.parts_of(exercise, edition.checks[each.key])):
@@ -114,11 +119,12 @@ def _examined(
 
 
 def said(points: float, of: float) -> str:
-    """Return the output of an examiner's cell."""
+    """Return the output of an examiner's cell: the points of a part, and its maximum."""
     return f"{points:g} of {of:g} points"
 
 
 def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
+    """Return a code cell with this id (cut to 64 characters), source and tag; None means no tag."""
     cell = _cell(nbformat.v4.new_code_cell(source), name)  # type: ignore[no-untyped-call]
     if tag:
         cell.metadata["tags"] = [tag]
@@ -126,12 +132,14 @@ def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
 
 
 def _cell(cell: NotebookNode, name: str) -> NotebookNode:
+    """Return the cell after giving it an id, cut to 64 characters."""
     cell["id"] = name[:64]
     return cell
 
 
 class Exam:
-    """Marking of answers in a notebook as by the grader; the notebook's `%%answer KEY` passes a cell to it.
+    """Marking of answers in a notebook as by the grader; the notebook's `%%answer KEY` passes a cell to it. `chapter`
+    is the notebook's name without suffix.
 
     Parameters
     ----------
@@ -155,7 +163,8 @@ class Exam:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
 
     def answer(self, key: str, source: str) -> None:
-        """Run a student's cell in the sandbox, never in this process, and print its feedback.
+        """Run a student's cell (`source`) for an exercise in the sandbox, never in this process, and print its
+        feedback.
 
         Raises EngineError if this machine cannot isolate student code.
         """
@@ -169,7 +178,7 @@ class Exam:
         print("\n".join(marks[each.key].sentences))
 
     def part(self, key: str, number: int) -> None:
-        """Print the points of one part of an answer."""
+        """Print the points of one part of an answer that was run before; `number` is the index of the part."""
         exercise = self._exercises[key]
         assert isinstance(exercise, Exercise)
         _, of = marking.parts_of(exercise, self._edition.checks[key])[number]

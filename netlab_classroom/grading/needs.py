@@ -11,7 +11,7 @@ KNOWN = frozenset(dir(builtins))
 
 @dataclass(frozen=True)
 class Names:
-    """The names that a cell defines and uses."""
+    """The names that a cell defines at its top level, and those that it uses, without Python's built-in ones."""
 
     defined: frozenset[str]
     used: frozenset[str]
@@ -40,7 +40,9 @@ def names(source: str) -> Names:
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:
-    """Return the names that a cell, or a function in it, reads from the notebook, without local variables."""
+    """Return the names that a cell, or a function in it (`table` is its symbol table), reads from the notebook, without
+    local variables.
+    """
     top = table.get_type() == "module"
     found = {
         symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and (top or symbol.is_global())
@@ -51,7 +53,7 @@ def _global_names(table: symtable.SymbolTable) -> set[str]:
 
 
 def _define(statement: ast.AST, defined: set[str]) -> None:
-    """Add the names that a statement binds to `defined`."""
+    """Add the names that a statement binds, nested statements included, to the set `defined`."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         defined.add(statement.name)
         return
@@ -72,7 +74,7 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
 
 @dataclass(frozen=True)
 class Provided:
-    """A code cell of the solution."""
+    """A code cell of the solution, which an answer may need."""
 
     source: str
     """Its code."""
@@ -82,7 +84,7 @@ class Provided:
 
 @dataclass(frozen=True)
 class _Step:
-    """A top-level statement of a cell, or several that share a line."""
+    """A top-level statement of a cell, or several that share a line, with the names that it defines and uses."""
 
     source: str
     defined: frozenset[str]
@@ -97,7 +99,8 @@ class _Step:
 
 
 def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]:
-    """Return the statements that an answer needs of the cells before it, in order, and the names that none of them defines.
+    """Return the code that an answer needs of the cells before it, one text for each cell with any, in order, and the
+    names that the answer uses and none of them defines.
 
     Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
     """
@@ -126,7 +129,9 @@ def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]
 
 
 def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name: str) -> list[tuple[int, int]]:
-    """Return the steps that give a name the value that a step reads."""
+    """Return the steps (index of the cell, and of the statement in it) that may give a name the value that the
+    statement `number` of `cell` reads: in the same cell, or in the last cell before it.
+    """
     here = [(cell, other) for other, step in enumerate(steps[cell]) if name in step.defined]
     reader = steps[cell][number]
     if any(steps[cell][other].firm and (other < number or reader.deferred) for _, other in here):
@@ -139,6 +144,7 @@ def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name:
 
 
 def _steps(cell: Provided) -> list[_Step]:
+    """Return the top-level statements of a cell in order; the whole cell as a single step if it is not valid Python."""
     try:
         tree = ast.parse(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -157,6 +163,9 @@ def _steps(cell: Provided) -> list[_Step]:
 
 
 def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
+    """Return the step of some statements with their source; `draws` is True if a last expression without other use is a
+    figure.
+    """
     found = names(source)
     used = set(found.used)
     for statement in body:
@@ -176,7 +185,7 @@ def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
 
 
 def _is_shown(statement: ast.stmt, draws: bool) -> bool:
-    """Return whether a statement only prints or draws something."""
+    """Return whether a statement only prints or shows something; `draws` is True if any expression of its cell does."""
     if isinstance(statement, (ast.For, ast.If, ast.While)):
         return all(_is_shown(each, draws) for each in (*statement.body, *statement.orelse))
     if not isinstance(statement, ast.Expr):
@@ -187,7 +196,7 @@ def _is_shown(statement: ast.stmt, draws: bool) -> bool:
 
 
 def _only_defines(statement: ast.stmt) -> bool:
-    """Return whether a statement only assigns names, so that it is needed only if one of the names is."""
+    """Return whether a statement only binds names, so that it is needed only if one of the names is."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AugAssign)):
         return not isinstance(statement, ast.AugAssign) or isinstance(statement.target, ast.Name)
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):

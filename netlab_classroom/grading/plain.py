@@ -40,7 +40,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Described:
-    """A student's run or table of `netlab.repeat`: its scenario, which the grader measures again."""
+    """A student's run, or table of `netlab.repeat`, known only by its scenario, which the grader measures again."""
 
     scenario: dict[str, Any]
     seeds: list[int] | None = None
@@ -48,7 +48,7 @@ class Described:
 
 
 def encode(value: Any) -> Any:
-    """Return a value as data for JSON.
+    """Return a value as data for JSON: a dictionary with one entry, the value's kind and content. `decode` reverts it.
 
     Raises PlainError when it is too large or nested too deeply.
 
@@ -63,6 +63,9 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any, depth: int) -> Any:
+    """Return a value as `encode` does; `depth` is the number of lists and dictionaries around it. Raises PlainError
+    when that exceeds MAX_DEPTH or the value has too many items.
+    """
     if depth > MAX_DEPTH:
         raise PlainError(f"Lists within lists are {MAX_DEPTH} deep at most.")
     if value is None:
@@ -99,12 +102,15 @@ def _encode(value: Any, depth: int) -> Any:
 
 
 def _library(value: Any) -> str:
-    """Return "pandas" or "numpy" if a value's class, or one that it inherits from as `Table` does, is defined there; else ""."""
+    """Return "pandas" or "numpy" if a value's class, or a class that it inherits from, as `Table` does, is defined
+    there; else "".
+    """
     modules = {each.__module__.partition(".")[0] for each in type(value).__mro__}
     return next((name for name in ("pandas", "numpy") if name in modules), "")
 
 
 def _number(value: float) -> Any:
+    """Return a number as `encode` does; infinite and undefined values, and integers above 63 bits, become text."""
     if isinstance(value, int):
         # Treat an integer of any length as a number; one of more than 63 bits becomes an infinite float.
         return {"number": value} if abs(value) < 2**63 else {"number": "inf" if value > 0 else "-inf"}
@@ -112,6 +118,9 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
+    """Return an object that is no plain value as `encode` does: netlab's objects by their description, a function by
+    whether it is the stub, any other by its type's name.
+    """
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
     from netlab.runs.scenario import Scenario
@@ -137,7 +146,9 @@ def _object(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
-    """Return the numbers of a figure, or None if the value is not a figure; without any figure in the process, import nothing."""
+    """Return the numbers of a figure as plain data, or None if the value is not a figure. Call it only if plotly is
+    imported.
+    """
     import plotly.graph_objects as go
 
     from netlab.plots import Comparison
@@ -148,7 +159,8 @@ def _figure(value: Any) -> Any:
 
 
 def decode(data: Any, depth: int = 0) -> Any:
-    """Return a new value from the data that `encode` made, or that an untrusted sender wrote.
+    """Return a new value from the data that `encode` made, or that an untrusted sender wrote; `depth` is the number of
+    lists and dictionaries around it.
 
     Raises PlainError when the data do not have the form of `encode`.
     """
@@ -174,6 +186,9 @@ def decode(data: Any, depth: int = 0) -> Any:
 
 
 def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
+    """Return the dictionary of a list of encoded pairs of key and value; `depth` is as in `decode`. Raises PlainError
+    when it has another form, or a key is not a number or a text.
+    """
     found = {}
     for pair in content:
         if not (isinstance(pair, list) and len(pair) == 2):
@@ -186,6 +201,9 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
 
 
 def _decode_object(kind: str, content: Any) -> Any:
+    """Return the object for a kind and content that `_object` made: netlab's own objects, or a stand-in for a run, a
+    function or an object of a student's. Raises PlainError if they are invalid.
+    """
     from netlab import traffic
     from netlab.network.topology import Topology
     from netlab.runs.scenario import Scenario
@@ -218,6 +236,9 @@ def _decode_object(kind: str, content: Any) -> Any:
 
 
 def _table(content: dict[str, Any]) -> Described:
+    """Return the description of a student's table of `netlab.repeat` by its scenario and its distinct seeds. Raises
+    PlainError if they are invalid.
+    """
     scenario, seeds = content.get("scenario"), content.get("seeds")
     if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise PlainError("The answer is no plain value.")
@@ -225,7 +246,7 @@ def _table(content: dict[str, Any]) -> Described:
 
 
 def parse(data: bytes) -> Any:
-    """Return the value of an untrusted JSON text, with clean text.
+    """Return the value of an untrusted JSON text in UTF-8, with control characters replaced in all its strings.
 
     Raises PlainError when it is too long or is not JSON.
     """
@@ -238,4 +259,7 @@ def parse(data: bytes) -> Any:
 
 
 def _integer(text: str) -> float:
+    """Return the number of an integer in JSON; one of 20 characters or more becomes a float, because its conversion
+    would take long.
+    """
     return int(text) if len(text) < 20 else float(text)

@@ -77,13 +77,13 @@ _PARTS = re.compile(
 
 
 class Prose:
-    """Conversion of the texts of one page, which share the time for formulas."""
+    """Conversion of the texts of one page to HTML; the texts share the processor time for formulas."""
 
     def __init__(self) -> None:
         self._used_s = 0.0
 
     def render(self, text: str) -> str:
-        """Return the text as HTML.
+        """Return untrusted text with a little Markdown as safe HTML.
 
         >>> Prose().render("a < `b<c>` and **d**")
         'a &lt; <code>b&lt;c&gt;</code> and <strong>d</strong>'
@@ -95,12 +95,16 @@ class Prose:
         return "".join([*found, html.escape(text[at:])])
 
     def _part(self, kind: str, content: str) -> str:
+        """Return the HTML of a part of a text; `kind` is the name of its group in `_PARTS`, such as "code"."""
         if kind in ("formula", "display"):
             return self._formula(content, kind)
         tag = {"block": "pre", "code": "code", "em": "em"}.get(kind, "strong")
         return f"<{tag}>{html.escape(content)}</{tag}>"
 
     def _formula(self, latex: str, kind: str) -> str:
+        """Return a LaTeX formula as MathML; its escaped source if it is too long, invalid, or the page's time is used
+        up. `kind` is "formula" or "display".
+        """
         mark = "$" if kind == "formula" else "$$"
         source = f"<code>{html.escape(mark + latex + mark)}</code>"
         if len(latex) > MAX_FORMULA_CHARACTERS or self._used_s > MAX_FORMULAS_S:
@@ -115,7 +119,7 @@ class Prose:
 
 
 def formula(latex: str, display: str = "inline") -> str:
-    r"""Return a formula as MathML of known elements and attributes.
+    r"""Return a LaTeX formula as MathML that has only known elements and attributes; `display` is "inline" or "block".
 
     Raises ValueError, or an error of the converter, when that is impossible.
 
@@ -130,6 +134,7 @@ def formula(latex: str, display: str = "inline") -> str:
 
 
 def _written(element: ET.Element) -> str:
+    """Return an element of MathML as text without unknown attributes. Raises ValueError for an unknown element."""
     tag = element.tag.removeprefix(NAMESPACE)
     if tag not in TAGS:
         raise ValueError(f"<{tag}> is not a part of a formula")

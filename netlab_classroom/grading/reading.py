@@ -21,7 +21,9 @@ _last: list[tuple[str, Submission]] = []
 
 
 def read(path: str) -> dict[str, str]:
-    """Return the chapter and token in a file; only `error` if it is not a notebook."""
+    """Read a notebook file, keep it for `compare`, and return the `topic` of its chapter and its `token` ("" if it has
+    none); only `error` if it is not a notebook.
+    """
     _last.clear()
     try:
         found = submission.read(Path(path))
@@ -37,7 +39,8 @@ def compare(
     provided: list[list[Any]],
     wanted: list[list[str]],
 ) -> dict[str, Any]:
-    """Return the answers of the file that was read last, and its differences from the original notebook.
+    """Return the answers (`taken`, by key), notes, flags and names defined in added cells of a notebook file, usually
+    the one that was read last; only `error` if it cannot be read.
 
     Parameters
     ----------
@@ -65,7 +68,9 @@ def compare(
 
 
 def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]:  # noqa: A002 (a cell's id)
-    """Return a single answer in the form of `compare`."""
+    """Return a single answer with this source in the form of `compare`; `id` is that of its cell, `provided` as for
+    `compare`.
+    """
     each = Wanted(id, id, "x", "")
     return _answer(each, {id: Taken(source, attempted=True)}, provided, [])
 
@@ -73,6 +78,9 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
 def _answer(
     each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
+    """Return an answer as plain data: its source, the code that it needs and what flags compare; or for a written
+    answer its fingerprint and number of words. `taken` has all answers, which may use each other.
+    """
     mine = taken[each.key]
     found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}
     if mine.source is None or not mine.attempted:
@@ -96,7 +104,8 @@ def _answer(
 
 
 def control(path: str) -> dict[str, Any]:
-    """Return the class of a submission: `name`, `given`, `answer`, `line` and `others`; only `error` if there is none.
+    """Return the last class in a file that is a congestion control: `name`, code (`given`, `answer`), `line`, and the
+    names of the `others`; only `error` if there is none.
 
     A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
     """
@@ -139,6 +148,9 @@ def control(path: str) -> dict[str, Any]:
 
 
 def _code_of(path: Path) -> list[str]:
+    """Return the source of each code cell of a notebook, without magics, or of a Python file as the only one. Raises
+    UnreadableError.
+    """
     if path.suffix.lower() != ".py":
         read = submission.read(path)
         return [submission.without_magics(cell.source) for cell in read.cells if cell.kind == "code"]
@@ -149,13 +161,18 @@ def _code_of(path: Path) -> list[str]:
 
 
 def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
+    """Return whether a class defines a method of a congestion control, or inherits from one of the
+    classes in `known`.
+    """
     methods = {each.name for each in statement.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bases = {base.id for base in statement.bases if isinstance(base, ast.Name)}
     return bool(methods & set(CONTROL_METHODS) or bases & known)
 
 
 def page(template: str, words: Mapping[str, Any], room: str = "netlab_classroom.grading") -> str:
-    """Return an HTML page from a package's templates; all text in it is escaped."""
+    """Return an HTML page from the templates of the package `room`; all text in `words`, the template's values, is
+    escaped.
+    """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 

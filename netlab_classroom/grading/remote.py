@@ -20,7 +20,8 @@ MAX_TEXT_CHARACTERS, MAX_NAME_CHARACTERS = 600, 60
 
 
 class RemoteClass(RemoteObject):
-    """A proxy for a student's class or object in a run.
+    """A proxy for a student's class or object in a run of the grader's; the methods of its objects are called in the
+    sandbox.
 
     Parameters
     ----------
@@ -40,7 +41,9 @@ class RemoteClass(RemoteObject):
         """Exist, so that checks of a class find a method; the student's object has the real ones."""
 
     def caller(self, label: str, part: Part) -> MethodCaller:
-        """Return the object that calls the methods for a connection of a flow."""
+        """Open a connection, and return the object that calls the methods of the student's object for it. `label` names
+        the flow in messages.
+        """
         line, close = self._line()
         try:
             made = ControlCaller if part == "control" else ProgramCaller
@@ -51,19 +54,24 @@ class RemoteClass(RemoteObject):
         return self._last
 
     def has(self, method: str) -> bool:
-        """Return whether the object of the last connection has such a method."""
+        """Return whether the student's object of the last connection has such a method; False before the first
+        connection.
+        """
         return self._last is not None and self._last.has(method)
 
 
 def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
-    """Return a `RemoteClass` whose name in tables and messages is the student's."""
+    """Return a `RemoteClass` whose name in tables and messages is the student's, if that is a short identifier, else
+    "Own". `place` is the object's index in the guest.
+    """
     known = name if name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS else "Own"
     made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
     return made
 
 
 def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
-    """Return proxies for the classes of a run that student code requests, by number of the traffic item and field.
+    """Return proxies for the classes of a run that student code requests, by number of the traffic item and its field;
+    all are called through `line`.
 
     Raises NetlabError when its request is not valid.
     """
@@ -80,7 +88,9 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
 
 
 def both_ends(line: Line) -> list[RemoteClass]:
-    """Return proxies for a sender and a receiver in the guest."""
+    """Return proxies for the sender (index 0) and the receiver (index 1) that the guest offers,
+    called through `line`.
+    """
     return [
         standing_for(name, lambda: (line, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
     ]
@@ -106,6 +116,7 @@ def resident_class(
     """
 
     def resident() -> tuple[Line, Callable[[], None]]:
+        """Boot a guest, and return the channel to its class and the function that ends the guest."""
         guest = sandbox.boot(package)
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
@@ -123,7 +134,9 @@ def resident_class(
 
 
 class _RemoteCaller(ABC):
-    """Calls of the methods of an object in the sandbox; see `own.MethodCaller`."""
+    """Calls of the methods of one object in the sandbox for one connection; see `own.MethodCaller`. `opening` has the
+    object's part, the connection's number and the object's index.
+    """
 
     def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
         self._line, self.close, self._label, self._number = line, close, label, opening[1]
@@ -136,7 +149,9 @@ class _RemoteCaller(ABC):
         return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a moment in ns of network time."""
+        """Call a method at `now_ns`, in ns of network time, with its arguments, and apply its reply. Raises
+        StudentCodeError when it fails or replies nonsense.
+        """
         head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
         try:
             self._call(head, method, now_ns / NS_PER_S, given)
@@ -150,9 +165,14 @@ class _RemoteCaller(ABC):
 
     @abstractmethod
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call the method and apply its reply."""
+        """Call the method with a packed header at `now_s`, in s of network time, and apply its reply to the flow or the
+        program.
+        """
 
     def _did(self, kind: int, said: bytes) -> bytes:
+        """Return the content of a reply of this kind if the call succeeded. Raises StudentCodeError with the student's
+        error, or if it is another message.
+        """
         if kind == callee.DID:
             return said
         if kind == callee.FAILED:
@@ -160,15 +180,21 @@ class _RemoteCaller(ABC):
         raise self._nonsense()
 
     def _nonsense(self) -> StudentCodeError:
+        """Return the error for a reply that netlab's own code would never send."""
         return StudentCodeError(f"{self._label}: its process wrote into the line to the grader.")
 
 
 class ControlCaller(_RemoteCaller):
-    """Calls of a congestion control."""
+    """Calls of a student's congestion control in the sandbox; replies set the flow's window,
+    threshold and pacing rate.
+    """
 
     _flow: FlowInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        """Send the flow's state with the acknowledgement or loss, and set the window, threshold and pacing rate that
+        the method leaves.
+        """
         if method == "on_start":
             (self._flow,) = given
         flow, body = self._flow, b""
@@ -190,11 +216,16 @@ class ControlCaller(_RemoteCaller):
 
 
 class ProgramCaller(_RemoteCaller):
-    """Calls of a program at one end."""
+    """Calls of a student's program at one end of a flow in the sandbox; replies have a timer, and data to send and to
+    deliver.
+    """
 
     _program: ProgramInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        """Call the method, give it data to send when it reads, and apply its reply: set the timer, send and deliver
+        data.
+        """
         if method == "on_start":
             (self._program,) = given
         program = self._program
@@ -214,9 +245,10 @@ class ProgramCaller(_RemoteCaller):
 
 
 def text_of(said: bytes) -> str:
-    """Return an untrusted message as a line of limited length."""
+    """Return an untrusted message (UTF-8) as one clean line of at most MAX_TEXT_CHARACTERS characters."""
     return one_line(said.decode("utf-8", "replace"), MAX_TEXT_CHARACTERS)
 
 
 def _or_nan(value: float | None) -> float:
+    """Return a number; not-a-number instead of None, which a message cannot contain."""
     return math.nan if value is None else value

@@ -29,7 +29,7 @@ MAX_ROWS = 30
 
 
 def write(graded: Graded, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
-    """Write every report into a directory.
+    """Write all reports of a graded class into a directory; the platforms' files only if no answer waits for review.
 
     Parameters
     ----------
@@ -76,7 +76,9 @@ def waiting(graded: Graded) -> int:
 
 
 def titles(graded: Graded) -> dict[str, str]:
-    """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same heading."""
+    """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same
+    heading; the key if there is none.
+    """
     headings = _headings(graded)
     keys = list(graded.master.exercises())
     shared = Counter(headings.get(key, "") for key in keys)
@@ -91,12 +93,12 @@ def titles(graded: Graded) -> dict[str, str]:
 
 
 def total(result: Mapping[str, Any]) -> float:
-    """Return the points of a student."""
+    """Return the sum of a student's points; `result` is that of `judging.judge`."""
     return float(sum(mark["points"] for mark in result["exercises"]))
 
 
 def most(result: Mapping[str, Any]) -> float:
-    """Return the maximum of points."""
+    """Return the largest possible sum of points of a student's result."""
     return float(sum(mark["of"] for mark in result["exercises"]))
 
 
@@ -107,7 +109,9 @@ def imported(result: Mapping[str, Any]) -> str:
 
 
 def without_address(graded: Graded) -> list[str]:
-    """Return the students who are missing in Moodle's table, because the class list has no Moodle key for them."""
+    """Return the identifiers of students who are missing in Moodle's table, because the class list has no Moodle key
+    for them; empty if it has none for anybody.
+    """
     _, column = _moodle_key(graded)
     there = [entry.student for entry in graded.entries.values() if column and not entry.columns.get(column)]
     return there if len(there) < len(graded.entries) else []
@@ -122,7 +126,7 @@ def _moodle_key(graded: Graded) -> tuple[str, str]:
 
 
 def grades_csv(graded: Graded) -> str:
-    """Return a CSV file with a row for each student and exercise."""
+    """Return the text of a CSV file with a row for each student and exercise: points, maximum and status."""
     return _table(
         ("student", "exercise", "points", "of", "status"),
         (
@@ -134,7 +138,8 @@ def grades_csv(graded: Graded) -> str:
 
 
 def moodle_csv(graded: Graded) -> str:
-    """Return a CSV file for Moodle's grade import: one row a student, with the first of Moodle's keys that the class list has.
+    """Return the text of a CSV file for Moodle's grade import: one row a student, with the first of Moodle's keys that
+    the class list has.
 
     Moodle stops at the first row with an unknown student, so students who are not in the class list are left out.
     """
@@ -152,7 +157,8 @@ def moodle_csv(graded: Graded) -> str:
 
 
 def canvas_csv(graded: Graded) -> str:
-    """Return a CSV file for Canvas's gradebook import: the columns of the class list, one of points, and the row of points possible.
+    """Return the text of a CSV file for Canvas's gradebook import: the columns of the class list, one of points, and
+    the row of points possible.
 
     A column that the class list lacks is empty: Canvas then finds the student by the others.
     """
@@ -167,7 +173,9 @@ def canvas_csv(graded: Graded) -> str:
 
 
 def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
-    """Return Canvas's headings, each with the column of the class list; the name is in two columns if the list has it so."""
+    """Return pairs of Canvas's heading and the column of the class list; the name is in two columns if the list has it
+    so.
+    """
     given = [entry.columns for entry in graded.entries.values()]
     has = {name for columns in given for name, value in columns.items() if value}
     split = {"first_name", "last_name", "canvas_id"} <= has and "name" not in has
@@ -178,7 +186,7 @@ def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
 
 
 def junit_xml(graded: Graded) -> str:
-    """Return a JUnit file with a test suite for each student and a test case for each exercise."""
+    """Return the text of a JUnit file with a test suite for each student and a test case for each exercise."""
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
         marks = result["exercises"]
@@ -207,7 +215,8 @@ def junit_xml(graded: Graded) -> str:
 
 
 def review_csv(graded: Graded) -> str:
-    """Return a CSV file with a row for each written answer, with space for a reviewer's points or the given points.
+    """Return the text of a CSV file with a row for each written answer, with space for a reviewer's points or the given
+    points.
 
     Each cell is one line, and short enough for any spreadsheet.
     """
@@ -241,12 +250,14 @@ def _in_a_cell(text: str) -> str:
 
 
 def _in_words(mark: Mapping[str, Any]) -> bool:
-    """Return whether an answer is read by a reviewer."""
+    """Return whether an answer is a written one that a reviewer reads or has read."""
     return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
 def review_html(graded: Graded) -> str:
-    """Return the page for reviewers: written answers with model answer and rubric; flagged ones are marked."""
+    """Return the HTML page for reviewers: written answers by question, with model answer and rubric; flagged ones are
+    marked.
+    """
     questions: dict[tuple[str, str], dict[str, Any]] = {}
     models, named = _models(graded), titles(graded)
     for result in graded.results:
@@ -286,6 +297,7 @@ def review_html(graded: Graded) -> str:
 
 
 def _others(flag: Mapping[str, Any], student: str) -> str:
+    """Return the other students of a flag, as text."""
     return ", ".join(other for other in flag["students"] if other != student)
 
 
@@ -295,7 +307,7 @@ def _without_comments(text: str) -> str:
 
 
 def _models(graded: Graded) -> dict[str, dict[str, str]]:
-    """Return the model answers, by token and exercise."""
+    """Return the model answers, by token and exercise, of all submissions with a written answer."""
     found: dict[str, dict[str, str]] = {}
     for result in graded.results:
         token = result["token"]
@@ -306,7 +318,7 @@ def _models(graded: Graded) -> dict[str, dict[str, str]]:
 
 
 def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
-    """Return the feedback page of one student."""
+    """Return the HTML page for one student (`result` of `judging.judge`); `show_expected` adds the right numbers."""
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
     headings, named = _headings(graded), titles(graded)
@@ -341,7 +353,9 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
 
 
 def _headings(graded: Graded) -> dict[str, str]:
-    """Return the heading above each exercise, by key."""
+    """Return the heading above each cell of the chapter, by the cell's id, which is the exercise's key; "" if there is
+    none.
+    """
     found: dict[str, str] = {}
     heading = ""
     for cell in graded.master.edition().handed_out:
@@ -353,7 +367,9 @@ def _headings(graded: Graded) -> dict[str, str]:
 
 
 def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
-    """Return the instructor's first page: unreadable files, waiting answers, flags, and points by exercise and student."""
+    """Return the instructor's first HTML page: unreadable files, waiting answers, flags, and points by exercise and
+    student.
+    """
     results = graded.results
     totals = sorted(total(result) for result in results)
     whole = max((most(result) for result in results), default=0.0)
@@ -449,7 +465,9 @@ def notes(graded: Graded) -> list[str]:
 
 
 def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]:
-    """Return the number of students with 0 to 10, 10 to 20, ... per cent of the points."""
+    """Return the number of students with 0 to 10, 10 to 20, ... per cent of `whole` points, each with its label and the
+    width of its bar in em.
+    """
     counts = Counter(min(9, int(10 * points / whole)) if whole else 0 for points in totals)
     tallest = max(counts.values(), default=1)
     return [
@@ -463,6 +481,9 @@ def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]
 
 
 def _summary(result: Mapping[str, Any], named: Mapping[str, str]) -> str:
+    """Return the comment for Moodle: the outcome of each exercise, or the first note if nothing was marked. `named` has
+    the exercises' titles.
+    """
     if not any(mark["sentences"] for mark in result["exercises"]):
         return " ".join(result["notes"][:1])
     return "; ".join(f"{named[mark['key']]}: {_outcome(mark)}" for mark in result["exercises"])
@@ -476,6 +497,7 @@ def _outcome(mark: Mapping[str, Any]) -> str:
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a CSV text with a row of titles; cells that a spreadsheet would take for formulas are made harmless."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
@@ -488,6 +510,9 @@ def _number(value: float) -> str:
 
 
 def _page(template: str, **words: Any) -> str:
+    """Return the HTML page of a template with these values, filled in the helper process; a page with the reason if
+    that fails.
+    """
     try:
         page: str = helper().ask("page", template=template, words=words)
     except GaveUpError as error:

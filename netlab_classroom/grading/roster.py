@@ -49,7 +49,9 @@ class RosterError(NetlabError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A student of a class."""
+    """A student of a class: the identifier `student`, and the other known columns of the student's row in the class
+    list.
+    """
 
     student: str
     """The identifier in all reports: the content of the column `student`."""
@@ -58,25 +60,28 @@ class Entry:
 
     @property
     def token(self) -> str | None:
-        """The token of the student's own numbers; None if the list has none."""
+        """The token (text) from which the student's own numbers are drawn; None if the list has none."""
         return self.columns.get("token") or None
 
     @property
     def name(self) -> str:
-        """The person's name if the list has it, else the identifier."""
+        """The person's full name, first name first, if the list has it; else the identifier."""
         whole = " ".join(filter(None, (self.columns.get("first_name"), self.columns.get("last_name"))))
         return self.columns.get("name") or whole or self.student
 
     @property
     def spellings(self) -> list[str]:
-        """The person's name as platforms write it: in some languages of Moodle the last name is first, in Chinese without a space."""
+        """The person's name as platforms write it, without duplicates: in some languages of Moodle the last name is
+        first, in Chinese without a space.
+        """
         first, last = self.columns.get("first_name", ""), self.columns.get("last_name", "")
         other = [f"{last} {first}", f"{last}{first}", f"{first} {last}"] if first and last else []
         return list(dict.fromkeys([_person(self.name), *other]))
 
 
 def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
-    """Read a class list: a CSV file with a row of headings, one of which identifies the students.
+    """Read a class list, and return its students in the file's order: a CSV file with a row of headings, one of which
+    identifies the students.
 
     A student without an identifier is identified by the e-mail address. `tell` is called with each remark.
 
@@ -126,7 +131,8 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
 
 
 def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
-    """Return the headings of the file for each of `NAMES`, in order of preference.
+    """Return the headings of the sheet that stand for each column name of `NAMES`, in order of preference; an empty
+    list if there is none.
 
     Raises RosterError when none identifies the students.
     """
@@ -161,14 +167,14 @@ def _columns(sheet: sheets.Sheet) -> dict[str, list[str]]:
 
 
 def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
-    """Return whether all cells of a column are e-mail addresses."""
+    """Return whether all non-empty cells of the column `heading` are e-mail addresses; False if all are empty."""
     cells = [cells[heading] for _, cells in sheet if cells[heading]]
     return bool(cells) and all(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell) for cell in cells)
 
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A submitted file."""
+    """A submitted file: its path, and its names in cleaned text."""
 
     name: str
     """The name of the file, or of the student's folder that contains it; clean."""
@@ -179,7 +185,7 @@ class HandedIn:
 
 
 def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
-    """Return the submitted files.
+    """Return the submitted files, in the order of `paths`; archives are unpacked into `room`.
 
     A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
     directory that contains a single student's files is the student's. Links are not followed.
@@ -206,11 +212,17 @@ def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
 
 
 def _handed_in(parts: Sequence[str], path: Path) -> HandedIn:
+    """Return the submitted file at `path`; `parts` are the names of its folders, outermost first, and of the file
+    itself.
+    """
     names = [one_line(os.fsencode(part).decode("utf-8", "replace")) for part in parts]
     return HandedIn(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
 
 
 def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """Yield all files below a folder, sorted, links included, hidden ones not; folders deeper than MAX_DEPTH are left
+    out. `depth` is the number of folders above this one.
+    """
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "__MACOSX")):
             continue
@@ -222,7 +234,9 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
-    """Return the files of a platform's archive; each is written under a number, because names in it are untrusted."""
+    """Yield the files of a platform's ZIP archive, written below `room` under numbers, because names in an archive are
+    untrusted. Raises NetlabError when it is damaged or too large.
+    """
     room.mkdir(parents=True)
     left_bytes = MAX_UNPACKED_BYTES
     try:
@@ -254,7 +268,9 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
 
 
 def _name_in(member: zipfile.ZipInfo) -> str:
-    """Return a file's name in an archive, decoded as UTF-8 also if an old packer did not mark it as such."""
+    """Return a file's name in its archive, with its folders; it is decoded as UTF-8 also if an old packer did not mark
+    it as such.
+    """
     if member.flag_bits & 0x800:
         return member.filename
     try:
@@ -265,7 +281,7 @@ def _name_in(member: zipfile.ZipInfo) -> str:
 
 @dataclass
 class Matched:
-    """The assignment of files to students."""
+    """The assignment of submitted files to students: one file or None for each, doubtful owners, and remarks."""
 
     files: dict[str, HandedIn | None]
     """The file of each student; None for students of the class without a file."""
@@ -276,7 +292,8 @@ class Matched:
 
 
 def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
-    """Assign files to students.
+    """Assign files to students: at most one file each, with remarks about files without an owner, or with several
+    possible ones.
 
     Parameters
     ----------
@@ -319,7 +336,9 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
 
 
 class _Owners:
-    """An index of a class by the names that a file may have."""
+    """An index of a class by the names that a submitted file may have: file name, identifier, e-mail address, full
+    name, number in Canvas.
+    """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
@@ -332,7 +351,9 @@ class _Owners:
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
     def of(self, file: HandedIn, name: str) -> tuple[str, ...]:
-        """Return the students who may own a file: one if the owner is known, none if it is nobody of the class."""
+        """Return the identifiers of the students who may own a file: one if the owner is known, none if it is nobody of
+        the class. `name` is the file's name without the chapter's.
+        """
         for spelling in (file.label, Path(file.label).name, file.name):
             if folded(spelling) in self._by_file:
                 return self._by_file[folded(spelling)]
@@ -348,6 +369,7 @@ class _Owners:
 
 
 def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
+    """Return the identifiers of the students by each key in normalized spelling; empty keys are left out."""
     found: dict[str, list[str]] = defaultdict(list)
     for key, entry in pairs:
         if key and entry.student not in found[folded(key)]:

@@ -41,7 +41,8 @@ Server = Callable[[callee.Ear, Sequence[Any]], bytes]
 
 
 def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
-    """Send the grader a request, and answer its requests for some classes and objects until it replies.
+    """Send the grader a request (plain data) and return the value of its reply; until the reply comes, answer its calls
+    of the student's `objects` by `serve`.
 
     Raises NetlabError when the grader refuses, with its reason.
     """
@@ -55,15 +56,15 @@ def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), 
 
 
 class Tutor:
-    """Replacement for a chapter's check without the answers."""
+    """Replacement for the check of an exercise without the answers: it accepts every call and knows nothing."""
 
     at_an_answer = False
 
     def __call__(self, *_answers: object) -> None:
-        """Do nothing."""
+        """Do nothing: the check of an answer is made outside."""
 
     def take(self, own: Any, fallback: Any = None) -> Any:
-        """Return the student's own answer if there is one, else the fallback."""
+        """Return the student's own answer if it is not the stub, else the fallback (None if there is none)."""
         from netlab_course.answers import is_stub
 
         return fallback if is_stub(own) and fallback is not None else own
@@ -72,6 +73,7 @@ class Tutor:
         """Do nothing: there are no hints."""
 
     def __getattr__(self, name: str) -> Any:
+        """Return None for any other attribute in provided cells; raise AttributeError while the answer runs."""
         if Tutor.at_an_answer:
             raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
         # Provided cells pass it to `take`, which does not need it here.
@@ -79,7 +81,7 @@ class Tutor:
 
 
 class Tutors:
-    """Replacement for the checks of a chapter."""
+    """Replacement for the checks of a chapter: each attribute is a `Tutor`."""
 
     def __init__(self, *_own: object) -> None:
         pass
@@ -89,7 +91,9 @@ class Tutors:
 
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
-    """Import the modules that the exercises need, once for all; the exercises belong to one chapter and one student."""
+    """Import the modules that the exercises need before their processes are forked, and replace checks, panels and
+    runs; the exercises belong to one chapter and one student.
+    """
     # After a fork, a garbage collection would copy every page of the imported objects.
     gc.disable()
     alone = [exercise for exercise in exercises if "topic" not in exercise]
@@ -113,7 +117,9 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _told_apart(value: object) -> str:
-    """Return the name of a class or object, with a checksum of the object's attributes."""
+    """Return the name of a student's class or object, with a checksum of the object's attributes, so that different
+    objects of a class have different names.
+    """
     from netlab.traffic.own import own_name
 
     inside = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
@@ -122,7 +128,7 @@ def _told_apart(value: object) -> str:
 
 
 def _put(name: str, **content: Any) -> None:
-    """Replace a module by one with only these names."""
+    """Replace the module with this full name by a new one that has only the names in `content`."""
     module = types.ModuleType(name)
     module.__dict__.update(content)
     sys.modules[name] = module
@@ -132,7 +138,9 @@ def _put(name: str, **content: Any) -> None:
 
 
 def _imported(source: str) -> list[str]:
-    """Return the names of modules that a source imports, or may import."""
+    """Return the full names of modules that a Python source imports, or may import: for `from a import b`, both a and
+    a.b.
+    """
     found: list[str] = []
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Import):
@@ -143,7 +151,9 @@ def _imported(source: str) -> list[str]:
 
 
 def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
-    """Run an exercise; send its outcome, or answer the calls of its class."""
+    """Run an exercise (a request as in `judging.Examination`); write its outcome to the file descriptor `writer`, or
+    answer the calls of its class through the file descriptor `gate`.
+    """
     ear = callee.Ear(gate)
     if exercise.get("serves"):
         _serve(exercise, ear)
@@ -155,6 +165,9 @@ def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
 
 
 def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
+    """Run the exercise's code, then answer the grader's calls of the class that it defines until the run is over; send
+    FAILED with the reason if there is no such class.
+    """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
     # Code after the class may fail: it is not part of the class.
@@ -167,7 +180,9 @@ def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
-    """Run the provided cells and the answer; return the error, or None."""
+    """Run the provided cells and the answer, and put all names that they define into `space`; return None, or the error
+    as text by "provided" or "error", depending on whose code raised it.
+    """
     sys.setrecursionlimit(1000)
     module = types.ModuleType("__main__" if "topic" in exercise else "handed_in")
     sys.modules[module.__name__] = module
@@ -193,6 +208,9 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
 
 
 def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+    """Run an exercise; return its value and the results of the requested calls as plain data, or the error as text by
+    "provided" or "error".
+    """
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
     if failure is not None:
@@ -210,7 +228,9 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
 
 
 def _withhold(name: str, topic: str) -> None:
-    """Let a function of the library raise, under all its names, because it would solve the exercise."""
+    """Replace the code of a function of the library or of the chapter `topic`, so that it raises under all its names,
+    because it would solve the exercise. `name` is as in `Exercise.same_as`.
+    """
     home, *path = name.split(".")
     found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
     for each in path:
@@ -219,13 +239,16 @@ def _withhold(name: str, topic: str) -> None:
 
 
 def _withheld(*_values: Any, **_named: Any) -> None:
+    """Raise NetlabError, which tells the student to write the function."""
     from netlab.base.errors import NetlabError
 
     raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
 def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
-    """Return the value of a function for a call, or the error that it raises."""
+    """Return the encoded value of a student's function for one call (`call` has the arguments by name) by "value", or
+    the error that it raises as text by "error".
+    """
     try:
         if callee.TRANSFER in call:
             # The grader outside records the result.
@@ -240,6 +263,9 @@ def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str,
 
 
 def _argument(given: Any, ear: callee.Ear) -> Any:
+    """Return an argument of a call from its plain form: a function for a probe, an array for its list, any other value
+    itself.
+    """
     if isinstance(given, dict) and "probe" in given:
         return _probe(given["probe"], ear)
     if isinstance(given, dict) and "array" in given:
@@ -250,9 +276,13 @@ def _argument(given: Any, ear: callee.Ear) -> Any:
 
 
 def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
+    """Return a function that has the grader evaluate its probe of this number."""
     from netlab.base.errors import NetlabError
 
     def probe(*values: Any, **named: Any) -> Any:
+        """Return the probe's value for these numbers, measured by the grader. Raises RuntimeError when the grader
+        refuses.
+        """
         try:
             given = [float(value) for value in values]
             return ask(
@@ -284,7 +314,9 @@ class Laboratory:
         *rest: Any,
         **more: Any,
     ) -> Any:
-        """Request a run."""
+        """Request a run from the grader, with the arguments of `nl.run`, and return its result. Raises NetlabError when
+        the grader refuses.
+        """
         from netlab.base.errors import NetlabError
         from netlab.measure.results import Run
         from netlab.runs.scenario import Scenario
@@ -308,14 +340,18 @@ class Laboratory:
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
-        """Request several runs, one after the other."""
+        """Request several runs, one after the other; return a dictionary of runs by label if the scenarios are given by
+        label, else a list.
+        """
         if isinstance(scenarios, Mapping):
             return {label: cls.run(scenario) for label, scenario in scenarios.items()}
         return [cls.run(scenario) for scenario in scenarios]
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
-    """Let the chapter open with its own numbers, and with replacements of its checks and its panel."""
+    """Replace the modules of a chapter, so that it opens with the own numbers of the request `exercise`, and with
+    replacements of its checks and its panel.
+    """
     from netlab_course.own_numbers import StudentValues
 
     topic = exercise["topic"]
@@ -323,6 +359,7 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
     own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in numbers.items()})
 
     def opener(package: str) -> Callable[..., Any]:
+        """Return the function `begin` of a chapter's package; it returns the opened chapter and ignores the token."""
         settings = importlib.import_module(f"{package}.settings")
         opened = types.SimpleNamespace(
             topic=topic, token=exercise["token"], own=own, check=Tutors(), settings=settings, panel=_nothing
@@ -340,7 +377,9 @@ def _nothing(*_words: Any, **_more: Any) -> None:
 
 
 def _said(error: BaseException) -> str:
-    """Return an error as one line of text, with the line of the answer in which it arose."""
+    """Return an error as one line: type, text of at most MAX_TEXT_CHARACTERS, and the line of the answer in which it
+    arose, if any.
+    """
     where = ""
     trace = error.__traceback__
     while trace is not None:

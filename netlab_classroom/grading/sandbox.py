@@ -58,7 +58,7 @@ LEFT_OUT = {
 
 
 class Ending(Enum):
-    """The ways in which a student's code can end."""
+    """The ways in which a student's code can end: with an answer, over a time limit, or without an answer."""
 
     ANSWERED = "answered"
     TIMED_OUT = "timed out"
@@ -67,7 +67,9 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of an exercise in the sandbox."""
+    """The outcome of an exercise in the sandbox: the way in which it ended, and its last message or the reason why
+    there is none.
+    """
 
     ending: Ending
     """The way in which its code ended."""
@@ -85,7 +87,7 @@ or raises NetlabError to refuse.
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Guests that run student code."""
+    """Guests that run student code; each exercise has a limit of processor time."""
 
     package: Path
     """The directory with the students' part of netlab, without checks and without the grader."""
@@ -93,7 +95,8 @@ class Sandbox:
     """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run each exercise in a fresh process; return the outcome of each.
+        """Run each exercise in a fresh process; return the outcome of each, in the order of the exercises. Another
+        guest is booted whenever one crashes.
 
         Raises RunError when a guest does not start.
 
@@ -114,7 +117,7 @@ class Sandbox:
 
 
 def boot(package: Path) -> Guest:
-    """Boot a guest with the students' package, which waits for its exercises."""
+    """Boot a guest with the students' package (a directory), which waits for its exercises; the caller closes it."""
     return Guest(
         kernel.find(),
         pin=True,
@@ -126,7 +129,9 @@ def boot(package: Path) -> Guest:
 
 
 class Watch:
-    """The supervision of one guest from outside."""
+    """The supervision of one guest from outside: it answers the guest's requests, and enforces the limits of time and
+    requests.
+    """
 
     def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
         self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
@@ -137,7 +142,9 @@ class Watch:
         self._line = self._new_line()
 
     def outcomes(self) -> list[Outcome]:
-        """Return the outcomes of the exercises; fewer than requested if one of them crashed the guest."""
+        """Wait for the end of the exercises, and return their outcomes in order; fewer than requested if one of them
+        crashed the guest or exceeded a limit.
+        """
         stopped = self._follow()
         if self._begun < 0:
             text = self._log.read_text(errors="replace")[-2000:]
@@ -149,7 +156,9 @@ class Watch:
         return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
 
     def _follow(self) -> str:
-        """Watch until the guest has ended or must be stopped; return the reason for stopping it."""
+        """Watch until the guest has ended, has done all exercises, or must be stopped; return the reason for stopping
+        it as text, else "".
+        """
         wall_s, looked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
             if (self._folder / f"begun-{self._begun + 1}").exists():
@@ -188,7 +197,9 @@ class Watch:
         return ""
 
     def _asks(self) -> None:
-        """Answer a request; calls of a student's classes in a run have a separate limit."""
+        """Receive and answer one request; calls of a student's classes in a run have a separate limit of processor
+        time. Raises GarbledError or BudgetError.
+        """
         line = self._line
         kind, said = line.hear()
         if kind != callee.ASKED:
@@ -203,9 +214,11 @@ class Watch:
             self._base_s += group_cpu_s(self._process.pid) - before_s
 
     def _new_line(self) -> Line:
+        """Return a new channel for the calls of the current exercise's code, with full budgets."""
         return Line(self._guest.channel, Warden(self._guest, max(self._begun, 0)))
 
     def _answered(self, question: bytes) -> bytes:
+        """Return the reply to a request in JSON: the value by "value", or the reason of a refusal by "refused"."""
         reply: dict[str, Any]
         try:
             asked = plain.parse(question)
@@ -217,6 +230,9 @@ class Watch:
         return json.dumps(reply).encode()
 
     def _outcome(self, number: int) -> Outcome | None:
+        """Return the outcome of the exercise with this number from the guest's files; None if it has not ended. Raises
+        RunError when the sandbox itself failed.
+        """
         ended = read_bounded(self._folder / f"ended-{number}")
         if ended is None:
             return None
@@ -241,11 +257,14 @@ class Watch:
 
 @contextmanager
 def student_package() -> Iterator[Path]:
-    """Yield a directory with the part of netlab that student code may see: neither checks nor the grader."""
+    """Yield a temporary directory with the part of netlab that student code may see: neither checks nor the grader. It
+    is removed at the end.
+    """
     with scratch.run_directory() as directory:
         whole = directory / "packages"
 
         def left_out(folder: str, names: list[str]) -> set[str]:
+            """Return which of the names in a folder are not copied (the argument `ignore` of `shutil.copytree`)."""
             place = Path(folder)
             ignored = {name for name in names if not (place / name).is_dir() and not name.endswith((".py", ".js"))}
             ignored.add("__pycache__")
@@ -281,13 +300,15 @@ def shared_package() -> Path:
 
 
 def site_packages() -> list[str]:
-    """Return the directories of the packages that netlab uses."""
+    """Return the directories of installed packages of this Python, without duplicates."""
     places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return list(dict.fromkeys(place for place in places if place))
 
 
 def readable(package: Path) -> list[str]:
-    """Return the paths that the guest may read: Python, packages other than netlab, the students' part of netlab."""
+    """Return the paths that the guest may read: Python, packages other than netlab, and `package`, the students' part
+    of netlab. A prefix marks paths whose names alone may be listed.
+    """
     found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
     for place in (*site_packages(), *python_path()[1:]):
         found.append(launcher.LISTED + place)
@@ -297,7 +318,7 @@ def readable(package: Path) -> list[str]:
 
 
 def require_walls() -> None:
-    """Raise EngineError if this machine cannot keep the answers from student code.
+    """Raise EngineError if this machine cannot keep the answers and the grader's files from student code.
 
     That is so if the host has no Landlock, or if netlab, a chapter or a clone's solutions are in a directory that every
     program in the sandbox may read.

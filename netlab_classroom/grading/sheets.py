@@ -33,7 +33,7 @@ class SheetError(NetlabError):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with headings."""
+    """A table with headings: its rows by heading, and the encoding in which the file was read."""
 
     path: Path
     """The file."""
@@ -49,12 +49,14 @@ class Sheet:
 
     @property
     def by_plain(self) -> Mapping[str, str]:
-        """The headings by their plain spelling."""
+        """The headings as they are in the file, by their normalized spelling (see `headings.plain`); empty headings are
+        left out.
+        """
         return {headings.plain(heading): heading for heading in self.headings if heading}
 
 
 def read(path: Path, what: str) -> Sheet:
-    """Read a table whose first row has the headings.
+    """Read a table whose first row has the headings; empty rows are left out.
 
     Raises SheetError when it cannot be read; `what` names it in the message.
     """
@@ -93,7 +95,8 @@ def read(path: Path, what: str) -> Sheet:
 
 
 def delimiter_of(text: str) -> str:
-    """Return the delimiter of the columns: the most frequent of comma, semicolon and tab in the first line, outside quotes.
+    """Return the delimiter of a table's columns: the most frequent of comma, semicolon and tab in the first line,
+    outside quotes.
 
     >>> delimiter_of('"a;b",c'), delimiter_of("a;b;c,d"), delimiter_of("a")
     (',', ';', ',')
@@ -121,7 +124,7 @@ def encoding_of(data: bytes) -> str:
 
 
 def _known_headings(data: bytes, code_page: str) -> int:
-    """Return the number of known headings in the first line if it is decoded with this code page."""
+    """Return the number of known headings in the first line if decoded with this code page; -1 if it cannot be."""
     try:
         line = data.lstrip(b"\r\n").split(b"\n", 1)[0].decode(code_page)
     except UnicodeDecodeError:

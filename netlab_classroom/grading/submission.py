@@ -33,7 +33,9 @@ class UnreadableError(NetlabError):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a submission or of the original notebook."""
+    """A cell of a submission or of the original notebook: its id ("" if it has none), kind ("code", "markdown", ...),
+    source and tags.
+    """
 
     id: str
     kind: str
@@ -43,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submitted notebook."""
+    """A submitted notebook: its cells in their order."""
 
     cells: tuple[Cell, ...]
     """The cells, in their order."""
@@ -69,7 +71,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Wanted:
-    """An answer to look for in a submission."""
+    """An answer to look for in a submission: the exercise, the cell, and the name that the cell defines."""
 
     key: str
     """The key of the exercise."""
@@ -83,7 +85,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Taken:
-    """An answer that was found in a submission."""
+    """An answer that was found in a submission, or None as source if its cell is missing."""
 
     source: str | None
     """The source of the cell, for a written answer the student's text; None if there is no such cell."""
@@ -95,7 +97,9 @@ class Taken:
 
 @dataclass(frozen=True)
 class Layout:
-    """The differences between a submission and the original notebook: sentences for the report."""
+    """The differences between a submission and the original notebook: sentences for the report, the ids of edited check
+    cells, and cells that the student added.
+    """
 
     notes: tuple[str, ...] = ()
     edited_checks: tuple[str, ...] = ()
@@ -103,7 +107,7 @@ class Layout:
 
 
 def read(path: Path) -> Submission:
-    """Read a submission.
+    """Read the notebook file of a submission, without running anything.
 
     Raises UnreadableError when it is not a notebook; the text describes the file.
     """
@@ -122,7 +126,7 @@ def read(path: Path) -> Submission:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file of any kind; "" if it cannot be read."""
+    """Return the SHA-256 of a file of any kind in hexadecimal digits; "" if it cannot be read."""
     try:
         return hashlib.sha256(contents(path)).hexdigest()
     except UnreadableError:
@@ -130,7 +134,7 @@ def digest_of(path: Path) -> str:
 
 
 def contents(path: Path) -> bytes:
-    """Return the bytes of a regular file.
+    """Return the bytes of a regular file of at most MAX_BYTES; links are not followed.
 
     Raises UnreadableError when it is not a regular file, or too large.
     """
@@ -153,6 +157,7 @@ def contents(path: Path) -> bytes:
 
 
 def _what(data: bytes) -> str:
+    """Return a description of a file that is no notebook, such as "it is a PDF", by its first bytes."""
     if not data.strip():
         return "it is empty"
     for start, name in ((b"%PDF", "a PDF"), (b"PK", "a ZIP archive"), (b"<", "a web page"), (b"\x89PNG", "a picture")):
@@ -162,6 +167,9 @@ def _what(data: bytes) -> str:
 
 
 def _cells(document: Any) -> Iterator[Cell]:
+    """Yield the cells of a notebook (parsed JSON of nbformat 3 or 4), with clean text. Raises UnreadableError when it
+    is no notebook.
+    """
     if not isinstance(document, dict):
         raise UnreadableError("it is JSON, but no notebook.")
     given = document.get("cells")
@@ -189,13 +197,16 @@ def _cells(document: Any) -> Iterator[Cell]:
 
 
 def _text(source: Any) -> str:
+    """Return the source of a cell in the file, a text or a list of lines, as clean text; "" if it is neither."""
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     return clean(source[:MAX_CELL_CHARACTERS]) if isinstance(source, str) else ""
 
 
 def defines(source: str, name: str) -> bool:
-    """Return whether a cell assigns `name`; if it is not valid Python, whether a line looks like an assignment."""
+    """Return whether a cell's source assigns `name`; if it is not valid Python, whether a line looks like an
+    assignment.
+    """
     try:
         body = ast.parse(without_magics(source)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -212,7 +223,8 @@ def defines(source: str, name: str) -> bool:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell without the lines for IPython or nbval; similar text in a string or inside brackets is kept.
+    """Return a cell's source with the lines for IPython replaced by `pass`, and those for nbval emptied, so that line
+    numbers stay; similar text in a string or inside brackets is kept.
 
     >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
     'pass\\nx = (7\\n    % 4)'
@@ -238,16 +250,18 @@ def without_magics(source: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether two cells are equal except for trailing spaces and empty lines."""
+    """Return whether the sources of two cells are equal except for trailing spaces and empty lines."""
     return _lines(one) == _lines(other)
 
 
 def _lines(source: str) -> list[str]:
+    """Return the non-empty lines of a source without trailing spaces."""
     return [line.rstrip() for line in source.split("\n") if line.strip()]
 
 
 def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell] = ()) -> Taken:
-    """Find an answer in a submission: by its cell's id, else by the name that a cell defines.
+    """Find an answer in a submission: by its cell's id, else by the name that a cell defines; return it without magics,
+    with remarks on how it was found.
 
     If the cell is unchanged, the student may have written the answer into a cell of their own.
 
@@ -303,7 +317,9 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Return whether two cells are the same program except for comments; an emptied cell counts as unchanged."""
+    """Return whether the sources of two cells are the same program except for comments; an emptied cell counts as
+    unchanged.
+    """
     try:
         mine, theirs = ast.parse(one), ast.parse(other)
         return not mine.body or ast.dump(mine) == ast.dump(theirs)
@@ -312,6 +328,9 @@ def _same_code(one: str, other: str) -> bool:
 
 
 def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell]) -> Taken:
+    """Find a written answer: in the cell with its id, in the cell with the question's first line, or in the student's
+    cell below it. `master` has the original cells' sources by id.
+    """
     # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells
     found = [cell for cell in cells if cell.id == wanted.id]
@@ -339,12 +358,14 @@ def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str
 
 
 def _heading(source: str) -> str:
-    """Return a cell's first line without the marks of a heading, which a digit changes."""
+    """Return the first non-empty line of a cell without the marks of a heading, because an accidental digit key changes
+    its level.
+    """
     return next(iter(_lines(source)), "").lstrip("# ")
 
 
 def words_of(source: str, stub: str) -> str:
-    """Return the text that a student added to a question.
+    """Return the text that a student added to a question; `stub` is the cell as it was handed out.
 
     >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
     'because.'
@@ -363,12 +384,14 @@ def words_of(source: str, stub: str) -> str:
 
 
 def _without_heading_marks(text: str) -> list[str]:
+    """Return the stripped lines of a text; the first is without the marks of a heading."""
     first, *others = (line.strip() for line in text.split("\n"))
     return [first.lstrip("# "), *others]
 
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
-    """Return the differences between a submission and the original notebook.
+    """Return the differences between a submission and the original notebook as sentences: deleted, doubled, edited,
+    moved and added cells.
 
     Parameters
     ----------
@@ -408,6 +431,8 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
 
 
 def _opened(source: str, cell: Cell) -> str:
-    """Return a provided cell with the token of the submission, which is not counted as an edit."""
+    """Return the source of a provided cell with the call `begin(...)` of the submitted `cell`, so that another token is
+    not counted as an edit.
+    """
     found = re.search(r"\bbegin\([^)]*\)", cell.source)
     return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source

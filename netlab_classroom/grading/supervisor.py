@@ -50,7 +50,9 @@ NO_CELL, LATE = "no cell", "late"
 
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
-    """Run all exercises of a single request; the guest's channel is handed over to their code before that."""
+    """Run all exercises of a single request from the guest's channel, and write their answers into `folder`; the
+    channel is handed over to their code before that.
+    """
     del packages
     words = channel.get()["words"]
     channel.new_seed(words["seed"])
@@ -67,7 +69,9 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
 
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
-    """Run one exercise, whose requests and calls go through `line`."""
+    """Run the exercise with this number in its own namespaces, pass its requests through the file descriptor `line`,
+    and write its answer and the way in which it ended into the folder.
+    """
     to_supervisor, from_student = os.pipe()
     who_end, tell_who = os.pipe()
     keeper = os.fork()
@@ -101,7 +105,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
 
 
 class Wall:
-    """The output of the student's process: messages of limited size, which are not parsed here."""
+    """Reader of the output of a student's process: messages of limited size, which are not parsed here."""
 
     def __init__(self, from_student: int) -> None:
         self._from_student = from_student
@@ -111,7 +115,9 @@ class Wall:
         self.ready = False
 
     def watch(self) -> bool:
-        """Read until the answer is complete or all processes have ended; return True if that takes too long."""
+        """Read until the answer is complete or all processes have ended; return True if that takes longer than
+        MAX_GUEST_S of the guest's time.
+        """
         until_s = time.monotonic() + MAX_GUEST_S
         while self.answer is None and not self.fault:
             left_s = until_s - time.monotonic()
@@ -125,6 +131,7 @@ class Wall:
         return False
 
     def _take_messages(self) -> None:
+        """Take complete lines from the buffer: note the start, the answer, or what is wrong with them."""
         while b"\n" in self._buffer and self.answer is None and not self.fault:
             line, _, rest = bytes(self._buffer).partition(b"\n")
             self._buffer = bytearray(rest)
@@ -146,7 +153,10 @@ def keep(
     line: int,
     tell_who: int,
 ) -> None:
-    """Create the namespaces, start the student's process in them and wait for it."""
+    """Create namespaces, start the student's process in them, write its process id to the file descriptor `tell_who`,
+    and wait for it; this process then exits with its status and never returns. `from_student` is the descriptor for the
+    answer.
+    """
     code = 1
     try:
         check(libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET), "unshare")
@@ -170,7 +180,9 @@ def keep(
 
 
 def enter(folder: Path) -> None:
-    """Drop the folder, root's rights and unlimited resources."""
+    """Unmount the folder and empty the temporary directories in these namespaces, then give up root's rights, the
+    output and unlimited resources. Raises OSError when a system call fails.
+    """
     check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
     # Python and its packages may be below a directory that is emptied; mount them there again.
@@ -225,6 +237,7 @@ def protect() -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
+    """Write a file atomically."""
     part = path.with_name(path.name + ".part")
     part.write_bytes(data)
     part.replace(path)

@@ -29,7 +29,7 @@ def clean(text: str) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """Return plain data with all its text clean."""
+    """Return plain data (lists, dictionaries and plain values) with all its text clean as by `clean`."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -40,18 +40,22 @@ def cleaned(value: Any) -> Any:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """Return clean text in one line, for names and the terminal."""
+    """Return clean text in one line of at most `most` characters, for names and the terminal; a longer one ends with "
+    …".
+    """
     line = " ".join(clean(text).split())
     return line if len(line) <= most else f"{line[:most]} …"
 
 
 def harmless(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula; `bare` reverts it."""
+    """Return the text of a cell such that no spreadsheet takes it for a formula: with an apostrophe in front if needed.
+    `bare` reverts it.
+    """
     return f"'{text}" if text.startswith((*FORMULA, "\t", "\n")) else text
 
 
 def bare(text: str) -> str:
-    """Return the text before `harmless`."""
+    """Return the text of a cell as it was before `harmless`."""
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
@@ -61,7 +65,7 @@ def folded(name: str) -> str:
 
 
 def file_name(student: str) -> str:
-    """Return a unique file name for a student.
+    """Return a file name for a student, without suffix; different students have different names.
 
     >>> file_name("anna"), file_name("a/b") == file_name("a_b")
     ('anna', False)
