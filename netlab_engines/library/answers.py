@@ -31,7 +31,8 @@ OTHER_VERSION = "The library kernel was built by another version of netlab. Buil
 
 
 class Answers:
-    """The answers of the program, collected frame by frame.
+    """The answers of the library kernel's program to one lab, collected frame by frame, and their conversion to
+    counters.
 
     Parameters
     ----------
@@ -73,13 +74,15 @@ class Answers:
         self.origin_ns = 0
 
     def forget_totals(self) -> None:
-        """Discard the totals; the program will send new ones."""
+        """Discard the totals of all flows, because the program will send new ones; samples stay."""
         for totals in (self._tcp, self._udp, self._echoes, self._errors):
             totals.clear()
         self._datagrams.clear()
 
     def take(self, kind: int, data: bytes) -> None:
-        """Process the frame of a kind."""
+        """Process the frame with the number `kind` (of `enum answer`) and the contents `data`; unknown kinds are
+        ignored. Raises RunError if the captures become too large.
+        """
         if kind == Answer.STREAMS:
             self._take_streams(data)
         elif kind == Answer.QUEUES:
@@ -113,7 +116,9 @@ class Answers:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
 
     def counters(self) -> Row:
-        """Return the totals of the flows and all samples, in the form of the agent's counters."""
+        """Return the totals of the flows, in the plan's order, and all samples so far, in the form of the agent's
+        counters.
+        """
         delivered = [row for each in self._program_pairs() for row in each.log.rows(self._plan["interval_s"])]
         return {
             "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
@@ -123,12 +128,15 @@ class Answers:
         }
 
     def _program_pairs(self) -> list[ProgramPair]:
+        """Return the handlers of those flows whose sender and receiver are the user's own programs."""
         return [each for each in self._own.values() if isinstance(each, ProgramPair)]
 
     def _t_s(self, step: int) -> float:
+        """Return the time in s, after the start, at the end of the interval of this number."""
         return float(round(step * self._plan["interval_s"], 9))
 
     def _take_streams(self, data: bytes) -> None:
+        """Add the samples of TCP connections in a frame to the rows."""
         labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
         for sample in wire_format.STREAM_SAMPLE.iter_unpack(data):
             rows.append(
@@ -136,12 +144,14 @@ class Answers:
             )
 
     def _take_queues(self, data: bytes) -> None:
+        """Add the samples of queues in a frame to the rows."""
         names, rows, t_s = self._queue_names, self._queues, self._t_s
         for sample in wire_format.QUEUE_SAMPLE.iter_unpack(data):
             counted = {name: getattr(sample, name) for name in COUNTED}
             rows.append({"t_s": t_s(sample.step), "interface": names[sample.queue], **counted})
 
     def _take_udp(self, data: bytes) -> None:
+        """Note the totals of a UDP flow in a frame, and add its intervals to the rows."""
         total = wire_format.UDP_TOTAL.unpack(data)
         self._udp[total.item] = total
         label = self._items[total.item]["label"]
@@ -149,6 +159,9 @@ class Answers:
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
     def _take_packets(self, data: bytes) -> None:
+        """Add a block of captured packets in a frame to its tap's packets. Raises RunError if all captures have more
+        than MAX_BYTES.
+        """
         tap, packets = _HEAD.unpack_from(data)
         self._captured_bytes += len(data)
         if self._captured_bytes > MAX_BYTES:
@@ -160,6 +173,9 @@ class Answers:
         self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)
 
     def _summary(self, number: int) -> Row:
+        """Return the totals of the item of this number in the plan's traffic, from 0, in the form of the agent's totals
+        of its kind.
+        """
         kind = self._items[number]["kind"]
         errors = list(self._errors.get(number, []))
         if kind == "tcp":
@@ -175,6 +191,9 @@ class Answers:
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _command_summary(self, number: int) -> Row:
+        """Return the output, exit code and start of the command of this number in the plan's traffic; the code is None
+        if it did not run.
+        """
         text = self.said.get(self._items[number]["label"])
         code = None if text is None else 0
         return {
@@ -186,6 +205,9 @@ class Answers:
         }
 
     def _tcp_summary(self, number: int, errors: list[str]) -> Row:
+        """Return a row for each connection of the TCP item of this number that delivered data, and its errors; it is an
+        error if others did not.
+        """
         streams = self._items[number]["streams"]
         rows = [_tcp_row(total) for total in self._tcp.get(number, []) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
@@ -193,6 +215,9 @@ class Answers:
         return {"streams": rows, "error": "; ".join(errors) or None}
 
     def _udp_summary(self, number: int) -> Row:
+        """Return the counters of the UDP item of this number in the plan's traffic: bytes, datagrams, delays and jitter
+        in ms, and times in s after the start (None if nothing arrived).
+        """
         total = self._udp[number]
         received = total.received_datagrams
         payload_bytes = self._items[number]["payload_bytes"]
@@ -221,7 +246,9 @@ class Answers:
 
 
 def _reading(reading: Any) -> Row:
-    """Return the columns of a row for the fields of `struct reading`, alone or inside another structure."""
+    """Return the columns of a row for a `struct reading` of a TCP connection, alone or inside another structure, in
+    netlab's units.
+    """
     return {
         "received_bytes": reading.received_bytes,
         "cwnd_segments": reading.cwnd,
@@ -240,7 +267,7 @@ def _reading(reading: Any) -> Row:
 
 
 def _tcp_row(total: Any) -> Row:
-    """Return the totals of a TCP connection from `struct tcp_total`."""
+    """Return the row of totals of a TCP connection from a `struct tcp_total`; its times are in s after the start."""
     row = _reading(total) if total.has_reading else {}
     return {
         **row,

@@ -39,11 +39,14 @@ START = """(host, module, room, hear) => {
 
 
 class BrowserProgram:
-    """The program in the browser; see `kernel_program.KernelProgram`."""
+    """The library kernel's program as WebAssembly in the browser's worker, next to Pyodide; see
+    `kernel_program.KernelProgram`.
+    """
 
     confined = True
 
     def __init__(self, path: Path) -> None:
+        """Start the module in the file `path`; it runs only within `listen`."""
         self._room = bytearray(ROOM_BYTES)
         self._proxies = [create_proxy(each) for each in (self._room, self._book)]
         self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
@@ -56,12 +59,16 @@ class BrowserProgram:
         self._ending = ""
 
     def send(self, requests: bytes) -> None:
+        """Give requests to the program, which reads them within the next `listen`."""
         for at in range(0, len(requests), ROOM_BYTES):
             part = requests[at : at + ROOM_BYTES]
             self._room[: len(part)] = part
             self._send(len(part))
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        """Run the program and pass its answers on until `on_answers` returns True, it has read all requests, or it has
+        ended; `on_wait` is called at each answer. Exceptions of both end the program and are raised.
+        """
         self._on_answers, self._on_wait, self._raised = on_answers, on_wait, None
         heard, self._unheard = self._unheard, b""
         if heard and on_answers(heard):
@@ -77,6 +84,7 @@ class BrowserProgram:
             raise self._raised from None
 
     def close(self) -> str:
+        """Free the module, and return how the program ended, as a part of a sentence."""
         if self._module is not None:
             self._module.close()
             self._module = self._send = None
@@ -85,6 +93,9 @@ class BrowserProgram:
         return self._ending or "it was stopped"
 
     def _book(self, count: int) -> bool:
+        """Pass on the answers in the first `count` bytes of the shared buffer; return False if the program must stop,
+        because a function raised an exception.
+        """
         # Do not raise here: Pyodide would print the exception (sys.excepthook) even if it is caught later.
         try:
             if self._on_wait is not None:
@@ -101,9 +112,11 @@ class BrowserProgram:
 
 @functools.cache
 def _host() -> Any:
+    """Return the JavaScript object that starts the module."""
     return run_js(resources.files("netlab_engines.library").joinpath("javascript/host.js").read_text(encoding="utf-8"))
 
 
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> Any:
+    """Return the compiled module in the file `path`; kept until the file's time of modification changes."""
     return run_js("(code) => new WebAssembly.Module(code)")(to_js(path.read_bytes()))

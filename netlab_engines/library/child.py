@@ -25,9 +25,12 @@ ENDINGS = {
 
 
 class ChildProgram:
-    """The program as a child process; see `kernel_program.KernelProgram`."""
+    """The library kernel's program as a child process with two pipes; see `kernel_program.KernelProgram`."""
 
     def __init__(self, path: Path) -> None:
+        """Start the program in the file `path`, without environment variables and with the root directory as its
+        working directory.
+        """
         self._sent = 0
         self._process = subprocess.Popen(
             [str(path), str(os.getpid())],
@@ -41,6 +44,7 @@ class ChildProgram:
         )
 
     def send(self, requests: bytes) -> None:
+        """Write requests to the program's pipe; nothing happens if it has ended."""
         assert self._process.stdin is not None
         data = memoryview(requests)
         self._sent += 1
@@ -53,6 +57,9 @@ class ChildProgram:
             return
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called every POLL_S
+        meanwhile, and its exceptions end the call.
+        """
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
         free, self._sent = os.sched_getaffinity(0), 0
@@ -72,7 +79,9 @@ class ChildProgram:
                 self._keep_on(free)
 
     def _keep_on(self, cpus: set[int]) -> None:
-        """Let both processes run on these CPUs: on a single CPU, thousands of switches between them take half the time."""
+        """Let this process and the program run only on the CPUs with these numbers: on a single CPU, thousands of
+        switches between them take half the time.
+        """
         with suppress(OSError):
             os.sched_setaffinity(0, cpus)
             os.sched_setaffinity(self._process.pid, cpus)
@@ -84,6 +93,7 @@ class ChildProgram:
         return landlock_version() > 0 and "\nSeccomp:\t2" in status
 
     def close(self) -> str:
+        """Kill the program if it still runs, close its pipes, and return how it ended, as a part of a sentence."""
         process = self._process
         if process.poll() is None:
             process.kill()

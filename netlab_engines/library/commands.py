@@ -25,7 +25,7 @@ _ROUTE_VERBS = ("add", "replace", "change", "del")
 
 @dataclass(frozen=True)
 class Setting:
-    """A kernel setting of the node."""
+    """A setting of a node's kernel (sysctl), such as "net.ipv4.tcp_sack", with its new value."""
 
     key: str
     value: str
@@ -37,7 +37,8 @@ Work = Callable[[Routes], "list[TcCommand | Setting | str]"]
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
-    """Return the effects of a command's lines, in order.
+    """Return the effects of each line of a shell command, in order; `label` names the command in errors, `saves` are
+    the files that it would save.
 
     Raises NotHereError, with a list of supported commands, if a line needs a program.
     """
@@ -55,6 +56,9 @@ def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
 
 
 def _line(line: str) -> Work:
+    """Return the effects of one line of a command. Raises UnknownLineError if it needs a shell or a program that netlab
+    does not replace.
+    """
     if found := re.search(r"[|<>$`&*?(){}]", line):
         raise UnknownLineError(f"in `{line}`, {found[0]!r} needs a shell")
     try:
@@ -75,6 +79,7 @@ def _line(line: str) -> Work:
 
 
 def _sysctl(words: Words) -> Work:
+    """Return the effects of a line of `sysctl -w`; `words` begin after the program's name."""
     quiet, found = False, []
     for word in words:
         if word in ("-w", "-q", "-qw"):
@@ -89,11 +94,13 @@ def _sysctl(words: Words) -> Work:
 
 
 def _link(line: str, words: Words) -> Work:
+    """Return the effects of the line `line` of `ip link set`; `words` begin after "set"."""
     words.has("dev")
     device = words.one("the interface")
     made: list[TcCommand | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
+        """Add a command to the effects, whose message `do` returns from the number of the interface."""
         made.append(TcCommand(line, lambda index: do(index(device))))
 
     for word in words:
@@ -107,6 +114,7 @@ def _link(line: str, words: Words) -> Work:
 
 
 def _route(line: str, words: Words) -> Work:
+    """Return the effects of the line `line` of `ip route`; `words` begin after "route"."""
     verb = next(words, "show")
     if verb in ("show", "list", "ls"):
         words.end()
@@ -116,6 +124,7 @@ def _route(line: str, words: Words) -> Work:
     way = typed_lines.route(words, needs_device=verb != "del")
 
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
+        """Change the node's list of routes, and return the command that does the same in the kernel."""
         there = next((route for route in routes if route.to == way.to), way)
         told = there if verb == "del" else way
         routes[:] = sorted(
@@ -127,7 +136,10 @@ def _route(line: str, words: Words) -> Work:
 
 
 def _change_each(line: str, quick: bool) -> Work:
+    """Return the effects of the line that switches immediate acknowledgements on or off for each route of a node."""
+
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
+        """Change all of the node's routes, and return the commands that do the same in the kernel."""
         routes[:] = [replace(route, quick=quick) for route in routes]
         return [TcCommand(line, functools.partial(route.message, "change")) for route in routes]
 
@@ -135,12 +147,13 @@ def _change_each(line: str, quick: bool) -> Work:
 
 
 def _place(route: Route) -> tuple[int, int]:
+    """Return a key that sorts routes as `ip route` shows them."""
     network = IPv4Network(route.to)
     return int(network.network_address), network.prefixlen
 
 
 def ways(plan: Plan) -> dict[str, Routes]:
-    """Return the routes of each node, in the order in which `ip route` shows them."""
+    """Return the routes of each node of a plan by the node's name, in the order in which `ip route` shows them."""
     found: dict[str, Routes] = {}
     networks: dict[str, dict[str, IPv4Interface]] = {}
     for own in plan["addresses"]:
@@ -156,14 +169,17 @@ def ways(plan: Plan) -> dict[str, Routes]:
 
 
 def of_item(item: CommandItem) -> list[Work]:
-    """Return the effects of a command in the plan's traffic; see `read`."""
+    """Return the effects of each line of a command in the plan's traffic; see `read`."""
     return read(item["label"], item["command"], item["saves"])
 
 
 class Commands:
-    """The commands in a lab's plan, in the order of their times; `said` has the output of commands that ran, by their labels."""
+    """The commands of a lab that are still to run, in the order of their times, and the nodes' routes; `said` has the
+    output of those that ran, by their labels.
+    """
 
     def __init__(self, plan: Plan) -> None:
+        """Add the commands in the plan's traffic. Raises NotHereError if one needs a program."""
         self._plan = plan
         self._waiting: list[tuple[int, int, str, str, list[Work]]] = []
         self.said: dict[str, str] = {}
@@ -171,7 +187,9 @@ class Commands:
             self.add(item)
 
     def add(self, item: Item) -> None:
-        """Add an item of traffic if it is a command."""
+        """Add an item of traffic if it is a command, at its `start_s`; ignore all others. Raises NotHereError if it
+        needs a program.
+        """
         if item["kind"] == "command":
             command = cast("CommandItem", item)
             moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.said)
@@ -187,19 +205,25 @@ class Commands:
         return self._waiting[0][0] if self._waiting else None
 
     def pop(self) -> tuple[str, list[TcCommand | Setting]]:
-        """Remove the next command, and return its node and its lines and settings for the kernel."""
+        """Remove the next command, note its output, and return its node and its commands and settings for the kernel,
+        in order. There must be one.
+        """
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
         self.said[label], told = self._do(node, lines)
         return node, told
 
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
-        """Return the output of a command that runs now, and its lines and settings for the kernel.
+        """Return the output of a command that runs now in a node, and its commands and settings for the kernel, in
+        order.
 
         Raises NotHereError if it needs a program; see `read`.
         """
         return self._do(node, read(f"{node} command", command))
 
     def _do(self, node: str, lines: list[Work]) -> tuple[str, list[TcCommand | Setting]]:
+        """Return the output of the lines of a command in a node, whose routes they may change, and their commands and
+        settings for the kernel.
+        """
         done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
         shown = "".join(each for each in done if isinstance(each, str))
         return shown, [each for each in done if not isinstance(each, str)]

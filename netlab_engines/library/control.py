@@ -58,7 +58,9 @@ class Loss(NamedTuple):
 
 
 class FlowInterface:
-    """The connection of a congestion control: it has times and sizes to read, and three values to set at any time."""
+    """The connection that a user's congestion control reads and sets: the time `now_s`, `mss_bytes`, and three values
+    that can be set at any time (window, threshold and pacing rate).
+    """
 
     __slots__ = ("_cwnd", "_pacing", "_ssthresh", "mss_bytes", "now_s")
 
@@ -71,7 +73,9 @@ class FlowInterface:
 
     @property
     def cwnd_segments(self) -> float:
-        """The congestion window; TCP rounds it down to whole segments."""
+        """The congestion window in segments; TCP rounds it down to whole segments. Raises NetlabError if it is set to a
+        value that is not allowed.
+        """
         return self._cwnd
 
     @cwnd_segments.setter
@@ -80,7 +84,9 @@ class FlowInterface:
 
     @property
     def ssthresh_segments(self) -> float:
-        """The slow-start threshold; infinite at the start."""
+        """The slow-start threshold in segments; infinite at the start. Raises NetlabError if it is set to a value that
+        is not allowed.
+        """
         return self._ssthresh
 
     @ssthresh_segments.setter
@@ -90,7 +96,9 @@ class FlowInterface:
 
     @property
     def pacing_mbps(self) -> float | None:
-        """The pacing rate, or None for Linux's own pacing."""
+        """The pacing rate in Mbit/s, or None for Linux's own pacing. Raises NetlabError if it is set to a value that is
+        not allowed.
+        """
         return self._pacing
 
     @pacing_mbps.setter
@@ -98,7 +106,7 @@ class FlowInterface:
         self._pacing = None if given is None else _checked("pacing_mbps", given, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
 
     def packed(self) -> bytes:
-        """Return the three values in the kernel's format."""
+        """Return the window, the threshold and the pacing rate in the kernel's format (`struct library_control`)."""
         threshold, pacing = self._ssthresh, self._pacing
         return CONTROL.pack(
             int(self._cwnd),
@@ -108,6 +116,9 @@ class FlowInterface:
 
 
 def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
+    """Return the value `given` by a user if it is a number from `low` to `high`, as a plain number. Raises NetlabError,
+    with the attribute's name and unit, if it is not.
+    """
     # Fast path. (bool and NaN fail the comparison.)
     if (type(given) is float or type(given) is int) and low <= given <= high:
         return given
@@ -118,15 +129,21 @@ def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
 
 
 class ControlHandler:
-    """The congestion control of a connection, which answers the kernel's questions; see `own_calls.QuestionHandler`."""
+    """The congestion control of one connection: it answers the kernel's questions by calls of the user's object; see
+    `own_calls.QuestionHandler`.
+    """
 
     def __init__(self, label: str, own: object) -> None:
+        """Prepare calls of the methods of `own`, the user's object; `label` names the flow in errors."""
         self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))
         self._flow: FlowInterface | None = None
         self._counted = 0
 
     def answer(self, data: bytes) -> bytes:
+        """Return the window, threshold and pacing rate after the event in the kernel's question `data` (`struct
+        library_state`), in the kernel's format. Raises RunError if a method of the user's fails.
+        """
         (
             now_ns, _port, event, flags, mss_bytes, delivery_rate, window, threshold, in_flight, delivered, marked, lost,
             rtt_us, rtt_min_us,
@@ -162,9 +179,13 @@ class ControlHandler:
         return flow.packed()
 
     def close(self) -> None:
+        """Free the resources of the user's object."""
         self._caller.close()
 
     def _reduce(self, flow: FlowInterface, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
+        """Let the user's `on_loss` or `on_timeout` handle a loss at `now_ns`; without such a method do as Reno does.
+        `window` is the kernel's present window in segments.
+        """
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)
             return
@@ -175,6 +196,7 @@ class ControlHandler:
         flow.cwnd_segments = window if is_timeout else flow.ssthresh_segments
 
     def _grow(self, flow: FlowInterface, delivered: int) -> None:
+        """Let the window grow as Reno's does after `delivered` newly delivered segments."""
         cwnd = int(flow.cwnd_segments)
         if cwnd < flow.ssthresh_segments:
             grown = int(min(cwnd + delivered, flow.ssthresh_segments))

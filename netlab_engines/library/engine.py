@@ -29,7 +29,9 @@ USUAL_QUEUE_PACKETS = 1000
 
 
 class LibraryEngine:
-    """Runs plans in the library kernel, without privileges, files or other processes."""
+    """The engine that runs plans in the library kernel, one program without privileges, files or other processes, in
+    virtual time. Raises KernelError when it is made if no kernel is built.
+    """
 
     name = "library"
     clock: Clock = "virtual"
@@ -44,6 +46,7 @@ class LibraryEngine:
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:
+        """Return a sentence about the commands and links that this engine does not have."""
         sentence = (
             "hosts can run only tc, ip and sysctl commands, and there are no Wi-Fi links. On Linux, engine='native' runs commands, "
             "as root, and the pocket kernel has Wi-Fi links (x86-64)."
@@ -51,7 +54,9 @@ class LibraryEngine:
         return [sentence]
 
     def refuse(self, plan: Plan) -> None:
-        """Raise EngineError if the plan needs unsupported features, such as a command."""
+        """Raise NotHereError if the plan needs a feature that this engine or its kernel does not have, such as a
+        command that is a program.
+        """
         refuse_programs(plan["traffic"])
         refuse_filters(plan)
         refuse_media(plan, self.clock, self.name)
@@ -60,7 +65,8 @@ class LibraryEngine:
             refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> LibrarySession:
-        """Open a lab for interactive requests, whose hosts have no programs.
+        """Start the program for a lab of this plan and return its session, as `Engine.open` does; its hosts have no
+        programs.
 
         Raises EngineError if the plan needs unsupported features, and NotHereError for a script, which needs programs.
         """
@@ -74,16 +80,21 @@ class LibraryEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
+        """Run a plan in a program of its own and return the counters, as `Engine.execute` does; small plans get less
+        memory, so that the kernel starts faster.
+        """
         self.refuse(plan)
         with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
             return run_in(session, plan, on_progress, cancel)
 
     def _session(self, memory_mb: int) -> LibrarySession:
+        """Start the program and return its session, whose kernel will have `memory_mb` MiB of memory."""
         return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
 
 
 def start_program(kernel: library.LibraryKernel) -> KernelProgram:
-    """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
+    """Start the program of a library kernel and return it: as a child process, or as WebAssembly in a browser or in
+    wasmtime.
 
     Raises KernelError if it is WebAssembly and nothing on this machine can run it.
     """
@@ -104,7 +115,7 @@ def start_program(kernel: library.LibraryKernel) -> KernelProgram:
 
 
 def kernel_requirement() -> Requirement:
-    """Return the requirement that a library kernel is built."""
+    """Return the requirement that a library kernel is built, met or not, with the kernel's path or the remedy."""
     try:
         here = library.find()
     except KernelError as error:
@@ -113,7 +124,7 @@ def kernel_requirement() -> Requirement:
 
 
 def is_small(plan: Plan) -> bool:
-    """Return whether a quarter of the memory is enough for the plan: a kernel with less memory starts in half the time.
+    """Return whether SMALL_MEMORY_MB is enough memory for the plan: a kernel with less memory starts in half the time.
 
     The limits here are far below that memory, because a kernel without free memory would drop packets that no counter shows.
     """
@@ -135,7 +146,9 @@ def is_small(plan: Plan) -> bool:
 
 
 def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
-    """Yield the shapes that a direction has during a run; a trace counts with its highest rate."""
+    """Yield the shapes that the direction with the number `place` has during a run; a trace counts with its highest
+    rate.
+    """
     shape = plan["directions"][place]["shape"]
     yield shape
     for item in plan["changes"]:
@@ -148,7 +161,9 @@ def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
 
 
 def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
-    """Return the largest number of packets on a direction's wire."""
+    """Return the largest number of packets of `smallest_bytes` on the wire of a direction of this shape; infinite with
+    a delay but no rate.
+    """
     if not shape["delay_ms"]:
         return 0.0
     # Without a rate there is no limit but the window.
@@ -157,7 +172,9 @@ def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
 
 
 def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
-    """Return the largest number of packets in a direction's queue."""
+    """Return the largest number of packets, of `smallest_bytes` if the limit is in bytes, in the queue of a direction
+    of this shape.
+    """
     if shape["rate_mbps"] is None:
         return 0.0
     if shape["queue_packets"] is not None:

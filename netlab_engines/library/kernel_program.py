@@ -13,14 +13,16 @@ OnAnswers = Callable[[bytes], bool]
 
 
 class KernelProgram(Protocol):
-    """A running process of the library kernel."""
+    """A running program of the library kernel, which reads requests and writes answers."""
 
     @property
     def confined(self) -> bool:
         """True if the program has given up all files and nearly all system calls; known after its first answer."""
 
     def send(self, requests: bytes) -> None:
-        """Send requests to the program; any thread may do so, even while the program runs."""
+        """Send requests, as bytes of whole frames, to the program; any thread may do so, even while
+        the program runs.
+        """
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Pass on answers until `on_answers` returns True or the program has ended.

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Layout:
-    """A C structure as bytes.
+    """The layout of a C structure of the wire format, which converts it between named values and bytes.
 
     Parameters
     ----------
@@ -33,9 +33,11 @@ class Layout:
         return self.struct.pack(*self._row(**values))
 
     def unpack(self, data: bytes | bytearray | memoryview) -> Any:
-        """Return the structure at the start of some bytes, as a named tuple; what follows it is ignored."""
+        """Return the structure at the start of some bytes as a named tuple; bytes after it are ignored. Raises
+        struct.error if there are too few.
+        """
         return self._row._make(self.struct.unpack_from(data))
 
     def iter_unpack(self, data: bytes | bytearray | memoryview) -> Iterator[Any]:
-        """Yield structures that follow each other, as named tuples."""
+        """Yield the structures of which `data` consists, one after the other, as named tuples."""
         return map(self._row._make, self.struct.iter_unpack(data))

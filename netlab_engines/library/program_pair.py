@@ -9,18 +9,26 @@ from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
 
 
 class ProgramPair:
-    """The user's sender and receiver of a flow, which answer the kernel's questions; see `own_calls.QuestionHandler`.
+    """The user's own sender and receiver of one flow of datagrams: it answers the kernel's questions by calls of their
+    methods; see `own_calls.QuestionHandler`.
 
     The sender's application has `num_bytes` to send, or no limit if that is None.
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
+        """Prepare calls of the methods of `programs`, the user's sender and receiver; `label` names the flow in errors,
+        and `num_bytes` is what the sender's application has to send (None: no limit).
+        """
         self.label, self.log = label, DeliveryLog(num_bytes, label)
         parts: tuple[Part, Part] = ("sender", "receiver")
         self._callers = [caller(label, own, part) for own, part in zip(programs, parts, strict=True)]
         self._programs = [ProgramInterface(self.log, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
+        """Call the user's method for the event in the kernel's question `data` (a start, a datagram or a timer), and
+        return the time of the next timer and the datagrams to send, in the kernel's format. Raises RunError if the
+        method fails.
+        """
         now_ns, _port, event, end = HAPPENED.unpack(data)
         calling = self._callers[end]
         program: ProgramInterface = self._programs[end]
@@ -36,5 +44,6 @@ class ProgramPair:
         return b"".join([TOLD.pack(timer_ns=timer_ns), *parts])
 
     def close(self) -> None:
+        """Free the resources of the user's two objects."""
         for each in self._callers:
             each.close()

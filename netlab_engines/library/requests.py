@@ -42,7 +42,8 @@ _QUESTION = struct.Struct("<QI")
 
 @dataclass
 class Requests:
-    """The requests to the program, and the meaning of the numbers in its answers.
+    """The requests to the library kernel's program that are still to be sent, and the meaning of the numbers in its
+    answers.
 
     Attributes
     ----------
@@ -75,27 +76,33 @@ class Requests:
     _parts: list[bytes] = field(default_factory=list)
 
     def number(self, node: str) -> bytes:
-        """Return a node's number in the format of requests."""
+        """Return the number of a node, given by its name, in the format of requests."""
         return NUMBER.pack(self.nodes.index(node))
 
     def take(self) -> bytes:
-        """Return the requests since the last call, in their order."""
+        """Return the bytes of the requests that were added since the last call, in their order, and forget them."""
         taken = b"".join(self._parts)
         self._parts.clear()
         return taken
 
     def add(self, kind: int, payload: bytes = b"") -> None:
-        """Append a request."""
+        """Append a request of a kind (a number of `enum request`) with its payload to those that
+        are still to be sent.
+        """
         self._parts.append(wire_format.FRAME.pack(kind=kind, length=len(payload)) + payload)
 
     def reply(self, question: bytes) -> bytes:
-        """Return the request that answers one of the kernel's questions."""
+        """Return the bytes of the request that answers one of the kernel's questions to the user's own Python. Raises
+        RunError if that fails.
+        """
         _now_ns, port = _QUESTION.unpack_from(question)
         told = self.own[port].answer(question)
         return wire_format.FRAME.struct.pack(Request.REPLY, len(told)) + told
 
     def explain(self, failure: str) -> str:
-        """Return the program's error as a sentence with the line or the setting that caused it."""
+        """Return the program's error as a sentence for users, with the line or the setting that caused it if it names
+        one.
+        """
         words = failure.split(" ", 3)
         if words[0] == "netlink" and len(words) == 4:
             node, place = int(words[1]), int(words[2])
@@ -108,7 +115,9 @@ class Requests:
 
 
 def refuse_programs(items: Iterable[Item]) -> None:
-    """Raise NotHereError if an item of traffic needs a program or a socket of its own."""
+    """Raise NotHereError if an item of traffic needs a program or a blocking socket, which this
+    engine does not have.
+    """
     for item in items:
         if item["kind"] == "command":
             commands.of_item(cast("CommandItem", item))
@@ -125,7 +134,7 @@ def refuse_programs(items: Iterable[Item]) -> None:
 
 
 def refuse_filters(plan: Plan) -> None:
-    """Raise NotHereError if the plan has settings that need a packet filter."""
+    """Raise NotHereError if the plan has kernel settings that need a packet filter."""
     filters = [name for name in plan["sysctls"] if name.startswith("net.netfilter.")]
     if filters:
         raise NotHereError(
@@ -143,7 +152,7 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Return the requests that build a network and its traffic, before its time starts.
+    """Return the requests that build the network of a plan and its traffic; the network's time is not started.
 
     Parameters
     ----------
@@ -205,25 +214,30 @@ def make_requests(
 
 
 def begin(interval_s: float) -> bytes:
-    """Return the request that starts the time of a network without a known end."""
+    """Return the payload of the request that starts the time of a network; samples are taken every `interval_s`."""
     return wire_format.GO.pack(duration_ns=0, interval_ns=_ns(interval_s), drain_ns=0, steps=0)
 
 
 def advance(until_ns: int, progress_s: float | None) -> bytes:
-    """Return the request that advances time to `until_ns`."""
+    """Return the payload of the request that lets time pass until `until_ns` after the start; progress is reported
+    every `progress_s` (None: not at all).
+    """
     return wire_format.ADVANCE.pack(until_ns=until_ns, progress_ns=0 if progress_s is None else _ns(progress_s))
 
 
 def _ns(seconds: float) -> int:
+    """Return a time in s in whole ns."""
     return round(seconds * 1e9)
 
 
 def _add_setting(requests: Requests, key: str, value: str) -> None:
+    """Add the request that sets a kernel setting (sysctl) of the node that was entered last."""
     requests.add(Request.SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
 def marks_word(aqm: str) -> int:
-    """Return the index of the 32-bit word in a discipline's statistics that counts marks, or 0 if there is none.
+    """Return the index of the 32-bit word that counts ECN marks in the statistics of the discipline `aqm`: 0 if there
+    is none, MARKS_IN_TINS for CAKE.
 
     >>> marks_word("red"), marks_word("fifo")
     (3, 0)
@@ -235,13 +249,16 @@ def marks_word(aqm: str) -> int:
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
+    """Add the requests with netlink messages to the node of this number, which must have been entered, and note the
+    messages' lines for errors.
+    """
     for part in wire.batches(messages):
         requests.add(Request.NETLINK, wire.batch([message for _line, message in part]))
         requests.batches.setdefault(node, []).append([line for line, _message in part])
 
 
 def add_queue(requests: Requests, direction: Hop) -> None:
-    """Add a request that samples the queue of a direction."""
+    """Add the requests that sample the queue at the sending interface of a direction, and note its number."""
     index = requests.interfaces[direction["src"]](direction["interface"])
     requests.add(Request.ENTER, requests.number(direction["src"]))
     requests.add(
@@ -251,7 +268,9 @@ def add_queue(requests: Requests, direction: Hop) -> None:
 
 
 def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
-    """Add an item of traffic to a lab of `duration_s`; `place` is the item's number, from 0."""
+    """Add the requests for the item of traffic with the number `place`, from 0, in a lab that ends after `duration_s`;
+    none for a command. Random spacing follows from `seed`.
+    """
     # The fields differ between kinds.
     item = cast("dict[str, Any]", planned)
     kind = item["kind"]
@@ -306,13 +325,15 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
 
 
 def add_changes(requests: Requests, until_ns: int) -> None:
-    """Add the changes of links up to `until_ns`, each at its own time."""
+    """Add the changes of links until `until_ns` after the start, each at its own time; they are removed from the
+    schedule.
+    """
     while (at_ns := requests.schedule.next_ns) is not None and at_ns <= until_ns:
         add_steps(requests, requests.schedule.pop(), at_ns)
 
 
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
-    """Add steps at a time in ns, or now if that is None."""
+    """Add steps of links' changes at the time `at_ns` after the start, or now if that is None."""
     for name, own in itertools.groupby(steps, lambda step: step.node):
         told = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
@@ -327,7 +348,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 
 
 def add_command(requests: Requests, node: str, told: Iterable[TcCommand | commands.Setting]) -> None:
-    """Add the effects of a command in a node, now.
+    """Add the requests for the commands and settings `told` of a user's command in a node, to take effect now.
 
     Raises RunError if it names an interface that the node does not have.
     """
@@ -345,7 +366,9 @@ def add_command(requests: Requests, node: str, told: Iterable[TcCommand | comman
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
-    """Add taps at the two capture points of each direction of a link (see `shaping.capture_ends`); return their numbers."""
+    """Add taps at the two capture points of each direction of a capture (see `shaping.capture_ends`); return the taps'
+    numbers.
+    """
     first = len(requests.taps)
     for place in item["directions"]:
         for node, device, leaves, end in capture_ends(plan["directions"][place]):
@@ -359,13 +382,17 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
 
 
 def _question_handler(item: Item) -> QuestionHandler:
+    """Return a new handler of the kernel's questions about an item whose congestion control or programs are the user's
+    own.
+    """
     if item["kind"] == "program":
         return ProgramPair(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
     return ControlHandler(item["label"], item["own"][0])
 
 
 def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:
-    """Return the initial key of Python's `random.Random(seed)`: the number of 32-bit words, and four words.
+    """Return the initial key of Python's `random.Random(seed)`: the number of its 32-bit words, and the words, filled
+    up to four with 0.
 
     >>> random_key(2**32 + 5)
     (2, (5, 1, 0, 0))

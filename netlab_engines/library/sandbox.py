@@ -50,11 +50,14 @@ GO_ON, END = 0, -1
 
 
 class SandboxProgram:
-    """The program in a thread of its own, so that `listen` can be interrupted while it computes; see `kernel_program.KernelProgram`."""
+    """The library kernel's program as WebAssembly in wasmtime, in a thread of its own, so that `listen` can be
+    interrupted while it computes; see `kernel_program.KernelProgram`.
+    """
 
     confined = True
 
     def __init__(self, path: Path) -> None:
+        """Compile the module in the file `path`, unless it is in the cache, and start it in a thread."""
         self._engine, self._boundary, self._module = _compiled(path, path.stat().st_mtime_ns)
         self._requests = bytearray()
         self._came = threading.Condition()
@@ -68,11 +71,15 @@ class SandboxProgram:
         self._thread.start()
 
     def send(self, requests: bytes) -> None:
+        """Give requests to the program, which runs in its own thread."""
         with self._came:
             self._requests += requests
             self._came.notify()
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called every POLL_S or
+        more often. Raises RunError if wasmtime failed.
+        """
         while True:
             if on_wait is not None:
                 on_wait()
@@ -91,6 +98,7 @@ class SandboxProgram:
                 return
 
     def close(self) -> str:
+        """End the program within END_S, and return how it ended, as a part of a sentence."""
         self._stopping.set()
         with self._came:
             self._came.notify()
@@ -98,6 +106,9 @@ class SandboxProgram:
         return self._ending
 
     def _work(self) -> None:
+        """Run the program to its end and then tell `listen`; an exception is kept for `listen`. Runs in the program's
+        thread.
+        """
         try:
             with wasmtime.Store(self._engine) as store:
                 self._run(store)
@@ -107,7 +118,14 @@ class SandboxProgram:
             self._answers.put(None)
 
     def _run(self, store: wasmtime.Store) -> None:
+        """Run the module in a store of wasmtime until it ends, is stopped or crashes; a crash becomes an answer of the
+        program.
+        """
+
         def read(at: int, count: int) -> int:
+            """Wait for requests, copy at most `count` bytes of them to the module's memory at `at`, and return their
+            number, or END.
+            """
             try:
                 with self._came:
                     self._came.wait_for(lambda: self._requests or self._stopping.is_set())
@@ -121,6 +139,7 @@ class SandboxProgram:
                 return self._end(error)
 
         def write(at: int, count: int) -> int:
+            """Pass on `count` bytes of answers in the module's memory at `at`; return GO_ON or END."""
             try:
                 if self._stopping.is_set():
                     return self._end()
@@ -132,6 +151,7 @@ class SandboxProgram:
             return GO_ON
 
         def leave(status: int) -> None:
+            """Note the exit status of the program."""
             self._ending = f"its status is {status}"
             self._end()
 
@@ -162,17 +182,21 @@ class SandboxProgram:
 
 
 def _instance(store: wasmtime.Store, module: wasmtime.Module, imports: Mapping[str, Any]) -> wasmtime.Instance:
+    """Return an instance of a module with its imports, which are taken from `imports` by their names."""
     return wasmtime.Instance(store, module, [imports[str(each.name)] for each in module.imports])
 
 
 def _reason(trap: wasmtime.Trap) -> str:
+    """Return the reason of a trap in wasmtime, as a part of a sentence."""
     lines = [line.strip() for line in str(trap).splitlines() if "wasm trap" in line]
     return (lines or ["the sandbox stopped it"])[0].partition("wasm trap: ")[2] or "the sandbox stopped it"
 
 
 @functools.cache
 def _compiled(path: Path, _mtime_ns: int) -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
-    """Return the module compiled for this machine; the first compilation takes some seconds, and the cache keeps the result."""
+    """Return wasmtime's engine, the compiled module of BOUNDARY, and the module in the file `path` compiled for this
+    machine; the first compilation takes some seconds, and the cache keeps the result.
+    """
     engine = wasmtime.Engine(wasmtime.Config())
     boundary = wasmtime.Module(engine, BOUNDARY)
     code = path.read_bytes()

@@ -52,12 +52,17 @@ FIRST_PART_NS = 10_000_000
 
 
 class LibrarySession:
-    """A lab in the library kernel, whose hosts have no programs."""
+    """A lab in the library kernel, with a method for each request; its hosts have no programs. A
+    `protocol.session.Session`.
+    """
 
     name = "library"
     clock: Clock = "virtual"
 
     def __init__(self, program: KernelProgram, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
+        """Open a lab whose kernel, in the running program, will have `memory_mb` MiB of memory; the network is made by
+        the request `build`.
+        """
         self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
         self._kept = ExitStack()
         self._end = weakref.finalize(self, _end, program, self._kept)
@@ -80,6 +85,7 @@ class LibrarySession:
 
     @property
     def settings(self) -> dict[str, Any]:
+        """The properties of the lab: memory in MiB, whether it is seeded and confined, and the kernel's processor."""
         return {
             "memory_mb": self._memory_mb,
             "seeded": True,
@@ -95,15 +101,21 @@ class LibrarySession:
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Stop the current request; with `kill`, end the lab."""
+        """Let the current `advance` return early; with `kill`, end the lab."""
         self._interrupted = True
         if kill:
             self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        """Return the object whose methods each make one request and wait for its answer; see
+        `protocol.session.Session`.
+        """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        """Make the request named `do` with the arguments `words` and return its answer; messages before it go to
+        `on_message`, and `on_wait` is called meanwhile. Raises NotHereError for a request that needs programs.
+        """
         if do not in (*names(Requests), "run"):
             raise NotHereError(
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
@@ -115,6 +127,9 @@ class LibrarySession:
     # Requests --------------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
+        """Build the network of the plan with its traffic and captures, and start its time; returns the start in ns on
+        the real-time clock (`origin_ns`). With `programs` time passes in small parts, so that Ctrl-C works.
+        """
         # A live lab advances in small parts so that Ctrl-C works; a run advances in one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
@@ -138,7 +153,9 @@ class LibrarySession:
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass, in parts of about the same wall-clock time, so that an interrupt takes effect soon."""
+        """Let network time pass until `until_s` in s after the start, with progress messages every `progress_s` (None:
+        none), and return the time; an interrupt ends it early.
+        """
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
         while True:
             wall_s = time.monotonic()
@@ -151,6 +168,9 @@ class LibrarySession:
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
     def finish(self, until_s: float) -> TimeReply:
+        """Wait until packets in flight have arrived, at most until `until_s` in s after the start, end all traffic and
+        captures, and return the time.
+        """
         until_ns = round(until_s * NS_PER_S)
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
@@ -161,6 +181,9 @@ class LibrarySession:
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
+        """Return all counters so far, without the first `streams` rows of the connections' samples and the first
+        `queues` rows of the queues' samples, which the caller has already.
+        """
         self._answers.forget_totals()
         self._tell(Request.TABLES)
         counters = self._answers.counters()
@@ -187,6 +210,9 @@ class LibrarySession:
         )
 
     def start(self, item: Item) -> StartReply:
+        """Start one more item of traffic, whose `start_s` counts from now (rounded up to GRID_S), and return its start
+        in s after the lab's start. Raises NotHereError if it needs a program.
+        """
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
         asked.refuse_programs([item])
@@ -199,11 +225,15 @@ class LibrarySession:
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> TimeReply:
+        """End the item of traffic with this label now, and return the time."""
         labels = [item["label"] for item in self._plan["traffic"]]
         self._tell(Request.STOP, asked.NUMBER.pack(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
+        """Change fields of the shape of the directions of these numbers, or switch the directions off or on (`up`),
+        now; None means no change. Offload is switched off where the new shape requires it. Returns the time.
+        """
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
         changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
@@ -218,18 +248,25 @@ class LibrarySession:
         return self._now()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
+        """Record every packet of the directions of these numbers under the name `name` from now on, of each its first
+        `snap_bytes` bytes, and return the time.
+        """
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = asked.add_taps(self._requests, self._plan, item)
         self._take_up()
         return self._now()
 
     def stop_capture(self, name: str) -> CaptureReply:
+        """End the capture of this name and write its packets to files in the lab's folder; `lost` is always 0."""
         for tap in self._taps.pop(name):
             self._tell(Request.UNTAP, asked.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
     def run(self, node: str, command: str) -> ExitReply:
+        """Run a command of tc, ip or sysctl in a node now, send its output as a message, and return the exit code 0.
+        Raises NotHereError if it needs a program.
+        """
         text, told = self._commands.run(node, command)
         asked.add_command(self._requests, node, told)
         self._take_up()
@@ -240,23 +277,30 @@ class LibrarySession:
     # Communication with the program -----------------------------------------------------------------------------
 
     def _take_up(self) -> None:
-        """Send the requests that were added, without letting time pass."""
+        """Send the requests that were added to the program and wait until they have taken effect; no network time
+        passes.
+        """
         self._tell(Request.ADVANCE, asked.advance(self._answers.now_ns, None))
 
     def _pass(self, until_ns: int, progress_s: float | None) -> None:
+        """Let network time pass until `until_ns` after the start, with the links' changes at their times."""
         asked.add_changes(self._requests, until_ns)
         self._tell(Request.ADVANCE, asked.advance(until_ns, progress_s))
 
     def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
-        """Run each command up to `until_ns` at its time."""
+        """Let network time pass until the last command before `until_ns`, and run each command at its time."""
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._pass(max(at_ns, self._answers.now_ns), progress_s)
             asked.add_command(self._requests, *self._commands.pop())
 
     def _now(self) -> TimeReply:
+        """Return the time of the network in s after the start."""
         return {"now_s": self._answers.now_ns / NS_PER_S}
 
     def _tell(self, kind: int, payload: bytes = b"") -> None:
+        """Send all added requests and one of this kind to the program, and pass on its answers until it has done it.
+        Raises RunError, and closes the lab, if the program fails.
+        """
         if self.closed:
             raise RunError("This lab is closed; open another with netlab.live(...).")
         self._requests.add(kind, payload)
@@ -271,7 +315,9 @@ class LibrarySession:
             raise RunError(self._requests.explain(self._answers.failure))
 
     def _take(self, data: bytes) -> bool:
-        """Split answers into frames and process them; return whether the request was answered."""
+        """Split the bytes of answers into frames and process these; return whether the request was answered. A part of
+        a frame is kept for the next call.
+        """
         if self._waiting:
             data = self._waiting + data
         told_s, at, end = self._answers.progress_s, 0, len(data)
@@ -293,6 +339,7 @@ class LibrarySession:
         return self._answered
 
     def _reply(self, question: bytes) -> None:
+        """Answer a question of the kernel to the user's own Python; if that raises, close the lab."""
         try:
             reply = self._requests.reply(question)
         except BaseException:
@@ -303,5 +350,6 @@ class LibrarySession:
 
 
 def _end(program: KernelProgram, kept: ExitStack) -> None:
+    """End the program and free what the lab has kept, such as its folder."""
     program.close()
     kept.close()

@@ -28,7 +28,9 @@ EVERY_KEY = (1 << len(KEYS)) - 1
 
 @dataclass(frozen=True)
 class ClassElement:
-    """A class, the queue of a class, or a filter, at its place on an interface."""
+    """A class, the queue of a class, or a filter, at its place on an interface, as a line of `tc` and as a netlink
+    message.
+    """
 
     interface: str
     words: str
@@ -49,7 +51,9 @@ class ClassElement:
         return f"{what} {'change' if self.changed else 'add'} dev {self.interface} {self.words}"
 
     def message(self, index: InterfaceIndex) -> bytes:
-        """Return the message that makes the part, or that sets new options."""
+        """Return the netlink message that makes the part or, if it is `changed`, sets its new options; `index` returns
+        the number of an interface from its name.
+        """
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         handle, parent, info = self.place
         return message(self.made_by, flags, wire.TCMSG.pack(0, index(self.interface), handle, parent, info) + self.body)
@@ -61,11 +65,16 @@ class ClassElement:
 
 
 def class_elements(interface: str, classes: Classes) -> list[ClassElement]:
-    """Return the classes of the queue 2: on an interface, then their queues and the filters."""
+    """Return the classes of the queue `2:` on an interface, then their queues, then the filters that assign packets to
+    them, in the order in which they must be made.
+    """
     return [*_classes(interface, classes), *_class_queues(interface, classes), *_filters(interface, classes)]
 
 
 def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
+    """Yield the classes of the queue `2:`, one for each of DRR's quanta; ETS has none here, because it makes its
+    classes itself.
+    """
     for number, quantum_bytes in enumerate(classes.quantum_bytes, start=1):
         body = text(wire.TCA_KIND, "drr") + attribute(TCA_OPTIONS, u32(1, quantum_bytes))
         words = f"parent 2: classid 2:{number:x} drr quantum {quantum_bytes}b"
@@ -73,6 +82,7 @@ def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
+    """Yield the queue of each class, a fifo with the classes' capacity in packets."""
     queue = fifo(classes.class_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
         handle = CLASS_QUEUE_HANDLE + number
@@ -82,6 +92,9 @@ def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
+    """Yield the filter that puts ICMP packets into the last class, then the one that chooses the class of all others by
+    their flow or destination port.
+    """
     # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count
     selector = struct.pack("=BBBxHHhhI", 1, 0, 1, 0, 0, 0, 0, 0) + struct.pack(">II", 0x00FF0000, ICMP << 16)
@@ -104,12 +117,14 @@ def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filter_place(priority: int) -> tuple[int, int, int]:
+    """Return the handle, the parent and the info of a filter with this priority for IPv4 packets."""
     # The protocol, in network byte order, is below the priority.
     return 0, QUEUE_HANDLE, priority << 16 | struct.unpack("=H", struct.pack(">H", ETH_P_IP))[0]
 
 
 def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
-    """Return Enhanced Transmission Selection: strict bands first, then bands that share the rate by their quanta.
+    """Return the qdisc of Enhanced Transmission Selection: `strict` bands with strict priority first, then a band for
+    each quantum in bytes, which share the rate in proportion to these.
 
     Packets that match no filter are in the last band.
 
@@ -128,5 +143,5 @@ def ets(strict: int, quanta_bytes: tuple[int, ...]) -> Qdisc:
 
 
 def drr(classes: Classes) -> Qdisc:
-    """Return Deficit Round Robin: classes are served in turn, each up to its quantum."""
+    """Return the qdisc of Deficit Round Robin: the classes are served in turn, each with up to its quantum in bytes."""
     return Qdisc("drr", "drr", b"", classes)

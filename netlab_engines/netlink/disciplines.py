@@ -29,7 +29,7 @@ DUALPI2_ANY_ECT = 3
 
 @dataclass(frozen=True)
 class Encoding:
-    """The kernel's form of a queue discipline."""
+    """The kernel's form of a queue discipline: how to make its qdisc, and how to read its counter of ECN marks."""
 
     qdisc: Callable[[QueueSpec], Qdisc]
     """Returns the qdisc with its options for the queue that a link asks for."""
@@ -38,12 +38,15 @@ class Encoding:
 
 
 def qdisc(aqm: str, spec: QueueSpec) -> Qdisc:
-    """Return the qdisc of the discipline `aqm` for the queue that a link asks for."""
+    """Return the qdisc, with its options, of the discipline with the name `aqm`, such as "fq_codel", for the queue that
+    a link asks for.
+    """
     return ENCODINGS[aqm].qdisc(spec)
 
 
 def marks(kind: str, statistics: bytes) -> int:
-    """Return the packets that a qdisc of that kind has marked with ECN; 0 for one that no link has, such as a `tbf`.
+    """Return the number of packets that a qdisc of the kind `kind` has marked with ECN; 0 for one that no link has,
+    such as a `tbf`.
 
     `statistics` are the kernel's TCA_STATS_APP of the qdisc.
     """
@@ -52,22 +55,30 @@ def marks(kind: str, statistics: bytes) -> int:
 
 
 def _time(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
-    """Return the option `kind` in us, if the link gives `option` in ms."""
+    """Return the qdisc's option of the number `kind` and the name `word` in µs from the link's `option` in ms; None if
+    the link does not give it.
+    """
     return number(word, kind, ms_to_us(spec.options[option]), "us") if option in spec.options else None
 
 
 def _count(spec: QueueSpec, word: str, kind: int, option: str) -> Option | None:
-    """Return the option `kind`, a whole number, if the link gives `option`."""
+    """Return the qdisc's option of the number `kind` and the name `word` from the link's `option`, a whole number; None
+    if the link does not give it.
+    """
     return number(word, kind, spec.options[option]) if option in spec.options else None
 
 
 def _ecn(spec: QueueSpec, kind: int) -> Option | None:
-    """Return the option `kind` that switches ECN marks on, if the link asks for them."""
+    """Return the qdisc's option of the number `kind` that switches ECN marks on; None if the link does not ask for
+    them.
+    """
     return Option("ecn", wire.u32(kind, 1)) if spec.options.get("ecn") else None
 
 
 def _counter(place: int) -> Callable[[bytes], int]:
-    """Return a function that reads the 32-bit counter at that offset, or returns 0 where a kernel's statistics are shorter."""
+    """Return a function that reads the 32-bit counter at the index `place` of a qdisc's statistics; it returns 0 if a
+    kernel's statistics are shorter.
+    """
 
     def read(statistics: bytes) -> int:
         if len(statistics) < 4 * (place + 1):
@@ -78,7 +89,9 @@ def _counter(place: int) -> Callable[[bytes], int]:
 
 
 def _cake_marks(statistics: bytes) -> int:
-    """Return the ECN marks of CAKE, summed over its tins."""
+    """Return the number of packets that CAKE has marked with ECN, summed over its tins, from the bytes of its
+    statistics.
+    """
     marks = 0
     for kind, tins in wire.attributes(statistics):
         if kind == TCA_CAKE_STATS_TIN_STATS:
@@ -90,13 +103,16 @@ def _cake_marks(statistics: bytes) -> int:
 
 
 def _fifo(spec: QueueSpec) -> Qdisc:
+    """Return the fifo, with its limit in bytes or packets, for the queue that a link asks for."""
     # With segmentation offload one packet may be 45 frames, so the room is counted in bytes.
     in_bytes = spec.queue_bytes is not None or spec.offload
     return qdiscs.fifo(spec.bytes if in_bytes else spec.packets, in_bytes=in_bytes)
 
 
 def _red(spec: QueueSpec) -> Qdisc:
-    """Return RED; thresholds that are not set follow from the room: a quarter of it, and a third of that."""
+    """Return RED for the queue that a link asks for; thresholds that are not set are a quarter of its capacity, and a
+    third of that.
+    """
     options = spec.options
     largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
@@ -115,7 +131,8 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
-    """Return RED's burst in packets of 1000 bytes: (2 min + max) / 3, or the nearest that `tc` and the kernel can represent.
+    """Return RED's burst in packets of 1000 bytes for thresholds in packets: (2 min + max) / 3, or the nearest value
+    that `tc` and the kernel can represent at this bandwidth.
 
     >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
     (50, 3, 32)
@@ -125,13 +142,17 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
 
 
 def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
-    """Return CHOKe's burst in packets of 1000 bytes, as `tc` chooses it, or the nearest whose average fits into 32 bits."""
+    """Return CHOKe's burst in packets of 1000 bytes for thresholds in packets, as `tc` chooses it, or the nearest value
+    whose average fits into 32 bits.
+    """
     burst = max(1, (2 * low_packets + high_packets) // 3)
     return _nearest_burst(burst, low_packets * RED_PACKET_BYTES, high_packets * RED_PACKET_BYTES, bandwidth_bps)
 
 
 def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps: int) -> int:
-    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which there is a weight of the average."""
+    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which there is a weight of the
+    average; the thresholds are in bytes.
+    """
     low_packets = low_bytes / RED_PACKET_BYTES
     least = round(low_packets) + 1
     # RED keeps the average in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
@@ -142,6 +163,7 @@ def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps:
 
 
 def _codel(spec: QueueSpec) -> Qdisc:
+    """Return CoDel for the queue that a link asks for."""
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     return qdisc_with_options(
         "codel", number("limit", 2, spec.packets), *times, _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
@@ -149,6 +171,7 @@ def _codel(spec: QueueSpec) -> Qdisc:
 
 
 def _fq_codel(spec: QueueSpec) -> Qdisc:
+    """Return FQ-CoDel for the queue that a link asks for."""
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
     marks = _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
     return qdisc_with_options(
@@ -157,23 +180,27 @@ def _fq_codel(spec: QueueSpec) -> Qdisc:
 
 
 def _pie(spec: QueueSpec) -> Qdisc:
+    """Return PIE for the queue that a link asks for."""
     return qdisc_with_options(
         "pie", number("limit", 2, spec.packets), _time(spec, "target", 1, "target_ms"), _ecn(spec, 6)
     )
 
 
 def _fq_pie(spec: QueueSpec) -> Qdisc:
+    """Return FQ-PIE for the queue that a link asks for."""
     limit, flows = number("limit", 1, spec.packets), _count(spec, "flows", 2, "flows")
     target = _time(spec, "target", 3, "target_ms")
     return qdisc_with_options("fq_pie", limit, flows, target, _ecn(spec, 10), flags=wire.NLA_F_NESTED)
 
 
 def _cake(spec: QueueSpec) -> Qdisc:
+    """Return CAKE for the queue that a link asks for, with its capacity in bytes."""
     rtt_ms = spec.options.get("rtt_ms")
     return qdiscs.cake(spec.bytes, None if rtt_ms is None else ms_to_us(rtt_ms))
 
 
 def _fq(spec: QueueSpec) -> Qdisc:
+    """Return fq, fair queueing with pacing of flows, for the queue that a link asks for."""
     pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
     rate_mbps = spec.options.get("flow_rate_mbps")
     return qdisc_with_options(
@@ -186,10 +213,12 @@ def _fq(spec: QueueSpec) -> Qdisc:
 
 
 def _sfq(spec: QueueSpec) -> Qdisc:
+    """Return SFQ for the queue that a link asks for."""
     return qdiscs.sfq(spec.packets, SFQ_FLOWS, spec.options.get("flow_packets"))
 
 
 def _dualpi2(spec: QueueSpec) -> Qdisc:
+    """Return DualPI2 for the queue that a link asks for."""
     coupling = spec.options.get("coupling")
     mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
     return qdisc_with_options(
@@ -208,7 +237,9 @@ def _dualpi2(spec: QueueSpec) -> Qdisc:
 
 
 def _choke(spec: QueueSpec) -> Qdisc:
-    """Return CHOKe; thresholds that are not set follow from the room, as in `_red`."""
+    """Return CHOKe for the queue that a link asks for; thresholds that are not set are derived from its capacity, as in
+    `_red`.
+    """
     options, class_packets = spec.options, min(spec.packets, MAX_CHOKE_PACKETS)
     high = options.get("max_packets", max(3, min(class_packets // 4, LARGEST_RED_PACKETS)))
     low = options.get("min_packets", max(2, high // 3))
@@ -227,21 +258,31 @@ def _choke(spec: QueueSpec) -> Qdisc:
 
 
 def _classes(spec: QueueSpec, count: int, quantum_bytes: tuple[int, ...], *, repeats: bool) -> Classes:
+    """Return `count` classes for the queue that a link asks for, with these quanta in bytes; `repeats` is whether ports
+    beyond the last class start again with the first.
+    """
     return Classes(count, spec.packets, quantum_bytes, spec.options.get("classify") == "flow", repeats)
 
 
 def _drr(spec: QueueSpec) -> Qdisc:
+    """Return DRR with its classes for the queue that a link asks for; it has DRR_CLASSES classes with a quantum of a
+    frame by default.
+    """
     quanta = tuple(spec.options.get("quanta_bytes", (FRAME_BYTES,) * spec.options.get("classes", DRR_CLASSES)))
     return classes.drr(_classes(spec, len(quanta), quanta, repeats=True))
 
 
 def _ets(spec: QueueSpec) -> Qdisc:
+    """Return ETS with its bands for the queue that a link asks for."""
     strict, quanta = _ets_bands(spec.options)
     made = classes.ets(strict, quanta)
     return replace(made, classes=_classes(spec, strict + len(quanta), (), repeats=False))
 
 
 def _ets_bands(options: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
+    """Return the number of strict bands and the quanta in bytes of the other bands from a link's options; by default
+    one strict band and ETS_QUANTA_BYTES.
+    """
     quanta = tuple(options.get("quanta_bytes", () if "strict" in options else ETS_QUANTA_BYTES))
     return options.get("strict", 0 if "quanta_bytes" in options else 1), quanta
 

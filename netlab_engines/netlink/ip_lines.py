@@ -6,7 +6,7 @@ from netlab_engines.netlink.wire import UnknownLineError
 
 
 class Interfaces:
-    """The numbers of a node's interfaces.
+    """The numbers of one node's interfaces, by their names.
 
     netlab chooses the number of each interface that it makes: 1 is `lo`, and the others follow in the order in which they are
     made.
@@ -16,20 +16,24 @@ class Interfaces:
         self._numbers: dict[str, int] = {"lo": 1}
 
     def make(self, name: str) -> int:
-        """Return the next number, for a new interface."""
+        """Return the number of a new interface, the next free one; the number of an interface that has one already
+        stays.
+        """
         return self._numbers.setdefault(name, max(self._numbers.values()) + 1)
 
     def note(self, name: str, number: int) -> None:
-        """Note the number of an interface that the kernel has chosen."""
+        """Note that the kernel has given an interface this number."""
         self._numbers[name] = number
 
     def __call__(self, name: str) -> int:
-        """Return the number of an existing interface."""
+        """Return the number of an existing interface. Raises KeyError if there is none of this name."""
         return self._numbers[name]
 
 
 def node_lines(plan: Plan) -> dict[str, list[str]]:
-    """Return the `ip` lines of each node for the time after its links were made: bridges, addresses, routes, neighbours."""
+    """Return the lines of `ip`, without that word, that configure each node after its links were made: bridges,
+    interfaces, addresses, routes, neighbours.
+    """
     lines: dict[str, list[str]] = {
         name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
     }
@@ -54,7 +58,8 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 
 
 def ip_line(line: str, interface: Interfaces) -> bytes:
-    """Return the message for one of the lines that netlab writes, without the word `ip`; a new interface gets its number.
+    """Return the netlink message for one of the lines of `ip` that netlab writes, without the word `ip`; `interface`
+    gives the numbers, and a new one to an interface that the line makes.
 
     Raises UnknownLineError for any other line.
 

@@ -31,7 +31,7 @@ _NDMSG = struct.Struct("=BxxxiHBB")
 
 
 def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
-    """Return the message that makes a veth pair: one interface here, its peer in another namespace.
+    """Return the netlink message that makes a veth pair: one interface in this namespace, its peer in another.
 
     Parameters
     ----------
@@ -53,17 +53,22 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
 
 
 def ifb(index: int, name: str) -> bytes:
-    """Return the message that makes an `ifb` device."""
+    """Return the netlink message that makes an `ifb` device with this number and name."""
     return _new_link(index, name, "ifb")
 
 
 def bridge(index: int, name: str) -> bytes:
-    """Return the message that makes a bridge which forwards at once and does not snoop multicast."""
+    """Return the netlink message that makes a bridge, with this number and name, that forwards at once and does not
+    snoop multicast.
+    """
     settings = u32(IFLA_BR_FORWARD_DELAY, 0) + attribute(IFLA_BR_MCAST_SNOOPING, b"\0")
     return _new_link(index, name, "bridge", data=settings)
 
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
+    """Return the netlink message that makes a device of a kind such as "veth"; `more` are further attributes, `data`
+    those of the kind.
+    """
     # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
     body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + attribute(IFLA_LINKINFO, info)
@@ -71,36 +76,45 @@ def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"")
 
 
 def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> bytes:
+    """Return the netlink message that changes an interface: the attributes `more`, and those of its `flags` that are in
+    `mask`.
+    """
     return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + more)
 
 
 def up(index: int, master: int | None = None) -> bytes:
-    """Return the message that switches an interface on and, with `master`, makes it a port of that bridge."""
+    """Return the netlink message that switches the interface of a number on and, with `master`, makes it a port of the
+    bridge of that number.
+    """
     return _set(index, b"" if master is None else u32(IFLA_MASTER, master), flags=IFF_UP, mask=IFF_UP)
 
 
 def down(index: int) -> bytes:
-    """Return the message that switches an interface off."""
+    """Return the netlink message that switches the interface of a number off."""
     return _set(index, mask=IFF_UP)
 
 
 def remove(index: int) -> bytes:
-    """Return the message that removes a device."""
+    """Return the netlink message that removes the device of a number."""
     return message(wire.RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:
-    """Return the message that sets an interface's hardware address and the length of its queue in frames."""
+    """Return the netlink message that sets the hardware address of the interface of a number, and the length of its
+    queue in frames.
+    """
     return _set(index, attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames))
 
 
 def number(index: int, word: str, value: int) -> bytes:
-    """Return the message that sets one of an interface's `NUMBERS`."""
+    """Return the netlink message that sets the property `word`, one of NUMBERS, of the interface `index` to a value."""
     return _set(index, u32(NUMBERS[word], value))
 
 
 def address(index: int, with_prefix: str) -> bytes:
-    """Return the message that adds an IPv4 address such as 10.0.0.1/24."""
+    """Return the netlink message that adds an IPv4 address with its prefix length, such as 10.0.0.1/24, to the
+    interface of a number.
+    """
     host, _, prefix = with_prefix.partition("/")
     packed = ipaddress.IPv4Address(host).packed
     body = (
@@ -112,7 +126,8 @@ def address(index: int, with_prefix: str) -> bytes:
 
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
-    """Return the message that adds a route to a network such as 10.0.1.0/24, or to "default".
+    """Return the netlink message that adds a route to a network such as 10.0.1.0/24, or to "default", by the router at
+    the address `via`.
 
     `initial_window_segments` is the initial window of TCP connections over this route; Linux's default is 10.
     """
@@ -123,7 +138,7 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """Return the message that adds, changes or removes a route.
+    """Return the netlink message that adds, changes or removes a route, with all of its properties.
 
     Parameters
     ----------
@@ -154,14 +169,16 @@ def device_route(
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:
-    """Return the message that adds a permanent neighbour, for which no ARP is needed."""
+    """Return the netlink message that adds a permanent neighbour on the interface `index`: the hardware address of an
+    IPv4 address, so that no ARP is needed.
+    """
     body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
     body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))
     return message(wire.RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
 
 
 def mac_bytes(mac: str) -> bytes:
-    """Return the six bytes of a hardware address.
+    """Return the six bytes of a hardware address such as "02:00:00:00:00:0a".
 
     >>> mac_bytes("02:00:00:00:00:0a").hex()
     '02000000000a'

@@ -47,7 +47,7 @@ InterfaceIndex = Callable[[str], int]
 
 
 class Option(NamedTuple):
-    """An option of a queue discipline."""
+    """An option of a queue discipline, as words of `tc` and as a netlink attribute."""
 
     words: str
     """The option as in a line of `tc`."""
@@ -57,7 +57,9 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a queue discipline."""
+    """The classes of a queue discipline such as DRR: their number, the capacity of their queues, and how packets are
+    assigned to them.
+    """
 
     count: int
     class_packets: int
@@ -72,7 +74,9 @@ class Classes:
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A queue discipline with its options."""
+    """A queue discipline with its options, as the end of a line of `tc` and as a netlink attribute; it has no place
+    yet.
+    """
 
     kind: str
     """Its name in the kernel, such as "fq_codel"."""
@@ -111,7 +115,9 @@ class AttachedQdisc:
         return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
 
     def message(self, index: InterfaceIndex) -> bytes:
-        """Return the message that makes the queue discipline, or that sets new options."""
+        """Return the netlink message that makes the queue discipline or, if it is `changed`, sets its new options;
+        `index` returns the number of an interface from its name.
+        """
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
         flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
         # A change without the size table would remove the overhead.
@@ -120,7 +126,9 @@ class AttachedQdisc:
 
 
 class TcCommand(NamedTuple):
-    """Another line of `tc`, and the function that returns its message."""
+    """A line of `tc`, and the function that returns its netlink message; the function gets one that returns the number
+    of an interface from its name.
+    """
 
     line: str
     message: Callable[[InterfaceIndex], bytes]
@@ -134,11 +142,13 @@ class Queueing(Protocol):
         """The line of `tc`."""
 
     def message(self, index: InterfaceIndex, /) -> bytes:
-        """Return the netlink message; `index` returns the number of an interface."""
+        """Return the netlink message of the line; `index` returns the number of an interface from its name."""
 
 
 def ingress(interface: str) -> TcCommand:
-    """Return the hook for packets that arrive at an interface."""
+    """Return the command that makes the hook for packets which arrive at an interface, to which filters can be
+    attached.
+    """
     hook, flags = Qdisc("ingress", "ingress", b""), NLM_F_CREATE | NLM_F_EXCL
     return TcCommand(
         f"qdisc add dev {interface} ingress",
@@ -147,12 +157,14 @@ def ingress(interface: str) -> TcCommand:
 
 
 def redirect(interface: str, device: str | None = None) -> TcCommand:
-    """Return the filter that matches all packets which arrive at an interface and, with a `device`, redirects them there.
+    """Return the command that makes a filter for all packets which arrive at an interface; it redirects them to
+    `device`, or, if that is None, does nothing with them.
 
     The interface must have an `ingress` hook.
     """
 
     def message_of(index: InterfaceIndex) -> bytes:
+        """Return the netlink message of the filter."""
         action = b""
         if device is not None:
             redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(device))
@@ -168,7 +180,9 @@ def redirect(interface: str, device: str | None = None) -> TcCommand:
 
 
 def removal(interface: str, *, arriving: bool = False) -> TcCommand:
-    """Return the removal of an interface's queue discipline for departing packets, or with `arriving` of its ingress hook."""
+    """Return the command that removes an interface's queue discipline for departing packets or, with `arriving`, its
+    ingress hook and filters.
+    """
     handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if arriving else (0, TC_H_ROOT)
     where = "ingress" if arriving else "root"
     return TcCommand(
@@ -179,7 +193,8 @@ def removal(interface: str, *, arriving: bool = False) -> TcCommand:
 def qdisc_message(
     index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b""
 ) -> bytes:
-    """Return the message that makes a queue discipline at a place, or that removes the one there if `qdisc` is None.
+    """Return the netlink message that makes a queue discipline at a place on an interface, or that removes the one
+    there if `qdisc` is None.
 
     Parameters
     ----------
@@ -201,12 +216,15 @@ def qdisc_message(
 
 
 def _size_table(overhead_bytes: int) -> bytes:
-    """Return the attribute that adds bytes to the length of each packet (tc-stab(8)), without a table."""
+    """Return the netlink attribute that adds bytes to the length of each packet (tc-stab(8)); a negative number
+    subtracts them.
+    """
     return attribute(wire.TCA_STAB, attribute(TCA_STAB_BASE, _SIZE_SPEC.pack(0, 0, 0, overhead_bytes, 0, 0, 0, 0)))
 
 
 def number(word: str, kind: int, value: int, unit: str = "") -> Option:
-    """Return an option whose value is a 32-bit number.
+    """Return a qdisc's option whose value is a 32-bit number: `word` is its name in `tc`, `kind` the number of its
+    attribute, `unit` that of the value in `tc`.
 
     >>> number("target", 1, 5000, "us").words
     'target 5000us'
@@ -215,7 +233,8 @@ def number(word: str, kind: int, value: int, unit: str = "") -> Option:
 
 
 def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
-    """Return a queue discipline from options; the kernel uses its defaults for options that are None.
+    """Return a queue discipline of the kind `name` with these options; the kernel uses its defaults for options that
+    are None. `flags` are those of the attribute with the options.
 
     >>> qdisc_with_options("pie", number("limit", 2, 100), None).words
     'pie limit 100'
@@ -226,13 +245,13 @@ def qdisc_with_options(name: str, *options: Option | None, flags: int = 0) -> Qd
 
 
 def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
-    """Return a first-in first-out queue with a limit in packets, or in bytes."""
+    """Return a first-in first-out queue with a limit in packets or, with `in_bytes`, in bytes."""
     kind, unit = ("bfifo", "b") if in_bytes else ("pfifo", "")
     return Qdisc(kind, f"{kind} limit {limit}{unit}", attribute(TCA_OPTIONS, struct.pack("=I", limit)))
 
 
 def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, min_bytes: int = 0) -> Qdisc:
-    """Return a rate limit by a token bucket.
+    """Return a rate limit by a token bucket, which delays packets in a queue of its own.
 
     Parameters
     ----------
@@ -272,7 +291,7 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """Return a wire: delay, jitter, loss, duplication and serialization.
+    """Return a wire as a `netem`: delay, jitter, loss, duplication and the time of serialization.
 
     Parameters
     ----------
@@ -334,7 +353,8 @@ def red(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return Random Early Detection (RED) with the parameters of tc-red(8).
+    """Return Random Early Detection (RED) with the parameters of tc-red(8). Raises NetlabError if the kernel cannot
+    represent them.
 
     Parameters
     ----------
@@ -377,6 +397,7 @@ def choke(
     packet_bytes: int = 1000,
 ) -> Qdisc:
     """Return CHOKe: RED in packets that also drops an arriving packet together with a queued one of the same flow.
+    Raises NetlabError if the kernel cannot represent its parameters.
 
     The parameters are those of `red`, with the limit and the thresholds in packets.
     """
@@ -394,7 +415,8 @@ def choke(
 def _red_average(
     low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
 ) -> tuple[tuple[int, int, int], bytes, bytes]:
-    """Return the parameters of the average of RED and CHOKe.
+    """Return three values for the average of RED and CHOKe: the logs of its weight, of the probability and of a cell of
+    the idle table; the netlink attribute of that table; and that of the probability. The parameters are those of `red`.
 
     They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of the
     average's decay while the queue is empty and with the probability.
@@ -408,7 +430,8 @@ def _red_average(
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
-    """Return the log of RED's averaging weight 2**-log.
+    """Return the log, from 1 to 31, of RED's averaging weight 2**-log for a lower threshold in bytes, a burst in
+    packets and packets of this size.
 
     The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower threshold.
     Raises NetlabError if there is none.
@@ -428,7 +451,8 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
 
 
 def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
-    """Return the largest `red_weight_log` for which an idle table exists: on a slow link the average falls too slowly.
+    """Return the largest `red_weight_log` for which an idle table exists on a link of this rate in bit/s: on a slow
+    link the average falls too slowly.
 
     >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
     (8, 21)
@@ -439,7 +463,8 @@ def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
 
 
 def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
-    """Return how many times `probability` divided by the thresholds' distance can be doubled before it exceeds 1.
+    """Return how many times `probability`, divided by the distance of the thresholds in bytes, can be doubled before it
+    exceeds 1.
 
     Raises NetlabError if the probability is too small.
     """
@@ -454,7 +479,8 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
 
 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
-    """Return RED's idle table, which tells how far the average falls while the queue is empty.
+    """Return RED's idle table, by which the kernel computes how far the average falls while the queue is empty: the
+    length of a cell as a logarithm of ticks, and the 256 cells.
 
     The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average falls too
     slowly for a table.
@@ -474,12 +500,16 @@ def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tupl
 
 
 def _red_fall(weight_log: int, packet_ticks: int) -> float:
-    """Return the negative logarithm of the factor by which the average decreases in a tick without packets."""
+    """Return the negative natural logarithm of the factor by which the average of weight 2**-`weight_log` decreases in
+    a tick without packets; a packet takes `packet_ticks`.
+    """
     return -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
 
 
 def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
-    """Return the length of the idle table's cells as a logarithm of ticks, or None if the longest is too short."""
+    """Return the length of the idle table's cells as a logarithm of ticks, for an average of weight 2**-`weight_log`
+    and packets of `packet_ticks`; None if the longest cell is too short.
+    """
     if not packet_ticks:
         return 0
     average_ticks = 31 / _red_fall(weight_log, packet_ticks)
@@ -501,7 +531,9 @@ def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
 
 
 def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
-    """Return stochastic fairness queueing with a capacity in packets, a number of flows, and a capacity per flow in packets."""
+    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity and a capacity per flow in
+    packets; None is the kernel's default.
+    """
     # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
     options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)
     depth = "" if depth_packets is None else f" depth {depth_packets}"
@@ -509,28 +541,35 @@ def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
 
 
 def flow_rate(rate_bps: int) -> Option:
-    """Return fq's option for the highest rate of a flow in bit/s; fq stores it in bytes/s with 32 bits."""
+    """Return fq's option for the highest rate of a flow in bit/s, which is limited to what 32 bits
+    of bytes/s can hold.
+    """
     return Option(f"maxrate {rate_bps}bit", u32(7, min(_bytes_per_s(rate_bps), U32)))
 
 
 def _bytes_per_s(rate_bps: int) -> int:
+    """Return a rate in bit/s as whole bytes/s, rounded down."""
     return rate_bps // BITS_PER_BYTE
 
 
 def _ticks(us: float) -> int:
+    """Return a time in µs as whole ticks of the kernel's packet scheduler, rounded down."""
     return int(us * TICKS_PER_US)
 
 
 def _xmit_ticks(rate: int, size: int) -> int:
-    """Return the ticks in which `size` bytes leave at `rate` bytes/s; as in iproute2, rounded down to whole microseconds."""
+    """Return the ticks in which `size` bytes leave at `rate` bytes/s, rounded down to whole microseconds as in
+    iproute2.
+    """
     return _ticks(int(1e6 * (size / min(rate, U32))))
 
 
 def _share(rate: float) -> int:
-    """Return a fraction of 1 as the same fraction of 2**32 - 1."""
+    """Return a fraction of 1 as the same fraction of 2**32 - 1, as netem stores it."""
     return round(rate * U32)
 
 
 def _percent(rate: float) -> str:
+    """Return a fraction of 1 as a percentage for `tc`, such as "2.0000000000%"."""
     # With all digits of 2**-32, the resolution of netem's draws.
     return f"{rate * 100:.10f}%"

@@ -46,9 +46,10 @@ KINDS = ("netem", "tbf", "pfifo", "bfifo", *_NUMBERS)
 
 
 class Words(Iterator[str]):
-    """The remaining words of a line."""
+    """The remaining words of a typed line, from which functions take one after the other."""
 
     def __init__(self, line: str, words: list[str]) -> None:
+        """Start with `words`, the remaining words of the whole text `line`, which is shown in errors."""
         self._line, self._words = line, words
 
     def __next__(self) -> str:
@@ -57,19 +58,23 @@ class Words(Iterator[str]):
         return self._words.pop(0)
 
     def one(self, what: str) -> str:
-        """Return the next word, or raise UnknownLineError with the description `what` if there is none."""
+        """Return the next word and remove it. Raises UnknownLineError, with the description `what`,
+        if there is none.
+        """
         if not self._words:
             raise self.problem(f"{what} is missing at the end")
         return self._words.pop(0)
 
     def has(self, *words: str) -> bool:
-        """Return whether these words come next, and consume them if so."""
+        """Return whether these words come next, and remove them if so."""
         there = tuple(self._words[: len(words)]) == words
         del self._words[: len(words) * there]
         return there
 
     def value(self, units: Mapping[str, float], what: str) -> float:
-        """Return the next word, which must be a quantity with one of these units, as a number."""
+        """Return the next word, a quantity such as "300ms", as a number in the unit whose factor in `units` is 1, and
+        remove it. Raises UnknownLineError, with the description `what`, for another word or unit.
+        """
         word = self.one(what)
         found = _QUANTITY.fullmatch(word)
         if found is None or found[2].lower() not in units:
@@ -78,7 +83,7 @@ class Words(Iterator[str]):
         return float(found[1]) * units[found[2].lower()]
 
     def more(self) -> bool:
-        """Return whether a quantity comes next."""
+        """Return whether a quantity, such as "10ms" or "5", comes next."""
         return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
 
     def end(self) -> None:
@@ -87,12 +92,12 @@ class Words(Iterator[str]):
             raise self.problem(f"{self._words[0]!r} is not expected")
 
     def problem(self, what: str) -> UnknownLineError:
-        """Return the exception to raise."""
+        """Return (not raise) the exception that says what is wrong with the line."""
         return UnknownLineError(f"in the line `{self._line}`, {what}")
 
 
 def tc(words: Words) -> MessageMaker:
-    """Return the function that makes the message of a line of `tc`; `words` begin after `tc`.
+    """Return the function that makes the netlink message of a typed line of `tc qdisc`; `words` begin after `tc`.
 
     Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
 
@@ -122,6 +127,9 @@ def tc(words: Words) -> MessageMaker:
 
 
 def _handle(words: Words) -> int:
+    """Return the next word, a handle such as 1: or 1:1, as a number of 32 bits. Raises UnknownLineError for another
+    word.
+    """
     word = words.one("a handle")
     found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
     if found is None:
@@ -130,6 +138,9 @@ def _handle(words: Words) -> int:
 
 
 def _qdisc(words: Words) -> Qdisc:
+    """Return the qdisc that the next words describe, from its kind on. Raises UnknownLineError if netlab does not
+    support it.
+    """
     kind = words.one("the kind of qdisc")
     if kind == "netem":
         return _netem(words)
@@ -154,7 +165,9 @@ def _qdisc(words: Words) -> Qdisc:
 
 
 def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
-    """Return the quantities of a queue discipline by the names in `known`; `rule` completes the error for another word."""
+    """Return the quantities of a qdisc in all remaining words by the names in `known`, each in that name's unit; `rule`
+    completes the error for another word.
+    """
     found: dict[str, float] = {}
     for word in words:
         if word not in known:
@@ -169,12 +182,16 @@ def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], r
 
 
 def _netem(words: Words) -> Qdisc:
+    """Return the netem that the remaining words describe."""
     given = _given(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
     told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
     return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
 
 
 def _tbf(words: Words) -> Qdisc:
+    """Return the rate limit that the remaining words describe. Raises UnknownLineError unless they give a rate, a
+    burst, and a limit or a latency.
+    """
     given = _given(words, _TBF, "tbf has rate, burst, and limit or latency")
     rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
     if latency_us := given.get("latency"):
@@ -186,7 +203,7 @@ def _tbf(words: Words) -> Qdisc:
 
 @dataclass(frozen=True)
 class Route:
-    """A route of a node."""
+    """A route of a node in its main table."""
 
     to: str
     """A network such as 10.0.1.0/24; all are 0.0.0.0/0."""
@@ -200,14 +217,16 @@ class Route:
 
     @property
     def line(self) -> str:
-        """The line of `ip route` for this route."""
+        """The line of `ip route show` for this route, with the space at its end."""
         words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
         words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
         words += ["src", self.source] if self.source else []
         return " ".join([*words, *["quickack 1"] * self.quick, ""])
 
     def message(self, verb: str, index: InterfaceIndex) -> bytes:
-        """Return the netlink message that adds, replaces, changes or deletes the route, as `verb` says."""
+        """Return the netlink message that does `verb` (add, replace, change or del) with the route; `index` returns the
+        number of an interface from its name.
+        """
         return links.device_route(
             index(self.device) if self.device else None, self.to, self.via, self.source,
             NLM_F_REPLACE if verb == "change" else FLAGS[verb],
@@ -216,7 +235,8 @@ class Route:
 
 
 def route(words: Words, *, needs_device: bool = True) -> Route:
-    """Return the route in a line of `ip route`; `words` begin after its verb.
+    """Return the route in a typed line of `ip route`; `words` begin after its verb. Without `needs_device` the line may
+    leave the interface out, and `device` is then "".
 
     Raises UnknownLineError, with a sentence, for a line that netlab cannot translate.
     """

@@ -32,7 +32,7 @@ class UnknownLineError(ValueError):
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the kind and the value of each attribute, up to the end of the data or to an invalid length."""
+    """Yield the kind and the value of each netlink attribute in `data`, up to its end or to an invalid length."""
     offset = 0
     while offset + _ATTRIBUTE.size <= len(data):
         length, kind = _ATTRIBUTE.unpack_from(data, offset)
@@ -43,7 +43,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def attribute(kind: int, *values: bytes) -> bytes:
-    """Return an attribute, padded to a multiple of four bytes; several values are joined.
+    """Return a netlink attribute of a kind, padded to a multiple of four bytes; several values are joined.
 
     >>> attribute(1, b"fq").hex()
     '0600010066710000'
@@ -54,22 +54,22 @@ def attribute(kind: int, *values: bytes) -> bytes:
 
 
 def u8(kind: int, value: int) -> bytes:
-    """Return an attribute with an 8-bit number."""
+    """Return a netlink attribute of a kind with an 8-bit number."""
     return attribute(kind, struct.pack("=B", value))
 
 
 def u32(kind: int, value: int) -> bytes:
-    """Return an attribute with a 32-bit number."""
+    """Return a netlink attribute of a kind with a 32-bit number."""
     return attribute(kind, struct.pack("=I", value))
 
 
 def u64(kind: int, value: int) -> bytes:
-    """Return an attribute with a 64-bit number."""
+    """Return a netlink attribute of a kind with a 64-bit number."""
     return attribute(kind, struct.pack("=Q", value))
 
 
 def text(kind: int, value: str) -> bytes:
-    """Return an attribute with a text that ends with a zero byte.
+    """Return a netlink attribute of a kind with a text that ends with a zero byte.
 
     >>> text(3, "h1-eth0").hex()
     '0c00030068312d6574683000'
@@ -78,12 +78,14 @@ def text(kind: int, value: str) -> bytes:
 
 
 def message(kind: int, flags: int, body: bytes) -> bytes:
-    """Return a whole request; `body` has the family's fixed part and the attributes."""
+    """Return a whole netlink request of a kind such as RTM_NEWLINK; `body` has the family's fixed part and the
+    attributes, and NLM_F_REQUEST is added to `flags`.
+    """
     return HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | flags, 0, 0) + body
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the kind and the body of each message in the data that was read from a socket."""
+    """Yield the kind and the body of each netlink message in the data that was read from a socket."""
     offset = 0
     while offset < len(data):
         length, kind, _flags, _sequence, _pid = HEADER.unpack_from(data, offset)
@@ -96,7 +98,7 @@ Lines = list[tuple[str, bytes]]
 
 
 def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
-    """Yield the messages in parts, each of which is short enough for a batch."""
+    """Yield the messages, each with its line, in their order and in parts of at most MAX_BATCH_BYTES."""
     ready: Lines = []
     length = 0
     for line, message in lines:
@@ -110,7 +112,7 @@ def batches(lines: Iterable[tuple[str, bytes]]) -> Iterator[Lines]:
 
 
 def batch(requests: list[bytes]) -> bytes:
-    """Return several messages as one request; the messages are numbered from 0.
+    """Return several netlink messages as one request, numbered from 0 in their order.
 
     The kernel acknowledges the last message, and reports an error for any message.
     """

@@ -1,4 +1,5 @@
-"""The sockets that send and receive: TCP streams (`tcp`), datagrams (`udp`) and what the kernel says about them.
+"""Senders and receivers for measurements: TCP streams (`tcp`), datagrams (`udp`) and the state of a connection in the
+kernel (`tcp_info`).
 
 Senders and receivers are of one stream each: blocking, without control connection, without printing.
 

@@ -1,4 +1,6 @@
-"""Many datagrams in one system call: `recvmmsg` for datagrams, UDP_SEGMENT and UDP_GRO for trains of them."""
+"""Receive and send many datagrams in one system call: `recvmmsg` for single datagrams, UDP_GRO and UDP_SEGMENT for
+trains of them.
+"""
 
 import ctypes
 import errno
@@ -26,13 +28,14 @@ _TIMESPEC = struct.Struct("@qq")
 
 
 class BatchReader:
-    """Reads the headers of up to `slots` waiting datagrams with one system call, without copying their
+    """A reader of the headers of up to `slots` waiting datagrams with one system call, which does not copy their
     payload.
 
     The socket needs SO_TIMESTAMPNS, so that every datagram carries the kernel's time of arrival.
     """
 
     def __init__(self, sock: socket.socket, slots: int = 512) -> None:
+        """Prepare the buffers of a reader of `sock`, a UDP socket with the option SO_TIMESTAMPNS."""
         self._fd = sock.fileno()
         self.slots = slots
         self._heads = bytearray(HEADER.size * slots)
@@ -63,7 +66,9 @@ class BatchReader:
         self._recvmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p]
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
-        """Take what is waiting, never wait: stream id, number and time of sending of each datagram, its size, its arrival.
+        """Return three lists for the datagrams that wait, at most `slots`, without waiting: the header (stream id,
+        sequence number, time of sending in ns), the size in bytes, and the arrival in ns on CLOCK_REALTIME; empty lists
+        if none waits.
 
         Where a size is below the header's, that datagram's head is garbage. Arrivals are the kernel's, CLOCK_REALTIME.
         """
@@ -83,9 +88,10 @@ class BatchReader:
 
 
 class TrainReader:
-    """Reads trains of equal datagrams that the kernel kept together (UDP_GRO), one train a system call."""
+    """A reader of trains of equal datagrams that the kernel has joined (UDP_GRO), one train for each system call."""
 
     def __init__(self, sock: socket.socket) -> None:
+        """Switch UDP_GRO on for the UDP socket `sock`. Raises OSError if the kernel refuses."""
         sock.setsockopt(socket.IPPROTO_UDP, UDP_GRO, 1)
         self._sock = sock
         self.buffer = bytearray(65_536)
@@ -93,8 +99,9 @@ class TrainReader:
         self._control_bytes = socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_TIMESPEC.size)
 
     def read(self) -> tuple[int, int, int] | None:
-        """Take one train into `buffer`, never wait: all its bytes, those of every datagram but the last, which may be
-        shorter, and its arrival in ns; None when nothing is waiting.
+        """Read one train into `buffer` without waiting; return its size in bytes, the size of each datagram except the
+        last, which may be shorter, and its arrival in ns on CLOCK_REALTIME (0 without a time stamp); None if none
+        waits.
         """
         try:
             total, control, _, _ = self._sock.recvmsg_into(self._buffers, self._control_bytes, socket.MSG_DONTWAIT)
@@ -112,13 +119,16 @@ class TrainReader:
 
 
 class Train:
-    """A buffer of equal datagrams for UDP_SEGMENT whose headers are renewed in a few strided writes.
+    """A buffer of equal measurement datagrams for UDP_SEGMENT, whose headers are renewed by a few writes with a stride.
 
     Trains have a power of two of datagrams, and a stream sends whole trains from sequence number 0 on, so
     within a train only the last byte of the sequence number differs from datagram to datagram.
     """
 
     def __init__(self, stream_id: int, payload_bytes: int, max_datagrams: int) -> None:
+        """Prepare the buffer for a stream: datagrams of `payload_bytes` each, of which `datagrams`, a power of two of
+        at most `max_datagrams`, fit into it.
+        """
         most = max(1, min(max_datagrams, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_BYTES // payload_bytes))
         self.datagrams = 1 << (most.bit_length() - 1)
         self.payload_bytes = payload_bytes
@@ -132,7 +142,9 @@ class Train:
         self._view = memoryview(self._buffer)
 
     def fill(self, seq: int, sent_ns: int, datagrams: int) -> memoryview:
-        """The next `datagrams` (at most `self.datagrams`), numbered from `seq`, a multiple of those."""
+        """Return the bytes of the next `datagrams` datagrams, at most `self.datagrams`, numbered from `seq` on, a
+        multiple of `self.datagrams`, and sent at `sent_ns` on CLOCK_REALTIME. The next call overwrites them.
+        """
         wanted = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes
         for place in range(4, HEADER.size):

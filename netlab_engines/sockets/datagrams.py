@@ -23,7 +23,9 @@ _MAX_GAPS = 65_536
 
 
 def check_payload_bytes(payload_bytes: int) -> None:
-    """Raise ThroughputError unless a datagram of this many bytes can be sent and can carry the header."""
+    """Raise ThroughputError unless a datagram with a payload of this many bytes can be sent and can carry the
+    measurement header.
+    """
     if payload_bytes < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
             f"A measuring datagram needs at least {MIN_PAYLOAD_BYTES} bytes of payload for its stream id, "
@@ -39,14 +41,15 @@ def check_payload_bytes(payload_bytes: int) -> None:
 
 @dataclass(slots=True)
 class Interval:
-    """The datagrams that arrived in one interval."""
+    """The number of distinct datagrams that arrived in one interval, and their payload's bytes."""
 
     datagrams: int = 0
     bytes: int = 0
 
 
 class StreamAccount:
-    """The books of one UDP stream, kept from sequence numbers, sending times and arrival times.
+    """The counters of one UDP stream at its receiver: distinct datagrams, duplicates, reordering, jitter and delays,
+    from sequence numbers and times of sending and arrival.
 
     `received_datagrams` and their payload's `received_bytes` are distinct ones; `duplicates` (of a number received
     before) are counted apart, so that their sum is what the kernel delivered. `reordered` have a number below
@@ -70,6 +73,9 @@ class StreamAccount:
     """
 
     def __init__(self, interval_ns: int | None = None, origin_ns: int = 0, timely_ns: int | None = None) -> None:
+        """Start with no datagrams. Intervals of `interval_ns` (None: none are counted) begin at `origin_ns` on the
+        monotonic clock; `timely_ns` is as for the class.
+        """
         self.received_datagrams = 0
         self.received_bytes = 0
         self.duplicates = 0
@@ -96,41 +102,43 @@ class StreamAccount:
 
     @property
     def jitter_ms(self) -> float:
-        """Jitter of RFC 3550 in ms; 0 before the second datagram."""
+        """The jitter of RFC 3550 in ms; 0 before the second datagram."""
         return self._jitter_ns / NS_PER_MS
 
     @property
     def delay_min_ms(self) -> float:
-        """Smallest one-way delay in ms."""
+        """The smallest one-way delay in ms; NaN before the first datagram."""
         return self._delay_min_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_max_ms(self) -> float:
-        """Largest one-way delay in ms."""
+        """The largest one-way delay in ms; NaN before the first datagram."""
         return self._delay_max_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_mean_ms(self) -> float:
-        """Mean one-way delay in ms."""
+        """The mean one-way delay in ms; NaN before the first datagram."""
         return self._delay_sum_ns / self.received_datagrams / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def first_s(self) -> float | None:
-        """First arrival in s of the monotonic clock."""
+        """The first arrival in s on the monotonic clock, or None before it."""
         return None if self._first_ns is None else self._first_ns / NS_PER_S
 
     @property
     def last_s(self) -> float | None:
-        """Last arrival in s of the monotonic clock."""
+        """The last arrival in s on the monotonic clock, or None before the first."""
         return None if self._last_ns is None else self._last_ns / NS_PER_S
 
     @property
     def timely_last_s(self) -> float | None:
-        """Last timely arrival in s of the monotonic clock."""
+        """The last timely arrival in s on the monotonic clock, or None before the first."""
         return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Book one datagram; both times on one clock for a meaningful delay, arrival on the monotonic one."""
+        """Count one datagram with a payload of `size` bytes; `arrival_ns` is on the monotonic clock, and `sent_ns` on
+        the same for a meaningful delay.
+        """
         if seq >= self.next_seq:
             if seq > self.next_seq:
                 self._open_gap(self.next_seq, seq)
@@ -145,7 +153,9 @@ class StreamAccount:
         self._book((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
-        """Book datagrams of consecutive sequence numbers at the price of one, where they are all new."""
+        """Count datagrams of consecutive sequence numbers from `first_seq` on, with the time of sending, the arrival in
+        ns and the payload in bytes of each; as fast as one datagram if all are new.
+        """
         count = len(sizes)
         if first_seq < self.next_seq:
             for offset in range(count):
@@ -157,7 +167,9 @@ class StreamAccount:
         self._book(tuple(map(sub, arrival_ns, sent_ns)), arrival_ns, count, sum(sizes))
 
     def add_train(self, first_seq: int, count: int, sent_ns: int, arrival_ns: int, total_bytes: int) -> None:
-        """Book `count` consecutive datagrams that were sent, and arrived, at one instant."""
+        """Count `count` datagrams of consecutive sequence numbers from `first_seq` on, of `total_bytes` of payload
+        together, that were sent at one time and arrived at one time, in ns.
+        """
         if first_seq < self.next_seq:
             size, rest = divmod(total_bytes, count)
             for offset in range(count):
@@ -171,6 +183,9 @@ class StreamAccount:
         self._jitter_ns *= (15 / 16) ** (count - 1)
 
     def _book(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
+        """Add `count` distinct datagrams of `size` bytes together to the delays, the jitter, the totals and the
+        intervals. Transit and arrival times in ns are given for each datagram, or once for all.
+        """
         weight = count // len(transits_ns)
         self._delay_sum_ns += sum(transits_ns) * weight
         self._delay_min_ns = min(self._delay_min_ns, *transits_ns)
@@ -204,9 +219,15 @@ class StreamAccount:
             self._book_interval((last - self._origin_ns) // self._interval_ns, 0, rest)
 
     def _timely_end_ns(self, first_ns: int) -> float:
+        """Return the time in ns before which a datagram must arrive to be timely, if the first arrived at `first_ns`;
+        infinite without a limit.
+        """
         return math.inf if self._timely_ns is None else first_ns + self._timely_ns
 
     def _book_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
+        """Add those of the `count` datagrams, of `size` bytes together, that arrived before `end_ns` to the timely
+        ones.
+        """
         if arrivals_ns[-1] >= end_ns:
             # A train arrives at one instant; only of a run can the first part be timely and the rest late.
             arrivals_ns = arrivals_ns[: bisect_left(arrivals_ns, end_ns)]
@@ -219,6 +240,7 @@ class StreamAccount:
         self._timely_last_ns = arrivals_ns[-1]
 
     def _book_interval(self, number: int, count: int, size: int) -> None:
+        """Add datagrams and bytes to the interval of this number, which is made if it is new."""
         interval = self.intervals.get(number)
         if interval is None:
             interval = self.intervals[number] = Interval()
@@ -226,6 +248,9 @@ class StreamAccount:
         interval.bytes += size
 
     def _open_gap(self, start: int, end: int) -> None:
+        """Note that the sequence numbers from `start` to `end` (excluded) are missing; the oldest half of the gaps is
+        given up as lost if there are too many.
+        """
         if len(self._gap_starts) >= _MAX_GAPS:
             # Bounded memory: what is missing for longest is given up as lost; were it to come, it would
             # count as a duplicate.
@@ -234,7 +259,9 @@ class StreamAccount:
         self._gap_ends.append(end)
 
     def _close_gap(self, seq: int) -> bool:
-        """Take `seq` out of the open gaps; False when it is in none."""
+        """Remove the sequence number `seq` from the open gaps and return whether it was in one; otherwise it has
+        arrived before.
+        """
         i = bisect_right(self._gap_starts, seq) - 1
         if i < 0 or seq >= self._gap_ends[i]:
             return False

@@ -1,4 +1,6 @@
-"""Moments to the nanosecond, how a wait for them ends, and a root that every processor computes alike."""
+"""Sleep until a time with a resolution of a nanosecond, wake a thread that waits, and compute a root with the same bits
+on every processor.
+"""
 
 import ctypes
 import math
@@ -16,7 +18,7 @@ _EXP_TERMS = tuple(1 / math.factorial(power) for power in range(14, -1, -1))
 
 
 def sleep_until_ns(when_ns: int) -> None:
-    """Sleep to a moment of the monotonic clock; not at all when it is past."""
+    """Sleep until `when_ns`, a time of the monotonic clock in ns; return at once if it has passed."""
     left_ns = when_ns - time.monotonic_ns()
     if left_ns > 0:
         # Python rounds up to whole nanoseconds; without the half, what a float adds would make one more.
@@ -24,7 +26,8 @@ def sleep_until_ns(when_ns: int) -> None:
 
 
 def nth_root(value: float, n: int) -> float:
-    """``value ** (1 / n)`` for a value from 0 up to 1, by operations whose every bit IEEE 754 fixes.
+    """Return ``value ** (1 / n)`` for a value from 0 up to 1, by operations of which IEEE 754 determines every bit, so
+    that all processors agree.
 
     `math.pow` is the C library's and differs by processor; `recipe/library/host/random.c` has the same steps.
 
@@ -51,19 +54,19 @@ def nth_root(value: float, n: int) -> float:
 
 
 def forbid_timer_slack() -> None:
-    """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
+    """Let the sleeps of this thread end on time, from now on; by default the kernel may add 50 µs to each."""
     libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
 
 
 class Stopper:
-    """A flag that other threads set and that wakes a `poll`."""
+    """A flag that any thread can set, and a file descriptor `fd` that is readable from then on and wakes a `poll`."""
 
     def __init__(self) -> None:
         self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self.is_set = False
 
     def set(self) -> None:
-        """Set it, for good."""
+        """Set the flag for ever and wake all threads that poll `fd`."""
         self.is_set = True
         os.eventfd_write(self.fd, 1)
 

@@ -1,4 +1,4 @@
-"""Socket options that shape a flow, and what to say when the kernel refuses one."""
+"""Socket options that shape a flow, with error messages for those that the kernel refuses."""
 
 import socket
 from pathlib import Path
@@ -17,7 +17,9 @@ _CONGESTION_FILE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def available_congestion_controls() -> list[str]:
-    """Names of the congestion controls that this kernel has ready (root may load more)."""
+    """Return the names of the congestion controls that this kernel has loaded (root may load more); [] if they cannot
+    be read.
+    """
     try:
         return _CONGESTION_FILE.read_text().split()
     except OSError:
@@ -27,7 +29,8 @@ def available_congestion_controls() -> list[str]:
 def tune_tcp(
     sock: socket.socket, *, congestion: str | None = None, window_bytes: int | None = None, mss_bytes: int | None = None
 ) -> None:
-    """Set a TCP socket's congestion control, largest receive window and largest segment (of payload and TCP options).
+    """Set a TCP socket's congestion control by its name, its largest receive window and its largest segment (payload
+    and TCP options), both in bytes; None leaves one unchanged. Call it before `connect` or `listen`.
 
     Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the handshake. A
     listening socket hands all three down to the connections it accepts. The window limits the peer: at most one a
@@ -47,7 +50,9 @@ def tune_tcp(
 
 
 def set_congestion(sock: socket.socket, congestion: str) -> None:
-    """Choose the congestion control of one connection."""
+    """Set the congestion control of a TCP socket by its name. Raises ThroughputError, with the available ones, if this
+    kernel does not have it.
+    """
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     except (OSError, UnicodeError):
@@ -63,7 +68,9 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
 
 
 def limit_window(sock: socket.socket, window_bytes: int) -> None:
-    """Limit the receive window that this end advertises; it also turns the kernel's buffer tuning off."""
+    """Limit the receive window in bytes that this end of a TCP connection advertises, which also turns the kernel's
+    tuning of its buffer off. Raises ThroughputError if it is out of range.
+    """
     if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
         raise ThroughputError(
             f"window_bytes must be from {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES}, got {window_bytes}; 65536 is what TCP "
@@ -75,7 +82,9 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
 
 
 def set_buffer(sock: socket.socket, option: int, size_bytes: int) -> None:
-    """Ask for a socket buffer (SO_RCVBUF, SO_SNDBUF): root beyond the system's limit, others up to it."""
+    """Set the size in bytes of the socket buffer of an option (SO_RCVBUF or SO_SNDBUF), which the kernel doubles;
+    without root it is cut to the system's limit.
+    """
     force = SO_RCVBUFFORCE if option == socket.SO_RCVBUF else SO_SNDBUFFORCE
     size_bytes = min(size_bytes, 0x3FFFFFFF)
     try:

@@ -24,14 +24,17 @@ _MAX_UNREAD_BYTES = 4 << 20
 
 @cache
 def _payload_fd() -> int:
-    """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
+    """Return the descriptor of a file in memory with SEND_CHUNK_BYTES random bytes, which no link can compress, to be
+    sent with `sendfile` without a copy.
+    """
     fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
     os.write(fd, random.Random(0).randbytes(PAYLOAD_PERIOD_BYTES) * (SEND_CHUNK_BYTES // PAYLOAD_PERIOD_BYTES))  # noqa: S311 (no secret)
     return fd
 
 
 class TcpSender:
-    """Sends as fast as TCP lets it, until a time or for a number of bytes, then closes its direction.
+    """A sender that fills a connected TCP socket as fast as TCP allows, until a time or for a number of bytes, and then
+    closes its direction.
 
     `end_s` is when to stop writing; what the kernel has buffered by then is still delivered. `num_bytes` are sent
     exactly. With both, whichever comes first; with neither, until `stop`. The socket stays open for the caller to
@@ -39,6 +42,7 @@ class TcpSender:
     """
 
     def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
+        """Prepare the sender; see the class. Raises ThroughputError if `num_bytes` is negative."""
         if num_bytes is not None and num_bytes < 0:
             raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
         self.sock = sock
@@ -50,7 +54,9 @@ class TcpSender:
         self._stopper = Stopper()
 
     def run(self) -> None:
-        """Send until done, then shut the sending direction down, so that the receiver reads the end."""
+        """Send until the end, then shut the sending direction down, so that the receiver reads the end of the stream;
+        blocks. A network error ends it and is kept in `error`.
+        """
         forbid_timer_slack()
         try:
             self._send()
@@ -63,10 +69,11 @@ class TcpSender:
             self.error = self.error or error
 
     def stop(self) -> None:
-        """End the stream now."""
+        """End the sending now, from another thread; `run` then returns."""
         self._stopper.set()
 
     def _send(self) -> None:
+        """Send until `end_s`, `num_bytes` or `stop`. Raises OSError if the connection fails."""
         out, payload = self.sock.fileno(), _payload_fd()
         self.sock.setblocking(False)
         # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
@@ -96,7 +103,8 @@ class TcpSender:
 
 
 class TcpReceiver:
-    """Reads and discards until the peer closes, without copying the bytes and without a wake-up per packet.
+    """A receiver that reads and discards the bytes of a TCP connection until the peer closes it, without copying them
+    and without a wake-up per packet.
 
     `skipped_bytes` were read from the connection before and do not count. `window_bytes` is what `options.tune_tcp`
     was given. Where `num_bytes`, how many will come, is known, the arrival of the last one, `last_s`, is exact; else
@@ -124,7 +132,7 @@ class TcpReceiver:
 
     @property
     def received_bytes(self) -> int:
-        """Bytes arrived in order so far."""
+        """The number of payload bytes that have arrived in order so far."""
         if not self.finished:
             try:
                 arrived = tcp_info.read(self.sock).bytes_received
@@ -136,7 +144,7 @@ class TcpReceiver:
         return self._read_bytes
 
     def run(self) -> None:
-        """Read until the end of the stream."""
+        """Read until the end of the stream; blocks. A network error ends it and is kept in `error`."""
         self.sock.settimeout(None)
         # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
         nowhere = mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
@@ -165,11 +173,15 @@ class TcpReceiver:
         self.finished = True
 
     def _chunk_bytes(self) -> int:
+        """Return how many bytes the next read may wait for."""
         # Read no more than the remaining bytes: the read then ends with the last byte and does not wait for the end of the stream.
         left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
         return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
 
     def _wake_rarely(self, unread_bytes: int) -> None:
+        """Let the kernel wake the reader only when about `unread_bytes` bytes are unread, if the path is so short that
+        this does not limit TCP's window.
+        """
         # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
         # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
         # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
@@ -180,6 +192,9 @@ class TcpReceiver:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(_MAX_UNREAD_BYTES, unread_bytes))
 
     def _last_arrival_s(self) -> float:
+        """Return the time in s on the monotonic clock at which the kernel received the last data, to its tick of 1 to
+        10 ms; the present time if it is not known.
+        """
         now_s = time.monotonic()
         try:
             ago_ms = tcp_info.read(self.sock).last_data_received_ms or 0

@@ -14,7 +14,8 @@ UNKNOWN_U32 = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class TcpInfo:
-    """A snapshot of `struct tcp_info`: the fields that netlab uses.
+    """A snapshot of the state of a TCP connection: the fields of the kernel's `struct tcp_info` that netlab uses, with
+    units in their names.
 
     A field is None where the running kernel is older than the field, and where the kernel says 'no value
     yet': `ssthresh_segments` before the first loss, `rtt_min_ms` before the first sample.
@@ -45,7 +46,7 @@ class TcpInfo:
 
 
 def read(sock: socket.socket) -> TcpInfo:
-    """Read TCP_INFO of a connected (or just closed by the peer) TCP socket; one system call.
+    """Return the present state of a connected (or just closed by the peer) TCP socket, by one system call.
 
     Raises OSError when the socket is closed or is no TCP socket.
     """
@@ -62,7 +63,7 @@ def ca_state_name(number: int) -> str:
 
 
 def decode(data: bytes) -> TcpInfo:
-    """Decode the bytes of a `struct tcp_info` of any kernel since 2.6.
+    """Return the state of a connection from the bytes of a `struct tcp_info` of any kernel since 2.6.
 
     Examples
     --------
@@ -72,7 +73,9 @@ def decode(data: bytes) -> TcpInfo:
     """
 
     def field(code: str, offset: int) -> int | None:
-        """The number at its place in include/uapi/linux/tcp.h: the kernel only ever appends."""
+        """Return the number of the type `code` (as in `struct`) at its offset in include/uapi/linux/tcp.h; None if this
+        kernel's structure is shorter.
+        """
         if offset + struct.calcsize(code) > len(data):
             return None
         return int(struct.unpack_from(code, data, offset)[0])

@@ -41,7 +41,8 @@ _MEMINFO = struct.Struct("@9I")
 
 
 class UdpSender:
-    """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
+    """A sender of one stream of measurement datagrams of one size at an exact rate: the n-th one n intervals after the
+    first, without drift.
 
     The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what is due at
     once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at up to twice the
@@ -84,6 +85,7 @@ class UdpSender:
         spread_seed: int | None = None,
         ends_on_time: bool = False,
     ) -> None:
+        """Prepare the sender; see the class. Raises ThroughputError if a value is out of range."""
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
             raise ThroughputError(f"rate_bps must be 0 (as fast as possible) or more, got {rate_bps}.")
@@ -107,7 +109,7 @@ class UdpSender:
         self._stop = threading.Event()
 
     def run(self) -> None:
-        """Send until done."""
+        """Send datagrams from now until the end; blocks. A network error ends it and is kept in `error`."""
         forbid_timer_slack()
         self.sock.setblocking(True)
         try:
@@ -119,10 +121,11 @@ class UdpSender:
         self.ended_s = time.monotonic()
 
     def stop(self) -> None:
-        """End the stream now (a sleep of up to 50 ms is slept to its end)."""
+        """End the sending now, from another thread; a sleep of up to 50 ms is slept to its end."""
         self._stop.set()
 
     def _send(self) -> None:
+        """Send all datagrams in the way that the parameters ask for. Raises OSError if the network fails."""
         start_ns = time.monotonic_ns()
         self.started_s = start_ns / NS_PER_S
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
@@ -143,7 +146,9 @@ class UdpSender:
             self._send_tail(start_ns)
 
     def _unit(self) -> tuple[int, Callable[[int], None]]:
-        """How many datagrams leave together, and what sends them up to a sequence number."""
+        """Return the number of datagrams that leave together, and the function that sends those up to a sequence number
+        (excluded).
+        """
         if not self._batch:
             return 1, partial(self._send_singly, bytearray(self.payload_bytes))
         most = self._datagrams_in(BURST_NS) if self.rate_bps else MAX_TRAIN_DATAGRAMS
@@ -154,6 +159,9 @@ class UdpSender:
     def _send_paced(
         self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None, stop_ns: int | None
     ) -> None:
+        """Send datagrams at the rate, counted from `start_ns`, in multiples of `unit`, until `total` are sent (None: no
+        limit), `stop_ns` has passed (None: no limit) or `stop` is called; times are in ns on the monotonic clock.
+        """
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
         burst = self._datagrams_in(BURST_NS)
         # Whole trains only, so that every train starts at a multiple of its size.
@@ -183,12 +191,18 @@ class UdpSender:
                 self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
 
     def _send_in_chunks(self, send_until: Callable[[int], None], goal: int, chunk: int, stop_ns: int) -> None:
+        """Send the datagrams up to the sequence number `goal` (excluded), `chunk` at a time, until `stop_ns` on the
+        monotonic clock or `stop`.
+        """
         while self.sent_datagrams < goal and not self._stop.is_set() and time.monotonic_ns() < stop_ns:
             send_until(min(goal, self.sent_datagrams + chunk))
 
     def _send_unpaced(
         self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None
     ) -> None:
+        """Send datagrams as fast as the kernel takes them, 64 units at a time, until `end_ns` on the monotonic clock or
+        `total` datagrams (None: no limit) or `stop`.
+        """
         while not self._stop.is_set() and (end_ns is None or time.monotonic_ns() < end_ns):
             due = self.sent_datagrams + 64 * unit
             if total is not None:
@@ -200,6 +214,9 @@ class UdpSender:
     def _send_spread(
         self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
     ) -> None:
+        """Send `total` datagrams at random times, uniform over `duration_ns` from `start_ns` on the monotonic clock;
+        `chance` draws them, and `datagram` is the buffer.
+        """
         # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
         left_share = 1.0
         for left in range(total, 0, -1):
@@ -210,13 +227,17 @@ class UdpSender:
             self._send_singly(datagram, self.sent_datagrams + 1)
 
     def _datagrams_in(self, length_ns: int) -> int:
+        """Return how many whole datagrams the rate allows in `length_ns`."""
         return self.rate_bps * length_ns // (self.payload_bytes * 8 * NS_PER_S)
 
     def _due_before(self, elapsed_ns: int) -> int:
-        """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
+        """Return how many datagrams are due in the first `elapsed_ns` after the start, that time excluded."""
         return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * NS_PER_S)))
 
     def _send_singly(self, datagram: bytearray, due: int) -> None:
+        """Send the datagrams up to the sequence number `due` (excluded) one by one from the buffer `datagram`, and
+        count them. Raises OSError if the network fails.
+        """
         pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
         first = done = self.sent_datagrams
         try:
@@ -233,6 +254,9 @@ class UdpSender:
             self.sent_bytes += (done - first) * len(datagram)
 
     def _send_trains(self, train: Train, due: int) -> None:
+        """Send the datagrams up to the sequence number `due` (excluded) in trains, and count them. Raises OSError if
+        the network fails.
+        """
         while self.sent_datagrams < due:
             count = min(train.datagrams, due - self.sent_datagrams)
             data = train.fill(self.sent_datagrams, time.time_ns(), count)
@@ -244,6 +268,9 @@ class UdpSender:
             self.sent_bytes += len(data)
 
     def _send_tail(self, start_ns: int) -> None:
+        """Send the shorter datagrams at the end of `num_bytes`, each at its time, which counts from `start_ns` on the
+        monotonic clock.
+        """
         assert self._tail is not None
         for size in self._tail[1]:
             if self.rate_bps:
@@ -252,6 +279,7 @@ class UdpSender:
             self._send_singly(bytearray(size), self.sent_datagrams + 1)
 
     def _sleep_until(self, when_ns: int) -> None:
+        """Sleep until `when_ns` on the monotonic clock or until `stop` is called, which ends long sleeps early."""
         while not self._stop.is_set():
             left_ns = when_ns - time.monotonic_ns()
             if left_ns <= 0:
@@ -264,8 +292,8 @@ class UdpSender:
 
 
 class UdpReceiver:
-    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's arrival
-    times.
+    """A receiver of the measurement datagrams of any number of streams on one socket, in large batches and with the
+    kernel's times of arrival.
 
     It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in between; the
     kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
@@ -287,6 +315,9 @@ class UdpReceiver:
         batch: bool = False,
         timely_s: float | None = None,
     ) -> None:
+        """Set the socket up and make the counters of the streams; see the class. `origin_s` and `timely_s` are in s,
+        the first on the monotonic clock (None: now). Raises OSError if the kernel refuses.
+        """
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}
         self.strangers = 0
@@ -306,11 +337,13 @@ class UdpReceiver:
 
     @property
     def buffer_drops(self) -> int:
-        """Datagrams that reached this socket and found its buffer full: lost here, not in the network."""
+        """The number of datagrams that reached this socket and found its buffer full: lost here, not in the network."""
         return self._meminfo()[8]
 
     def run(self) -> None:
-        """Receive until `stop`."""
+        """Receive and count datagrams until `stop` is called; blocks. A network error ends it and
+        is kept in `error`.
+        """
         waiting = select.poll()
         waiting.register(self.sock.fileno(), select.POLLIN)
         waiting.register(self._stopper.fd, select.POLLIN)
@@ -335,7 +368,9 @@ class UdpReceiver:
             self.error = error
 
     def read_now(self) -> None:
-        """Book all that has arrived until now; for numbers in the middle of a run."""
+        """Count all datagrams that have arrived until now, from any thread, so that the counters are current in the
+        middle of a run.
+        """
         with self._reading:
             # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
             to_monotonic_ns = time.monotonic_ns() - time.time_ns()
@@ -345,13 +380,19 @@ class UdpReceiver:
                 self._read_trains(self._trains, to_monotonic_ns)
 
     def stop(self) -> None:
-        """End `run` after it has read what is already waiting."""
+        """End `run`, from another thread, after it has counted the datagrams that wait."""
         self._stopper.set()
 
     def _meminfo(self) -> tuple[int, ...]:
+        """Return the memory counters of the socket (SO_MEMINFO): used bytes of the receive buffer first, its size
+        second, drops at index 8.
+        """
         return _MEMINFO.unpack(self.sock.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))
 
     def _read_singles(self, to_monotonic_ns: int) -> None:
+        """Read and count all waiting datagrams one by one; `to_monotonic_ns` is the difference between the monotonic
+        clock and CLOCK_REALTIME.
+        """
         reader = self._singles
         while True:
             heads, sizes, arrivals = reader.read()
@@ -379,6 +420,9 @@ class UdpReceiver:
                 return
 
     def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
+        """Read and count all waiting trains of datagrams; `to_monotonic_ns` is the difference between the monotonic
+        clock and CLOCK_REALTIME.
+        """
         buffer = reader.buffer
         # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.
         low_bytes = bytes(range(256)) * 16
@@ -412,6 +456,9 @@ class UdpReceiver:
                 self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
 
     def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
+        """Count one datagram of `size` bytes in its stream, or in `strangers` if it is of another stream or too short;
+        times are in ns on the monotonic clock.
+        """
         account = self.streams.get(stream_id)
         if account is None or size < MIN_PAYLOAD_BYTES:
             self.strangers += 1
@@ -420,7 +467,8 @@ class UdpReceiver:
 
 
 def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
-    """How many whole datagrams make `num_bytes`, and the sizes of the shorter ones after them.
+    """Return how many datagrams of `payload_bytes` begin a transfer of `num_bytes`, and the sizes in bytes of the
+    shorter ones after them. Raises ThroughputError if that is impossible.
 
     >>> _last_sizes(2500, 1000), _last_sizes(2010, 1000), _last_sizes(2000, 1000)
     ((2, [500]), (1, [990, 20]), (2, []))
