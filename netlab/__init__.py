@@ -69,6 +69,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import the module behind a public name such as `nl.run` on its first use and return the object (PEP 562). Raises
+    AttributeError with the nearest public name for an unknown one.
+    """
     if name == "__version__":
         return importlib.import_module("netlab.base.version").VERSION
     if name in _MODULES:
@@ -88,6 +91,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(module: str) -> Any:
+    """Import a module by its full name; raise MissingPackageError if its package is not installed."""
     return importlib.import_module("netlab.base.packages").load(module)
 
 

@@ -46,7 +46,7 @@ _PERCENT_ELSEWHERE = ("loss", "plr")
 
 
 def got(name: str, value: object) -> str:
-    """Return the end of a message about a wrong number: the given value and, if that is plain, how to write it.
+    """Return the end of a message about a wrong number in the field `name`: "got", the value and, if plain, a remedy.
 
     >>> got("rate_mbps", "5"), got("delay_ms", "0.1 s")
     ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")
@@ -57,7 +57,7 @@ def got(name: str, value: object) -> str:
 
 
 def got_flag(name: str, value: object) -> str:
-    """Return the end of a message about a value that is not a bool: the given value and, if that is plain, how to write it.
+    """Return the end of a message about a value of the field `name` that is no bool: "got", the value and a remedy.
 
     >>> got_flag("up", "no"), got_flag("up", 3)
     ("got 'no'; write up=False", 'got 3')
@@ -67,7 +67,8 @@ def got_flag(name: str, value: object) -> str:
 
 
 def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kind: str = "field") -> str:
-    """Return the message about an unknown field: its name, the allowed names, and the field that was probably meant.
+    """Return the message about an unknown field `name`: the allowed names and the field that was probably meant, with
+    `value` in its unit if one is given (`...` means none). `kind` is the noun for the message, such as "argument".
 
     >>> unknown_field("bw", ["rate_mbps", "delay_ms"], 5)
     "unknown field: got 'bw'; allowed: rate_mbps, delay_ms; did you mean rate_mbps=5?"
@@ -89,7 +90,9 @@ def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kin
 
 
 def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], kind: str = "field") -> list[str]:
-    """Return a message for each field that is not allowed; the values of a mapping are used in suggestions."""
+    """Return a message for each field name in `given` that is not allowed, each after the prefix `where`; if `given` is
+    a mapping, its values are used in suggestions. `kind` is the noun for a name, such as "argument".
+    """
     values = given if isinstance(given, Mapping) else {}
     return [
         f"{where}: {unknown_field(name, allowed, values.get(name, ...), kind)}" for name in given if name not in allowed
@@ -97,11 +100,12 @@ def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], 
 
 
 def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Decorate a function so that a call that does not fit its signature raises ScenarioError with a correct call as an example."""
+    """Return a decorator: a call that breaks the signature raises ScenarioError with a correct call, `example`."""
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @functools.wraps(function)
         def explained(*given: _P.args, **named: _P.kwargs) -> _T:
+            """Call the function; raise ScenarioError if the arguments do not fit its signature."""
             try:
                 return function(*given, **named)
             except TypeError as error:
@@ -114,13 +118,15 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
 
 
 def explain_bad_construction(example: str) -> Callable[[_C], _C]:
-    """Do for a class what `explain_bad_arguments` does for a function."""
+    """Return a class decorator that does for the constructor what `explain_bad_arguments` does for a function."""
 
     def decorate(cls: _C) -> _C:
+        """Replace the class's `__init__` by one that explains wrong arguments, and return the class."""
         construct = cast("Any", cls).__init__
 
         @functools.wraps(construct)
         def explained(self: Any, *given: Any, **named: Any) -> None:
+            """Construct the object; raise ScenarioError if the arguments do not fit the signature."""
             try:
                 construct(self, *given, **named)
             except TypeError as error:
@@ -143,7 +149,10 @@ def _raise_explained(
     named: Mapping[str, object],
     example: str,
 ) -> None:
-    """Raise ScenarioError if the arguments did not fit the signature; return if the error arose inside the function."""
+    """Raise ScenarioError if `error` means that the positional (`given`) and keyword (`named`) arguments do not fit the
+    signature of `function`; return if it arose inside the function. The message has `name` and a correct call,
+    `example`.
+    """
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
         return
     # `inspect` takes long to import, and the guest imports this module.
@@ -155,7 +164,9 @@ def _raise_explained(
 def _argument_problems(
     name: str, signature: inspect.Signature, given: Sequence[object], named: Mapping[str, object], example: str
 ) -> list[str]:
-    """Return a message for each argument that is unknown, missing, given twice or one too many."""
+    """Return a message for each argument of a call that is unknown, missing, given twice or one too many; `name` is the
+    called function's, `given` has the positional and `named` the keyword arguments, and `example` is a correct call.
+    """
     parameters = signature.parameters.values()
     unnamed = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
     problems = []
@@ -186,7 +197,7 @@ def _argument_problems(
 
 
 def _number_remedy(name: str, value: object) -> str:
-    """Return the end of a message, with the way to write a number that was given as text or tuple; "" if the number is not plain."""
+    """Return the end of a message: how to write the field `name`, a number given as text or tuple; "" if unclear."""
     if isinstance(value, (list, tuple)):
         if name == "rate_mbps" and value and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
             return f"; a rate that changes is a trace: rate_mbps=nl.Trace({short_repr(value)})"
@@ -204,7 +215,7 @@ def _number_remedy(name: str, value: object) -> str:
 
 
 def _as_field(name: str, value: object) -> float | None:
-    """Return a number, or a text with a unit, in the unit of a field; None if the number or the unit is not plain."""
+    """Return a number, or a text such as "10ms", as a float in the unit of the field `name`; None if not plain."""
     if is_number(value):
         return float(cast("float", value))
     if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:
@@ -217,4 +228,5 @@ def _as_field(name: str, value: object) -> float | None:
 
 
 def _unit(name: str) -> str:
+    """Return the unit in a field's name, the part after its last underscore: "ms" of "delay_ms"."""
     return name.rpartition("_")[2]

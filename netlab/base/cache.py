@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def root() -> Path:
-    """Return the user's cache: `$NETLAB_CACHE`, or else `netlab` in `$XDG_CACHE_HOME`, or else `~/.cache/netlab`."""
+    """Return the directory of the user's cache: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else
+    `~/.cache/netlab`. It need not exist.
+    """
     named = os.environ.get("NETLAB_CACHE")
     if named:
         return Path(named).expanduser().absolute()
@@ -15,6 +17,8 @@ def root() -> Path:
 
 
 def shared() -> Path:
-    """Return the read-only cache that an administrator fills for all users: `$NETLAB_SHARED`, or else `share/netlab` of Python."""
+    """Return the directory of the read-only cache that an administrator fills for all users: `$NETLAB_SHARED`, or else
+    `share/netlab` in Python's prefix. It need not exist.
+    """
     named = os.environ.get("NETLAB_SHARED")
     return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"

@@ -4,7 +4,7 @@ DEBIAN, FEDORA, ARCH, SUSE, ALPINE = "Debian, Ubuntu", "Fedora", "Arch", "openSU
 
 
 def _packages(debian: str, fedora: str = "", arch: str = "", suse: str = "", alpine: str = "") -> dict[str, str]:
-    """Return a program's packages by distribution; without a name of its own, a distribution has Debian's."""
+    """Return a program's package by distribution, from its name in each; "" means the same name as in Debian."""
     names = {DEBIAN: debian, FEDORA: fedora, ARCH: arch, SUSE: suse, ALPINE: alpine}
     return {distribution: name or debian for distribution, name in names.items()}
 
@@ -97,7 +97,7 @@ PACKAGES = {
 
 
 def packages_of(program: str) -> str:
-    """Return the names of a program's packages, each with its distributions.
+    """Return a phrase with the package of a program in each distribution; KeyError if `PACKAGES` lacks the program.
 
     >>> packages_of("telnet")
     'telnet (Debian, Ubuntu, Fedora, openSUSE), inetutils (Arch) or busybox-extras (Alpine)'
@@ -110,7 +110,7 @@ def packages_of(program: str) -> str:
 
 
 def not_installed(program: str) -> str:
-    """Return the sentence for a user whose machine lacks a program.
+    """Return the sentence for a user whose machine lacks a program: it names the packages that contain it.
 
     >>> not_installed("iperf")
     'iperf is not installed on this machine; its package is iperf (Debian, Ubuntu, Fedora, Arch, Alpine) or iperf2 (openSUSE).'

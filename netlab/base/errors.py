@@ -27,7 +27,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 class _Short(BaseException):
-    """An exception that IPython shows in a few lines."""
+    """An exception that IPython shows in a few lines: the user's own line and the message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows instead of a traceback: the student's own line and the message."""
@@ -56,7 +56,7 @@ MAX_PROBLEM_LENGTH = 1000
 
 
 class ScenarioError(NetlabError):
-    """A topology or its traffic cannot be run; `problems` holds every mistake found, not just the first."""
+    """A topology or its traffic cannot be run; `problems` is a list with a message for every mistake found."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         # Names may be very long, or not encodable as UTF-8.
@@ -94,7 +94,7 @@ class ThroughputError(NetlabError):
 
 
 def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError:
-    """Return the error for a name that a module lacks, with the nearest name that it has.
+    """Return (not raise) the AttributeError for a name that a module lacks, with the nearest of its `known` names.
 
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
@@ -106,7 +106,7 @@ def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError
 
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
-    """Return the end of most messages about a word: the given word, the allowed ones, and the nearest of these.
+    """Return the end of a message about a word that is not allowed: "got", the word, the allowed ones, the nearest one.
 
     >>> one_of("rum", ["run", "demo"])
     "got 'rum'; allowed: run, demo; did you mean run?"
@@ -120,7 +120,7 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
 
 
 def guessed(value: object, words: Sequence[str]) -> str:
-    """Return the allowed word that was probably meant by another one; "" when none is near.
+    """Return the one of `words` that was probably meant by the wrong name `value`; "" if none is near.
 
     >>> guessed("goodput", ["flow", "goodput_mbps"]), guessed("bw", ["rate_mbps"]), guessed("h9", ["h1", "h2"])
     ('goodput_mbps', 'rate_mbps', '')
@@ -140,5 +140,6 @@ def guessed(value: object, words: Sequence[str]) -> str:
 
 
 def _guess(value: object, words: Sequence[str]) -> str:
+    """Return "; did you mean WORD?" with the one of `words` that is nearest to `value`; "" if none is near."""
     found = guessed(value, words)
     return f"; did you mean {found}?" if found else ""

@@ -9,7 +9,9 @@ from types import FrameType
 
 @contextmanager
 def signals_raise_system_exit() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit so that `finally` clauses run; in other threads than the main one, do nothing."""
+    """Turn SIGTERM and SIGHUP into SystemExit inside a `with` block, so that `finally` clauses run; in other threads
+    than the main one, do nothing.
+    """
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
@@ -20,7 +22,8 @@ def signals_raise_system_exit() -> Iterator[None]:
 
 @contextmanager
 def signals_handled(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let `handler` handle the signals of these names; in other threads than the main one, do nothing.
+    """Let `handler(number, frame)` handle the signals of these names, such as "SIGTERM", inside a `with` block, and
+    restore the earlier handlers at its end; in other threads than the main one, do nothing.
 
     Signals that the system lacks are left out.
     """

@@ -10,7 +10,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def check(result: int, what: str) -> None:
-    """Raise OSError with the C library's error number if a call's result is not 0; `what` names the call."""
+    """Raise OSError with the C library's `errno` if the result of a C function is not 0; `what` names the call."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -14,7 +14,7 @@ _PREFIXES = tuple(f"{IMPORT_ROOT / name}{os.sep}" for name in PACKAGES)
 
 
 def package_directories() -> list[Path]:
-    """Return the directory of each of netlab's packages that this machine has."""
+    """Return the directories of those of netlab's import packages that this machine has, in the order of `PACKAGES`."""
     return [IMPORT_ROOT / name for name in PACKAGES if (IMPORT_ROOT / name).is_dir()]
 
 

@@ -17,8 +17,7 @@ class MissingPackageError(NetlabError):
 
 
 def load(module: str) -> ModuleType:
-    """Import a module of one of netlab's packages by its full name, such as "netlab_engines.selection".
-
+    """Import and return a module of one of netlab's packages by its full name, such as "netlab_engines.selection".
     Raises MissingPackageError when the package is not installed; the text says what to do.
     """
     package = module.partition(".")[0]

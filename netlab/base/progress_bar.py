@@ -28,7 +28,8 @@ BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 def shown_progress(
     progress: bool | Progress, whole: float, unit: str, *, done: float = 0.0, what: str = ""
 ) -> Iterator[Progress]:
-    """Yield the function to call as the work proceeds: the caller's own, or one that moves a bar.
+    """Yield the function to call with the amounts done and whole as the work proceeds: the caller's own, or one that
+    moves a bar from `done` to `whole` `unit`s. `what` is the bar's label.
 
     Parameters
     ----------
@@ -51,13 +52,14 @@ def shown_progress(
     ) as bar:
 
         def tell(done: float, _whole: float) -> None:
+            """Move the terminal's bar to the amount `done`."""
             bar.update(done - bar.n)
 
         yield tell
 
 
 def in_a_page() -> bool:
-    """Return whether the output of this Python process appears in a notebook."""
+    """Return whether this Python process runs in a notebook, where its output is shown as HTML."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
@@ -65,13 +67,17 @@ def in_a_page() -> bool:
 
 @contextmanager
 def _shown_in_a_page(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
-    """Show a bar as HTML that disappears at the end. (A widget would appear as an error message when the notebook is opened again.)"""
+    """Yield the function that moves a bar in a notebook, HTML that disappears at the end; `before` is the amount done
+    at the start, in `unit`s, and `what` the bar's label. (A widget would be an error message when the notebook is
+    opened again.)
+    """
     from IPython.display import display
 
     handle: Any = None
     start_s = shown_s = time.monotonic()
 
     def tell(done: float, _whole: float) -> None:
+        """Show the amount `done` and the estimated remaining time, unless the bar was updated a moment ago."""
         nonlocal handle, shown_s
         now_s = time.monotonic()
         if now_s - start_s < DELAY_S or now_s - shown_s < PAUSE_S:

@@ -14,26 +14,28 @@ MAX_COUNT = 2**63 - 1
 
 @dataclass(frozen=True)
 class Flag:
-    """A rule: the value must be True or False."""
+    """A rule for a field: its value must be True or False."""
 
     def problem(self, name: str, value: object) -> str | None:
+        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
         return None if isinstance(value, bool) else f"{name} must be True or False, {got_flag(name, value)}"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A rule: the value must be one of some words."""
+    """A rule for a field: its value must be one of `words`."""
 
     words: Sequence[str]
 
     def problem(self, name: str, value: object) -> str | None:
+        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
         return None if value in self.words else f"{name}: {one_of(value, self.words)}"
 
 
 @dataclass(frozen=True)
 class Range:
-    """A rule: the value must be a number from `low` to `high`; a whole one if `whole`, not `low` itself if `above`, or
-    None if `optional`.
+    """A rule for a field: its value must be a number from `low` to `high`; a whole one if `whole`, not `low` itself if
+    `above`, or None if `optional`.
 
     >>> Range(0.001, 60).problem("target_ms", 61), Range(0, above=True).problem("duration_s", 0)
     ('target_ms must be a number from 0.001 to 60, got 61', 'duration_s must be a number above 0, got 0')
@@ -46,6 +48,7 @@ class Range:
     optional: bool = False
 
     def problem(self, name: str, value: object) -> str | None:
+        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
         if value is None and self.optional:
             return None
         fits = is_integer(value) if self.whole else is_number(value)
@@ -60,7 +63,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Ranges:
-    """A rule: the value must be a list of 1 to `most` numbers that each fit the rule `each`.
+    """A rule for a field: its value must be a list of 1 to `most` numbers that each fit the rule `each`.
 
     >>> Ranges(Range(1, 9, whole=True), 2).problem("quanta_bytes", [5, 10])
     'quanta_bytes[1] must be a whole number from 1 to 9, got 10'
@@ -70,6 +73,7 @@ class Ranges:
     most: int
 
     def problem(self, name: str, value: object) -> str | None:
+        """Return the message about the first number in the list `value` that breaks the rule; None if all fit."""
         if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= self.most:
             return f"{name} must be a list of 1 to {self.most} numbers, {got(name, value)}"
         problems = (self.each.problem(f"{name}[{place}]", one) for place, one in enumerate(value))
@@ -81,7 +85,7 @@ Rule = Flag | Choice | Range | Ranges
 
 
 def violations(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
-    """Yield a message for each field of an object that does not fit its rule; a missing field counts as None."""
+    """Yield a message for each attribute of an object that breaks its rule in `rules`; a missing one counts as None."""
     for name, rule in rules.items():
         problem = rule.problem(name, getattr(given, name, None))
         if problem is not None:
@@ -89,4 +93,5 @@ def violations(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
 
 
 def _digits(number: float) -> str:
+    """Return a number for a message in decimal digits, without an exponent and trailing zeros."""
     return str(number) if isinstance(number, int) else f"{number:f}".rstrip("0").rstrip(".")

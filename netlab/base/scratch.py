@@ -37,7 +37,9 @@ _kept: dict[int, Path] = {}
 
 
 def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> str | None:
-    """Return None if `directory` can hold a guest's memory file (or, unless `for_guests`, any files), else the reason why not."""
+    """Return None if `directory` has `free_bytes` free and can hold a guest's memory file (or, unless `for_guests`, any
+    files), else a phrase with the reason why not.
+    """
     if for_guests and any(letter.isspace() or letter in ':"' for letter in str(directory)):
         return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
     try:
@@ -54,9 +56,8 @@ def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: boo
 
 
 def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return the first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
-
-    Raises EngineError when none is usable, with the reason for each.
+    """Return the first of $TMPDIR, /tmp, /var/tmp and netlab's cache that is `usable` for `free_bytes` and
+    `for_guests`. Raises EngineError when none is usable, with the reason for each.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
@@ -73,9 +74,9 @@ def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
 
 
 def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return the parent directory of this user's runs, in the first place where `free_bytes` are free.
-
-    Raises EngineError when it belongs to another user or is not a directory: anybody may create names in a shared /tmp.
+    """Return this user's directory `netlab-UID` in the first place that is `usable` for `free_bytes`; create it if
+    needed. It is the parent of the directories of runs. Raises EngineError when it belongs to another user or is not a
+    directory: anybody may create names in a shared /tmp.
     """
     parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
     try:
@@ -92,7 +93,9 @@ def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 @contextmanager
 def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
-    """Yield a new directory for a run and remove it at the end; also remove those of runs that were killed."""
+    """Yield a new directory for a run, in a place with `free_bytes` free that is fit for guests if `for_guests`, and
+    remove it at the end of the `with` block; also remove those of runs that were killed.
+    """
     if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
             yield Path(name)
@@ -106,7 +109,7 @@ def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
 
 
 def kept_directory() -> Path:
-    """Create a directory for files that outlive their run.
+    """Create and return a temporary directory for files that outlive their run.
 
     The caller removes it. Otherwise it is removed when this process ends or, if the process is killed, when the next run starts.
     """
@@ -124,6 +127,7 @@ def kept_directory() -> Path:
 
 
 def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
+    """Remove the directory `own` if this process is `pid`, which created it, and no fork of it; close its lock file."""
     # A forked process also runs this at its exit, but the files belong to its parent.
     if os.getpid() == pid:
         shutil.rmtree(own, ignore_errors=True)
@@ -131,7 +135,7 @@ def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
 
 
 def _fresh(parent: Path) -> tuple[Path, IO[str]]:
-    """Create a directory that no other process removes while the returned lock is held."""
+    """Create a run's directory in `parent`; return it and its lock file, which protects it as long as it is open."""
     with (parent / LOCK).open("w") as gate:
         # Create one directory at a time: a new directory has no lock yet and would look abandoned.
         fcntl.flock(gate, fcntl.LOCK_EX)
@@ -145,6 +149,7 @@ def _fresh(parent: Path) -> tuple[Path, IO[str]]:
 
 
 def _clear_abandoned(parent: Path) -> None:
+    """Remove the run directories in `parent` that no process has locked, because their processes were killed."""
     for directory in parent.glob(f"{RUN}*"):
         try:
             with (directory / LOCK).open("a") as lock:
@@ -157,7 +162,8 @@ def _clear_abandoned(parent: Path) -> None:
 
 @contextmanager
 def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
-    """Yield a CPU to which no other run on this machine is pinned, and the descriptor of its lock; (-1, None) when all are taken.
+    """Yield the number of a CPU to which no other run on this machine is pinned, and the file descriptor of the lock
+    that is held until the `with` block ends; (-1, None) if all are taken.
 
     The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
     the same one. If `wanted` is given, only that CPU is tried.
@@ -182,7 +188,7 @@ def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
 
 
 def _cpu_lock(cpu: int) -> int | None:
-    """Open the lock file of a CPU, which is the same for all users whatever their TMPDIR; return None where that is impossible."""
+    """Open the lock file of a CPU, the same for all users; return its file descriptor, not locked yet, or None."""
     path = CPU_LOCKS / f"{cpu}"
     try:
         CPU_LOCKS.mkdir(mode=0o1777)

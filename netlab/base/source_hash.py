@@ -7,16 +7,8 @@ from pathlib import Path
 
 
 def of_package(directory: Path, without: Iterable[str] = ()) -> str:
-    """Return the SHA-256 over all Python files of a package, in hexadecimal digits.
-
-    Parameters
-    ----------
-    directory : Path
-        The package's directory.
-    without : iterable of str
-        Names of subpackages that do not count.
-
-    Raises FileNotFoundError when a subpackage in `without` or the directory does not exist.
+    """Return the SHA-256, in hexadecimal digits, over all Python files in a package's directory except in its
+    subpackages `without`. Raises FileNotFoundError when one of these directories does not exist.
     """
     left_out = [directory / name for name in without]
     for path in (directory, *left_out):
@@ -28,7 +20,7 @@ def of_package(directory: Path, without: Iterable[str] = ()) -> str:
 
 
 def of_files(paths: Iterable[Path]) -> str:
-    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
+    """Return the SHA-256 over the names and contents of files, in this order, in hexadecimal digits."""
     digest = hashlib.sha256()
     for path in paths:
         found = path.stat()
@@ -38,5 +30,5 @@ def of_files(paths: Iterable[Path]) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
-    """Hash a file, which a sweep asks for before each of its runs."""
+    """Return the SHA-256 digest of a file, cached by its time of change and size, as it is needed before every run."""
     return hashlib.sha256(path.read_bytes()).digest()

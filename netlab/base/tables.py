@@ -5,7 +5,7 @@ from typing import Any
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Lay out rows under their titles; the first `left` columns are aligned to the left, the others to the right.
+    """Return a text with titles, a rule and rows of cells; the first `left` columns are aligned left, the others right.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     widths = [max(len(line[column]) for line in [*lines, *rows]) for column in range(len(titles))]
 
     def laid(cells: Sequence[str]) -> str:
+        """Return the line of a row's cells, padded to the widths of the columns."""
         parts = [
             cell.ljust(width) if column < left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
@@ -39,7 +40,7 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
 
 
 def ran_on(settings: Mapping[str, Any]) -> str:
-    """Return a sentence fragment on how long a run took, and on which kernel and clock; `settings` are the run's.
+    """Return a phrase on how long a run took, with its engine, kernel and clock, from the run's `settings`.
 
     Examples
     --------

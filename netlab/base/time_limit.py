@@ -28,20 +28,19 @@ profilers and optimizers.
 
 
 class TimeIsUpError(BaseException):
-    """A function exceeded its time limit. It derives from BaseException so that `except Exception` in the function does not catch it."""
+    """A call exceeded its time limit. As a BaseException it passes `except Exception` in the called function."""
 
 
 def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
-    """Call a function and stop it when it has not returned after `limit_s` seconds; return its result.
-
-    Raises TimeIsUpError when the limit is exceeded.
+    """Return `function(*given, **arguments)`, and stop the call if it has not returned after `limit_s` seconds of
+    wall-clock time. Raises TimeIsUpError when the limit is exceeded.
     """
     with _alarm(limit_s) if _can_have_an_alarm() else _watched_lines(limit_s):
         return function(*given, **arguments)
 
 
 class _LimitedCall:
-    """A running call with a time limit."""
+    """A running call with a time limit of `limit_s` seconds."""
 
     __slots__ = ("end_s", "limit_s", "outer")
 
@@ -62,12 +61,11 @@ _watched: set[int] = set()
 
 
 def call_often_within(limit_s: float, function: Callable[..., object], *given: Any) -> None:
-    """Do what `call_within` does for a function that is called thousands of times: a watcher thread adds almost no cost per call.
+    """Call `function(*given)`, discard its result, and stop it after `limit_s` seconds, for functions that are called
+    thousands of times: a watcher thread adds almost no cost per call. Raises TimeIsUpError when the limit is exceeded.
 
     It does not stop a call that sleeps. Without threads, the clock is read at each backward jump of a loop.
     Limited calls nest: the time of an inner call counts for the outer one too.
-
-    Raises TimeIsUpError when the limit is exceeded.
     """
     if os.getpid() not in _watched and not _begin_to_watch():
         call_within(limit_s, function, *given)
@@ -85,8 +83,8 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
 
 
 def _begin_to_watch() -> bool:
+    """Start the watcher thread, or the loop monitor where there are no threads; return False if neither is possible."""
     try:
-        """Start the watcher thread, or the loop monitor where there are no threads; return False when neither is possible."""
         threading.Thread(target=_watch, name="netlab-time-limit", daemon=True).start()
     except RuntimeError:
         # A browser's Python has no threads.
@@ -98,7 +96,7 @@ def _begin_to_watch() -> bool:
 
 
 def _is_over(call: _LimitedCall | None) -> bool:
-    """Return True when the time of a call, or of a call around it, is up."""
+    """Return whether a call, or one of the calls around it, exceeds its time limit; False for None."""
     now_s = time.monotonic()
     over = False
     while call is not None:
@@ -110,6 +108,7 @@ def _is_over(call: _LimitedCall | None) -> bool:
 
 
 def _watch() -> None:
+    """Check all running calls every 0.1 s, for ever, and raise TimeIsUpError in each thread that exceeds its limit."""
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     while True:
         time.sleep(LOOK_S)
@@ -122,9 +121,7 @@ def _watch() -> None:
 
 
 def _watch_loops() -> bool:
-    """Read the clock at each jump of a loop from now on; return False if that is impossible. (Switching line tracing on
-    and off at each call would make a call five times as long.)
-    """
+    """Read the clock at each backward jump of a loop from now on; return False if this Python cannot do that."""
     if sys.version_info < (3, 12) or sys.monitoring.get_tool(LOOPS) is not None:
         return False
     sys.monitoring.use_tool_id(LOOPS, __name__)
@@ -134,7 +131,9 @@ def _watch_loops() -> bool:
 
 
 def _look(code: CodeType, *_place: object) -> object:
-    """Raise TimeIsUpError when this thread's limit is exceeded; `sys.monitoring` calls this function at each backward jump."""
+    """Raise TimeIsUpError if this thread's limit is exceeded; `sys.monitoring` calls this at each backward jump in
+    `code`. Return DISABLE for netlab's own code, which is then no longer monitored.
+    """
     if _calls and _is_over(_calls.get(threading.get_ident())):
         raise TimeIsUpError
     if sys.version_info >= (3, 12) and is_own_file(code.co_filename):
@@ -144,6 +143,7 @@ def _look(code: CodeType, *_place: object) -> object:
 
 
 def _can_have_an_alarm() -> bool:
+    """Return whether a timer signal can stop a call: in a Unix process's main thread, if no other timer runs."""
     return (
         hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()
@@ -153,7 +153,7 @@ def _can_have_an_alarm() -> bool:
 
 @contextmanager
 def _alarm(limit_s: float) -> Iterator[None]:
-    """Raise TimeIsUpError in the main thread after `limit_s` seconds, and again until the block ends."""
+    """Raise TimeIsUpError in the main thread `limit_s` seconds after a `with` block began, and then every 0.5 s."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TimeIsUpError
@@ -170,7 +170,7 @@ def _alarm(limit_s: float) -> Iterator[None]:
 
 @contextmanager
 def _watched_lines(limit_s: float) -> Iterator[None]:
-    """Read the clock before each line of Python and raise TimeIsUpError after `limit_s` seconds."""
+    """Read the clock before each line of Python in a `with` block, and raise TimeIsUpError after `limit_s` seconds."""
     end_s = time.monotonic() + limit_s
 
     def look(_frame: FrameType, _event: str, _argument: object) -> Any:

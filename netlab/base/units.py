@@ -36,5 +36,5 @@ def ms_to_s(time_ms: float) -> float:
 
 
 def ms_to_us(time_ms: float) -> int:
-    """Return a time in whole microseconds from milliseconds."""
+    """Return a time in microseconds from milliseconds, rounded to a whole number."""
     return round(time_ms * US_PER_MS)

@@ -10,7 +10,7 @@ MAX_QUOTE_CHARACTERS = 120
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a finite int or float.
+    """Return whether a value is a finite int or float; bools and texts are not.
 
     >>> [is_number(value) for value in (5, 0.5, True, "5", float("nan"), 10**400)]
     [True, True, False, False, False, False]
@@ -33,7 +33,7 @@ def is_integer(value: object) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can carry it: NumPy's scalars become Python's numbers, and any mapping becomes a dict.
+    """Return a value in a form for JSON: NumPy's scalars as Python's numbers, mappings as dicts, all others unchanged.
 
     >>> import numpy as np
     >>> plain({"queue_packets": np.arange(3)[2]})
@@ -67,7 +67,8 @@ def read_list(
     required: tuple[str, ...],
     problems_of: Callable[[Mapping[str, Any], str], list[str]],
 ) -> tuple[list[Kind], list[str]]:
-    """Return the items of a list in a scenario file, and a message for each that cannot be read.
+    """Return the items of a list in a scenario file as objects of the class `kind`, and a message for each that cannot
+    be read. `name` is the list's name in messages.
 
     Parameters
     ----------

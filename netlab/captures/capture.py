@@ -22,7 +22,7 @@ SNAP_BYTES = Range(54, 65_535, whole=True)
 @explain_bad_construction('nl.Capture("r1", "h2")')
 @dataclass(frozen=True)
 class Capture:
-    """Write down the packets of a link while a run goes on.
+    """A request to record the packets of a link during a run, as a pcapng file.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class Capture:
 
     @property
     def label(self) -> str:
-        """The file's name without its ending."""
+        """The name of the capture's file without the suffix .pcapng."""
         return self.name or f"{self.a}-{self.b}"
 
     def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
+        """Return a message for each mistake in the fields, after the prefix `where`; an empty list if there is none."""
         found = [
             f"{where}: {end} must be the name of a node, got {short_repr(name)}"
             for end, name in (("a", self.a), ("b", self.b))
@@ -74,22 +74,20 @@ class Capture:
 
 
 def read(given: object) -> tuple[list[Capture], list[str]]:
-    """The captures of a scenario file, and a sentence for each that cannot be read."""
+    """Return the captures in a scenario file's list `captures`, and a message for each item that cannot be read."""
     known = tuple(entry.name for entry in fields(Capture))
 
     def unknown(words: Mapping[str, object], where: str) -> list[str]:
+        """Return a message for each field of one item, `words`, that a capture does not have."""
         return unknown_fields(where, words, known)
 
     return read_list(given, "captures", Capture, ("a", "b"), unknown)
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
-    """Make a pcapng file of what the agent wrote for each capture, and remove the agent's files.
-
-    Parameters
-    ----------
-    items : sequence
-        Each capture, the name that its files begin with, and its interfaces.
+    """Write a pcapng file in `folder` for each capture, from the packets that the agent wrote there, remove the agent's
+    files, and return the new files' paths. `items` has each capture, the beginning of its files' names, and its
+    interfaces.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
     made = []
@@ -107,12 +105,8 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
 
 
 def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> None:
-    """Make pcapng files of what a run's captures wrote, and say in its `unsaved` how many packets are missing.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What the engine brought back; its directory of artifacts gets the files.
+    """Write the pcapng files of a run's captures to the directory `artifacts` of its outcome, and add a message to
+    `unsaved` there if packets are missing. Do nothing if the run has no captures or no such directory.
     """
     if not captured or outcome["artifacts"] is None:
         return
@@ -127,5 +121,5 @@ def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> Non
 
 
 def nodes_by_address(plan: Plan) -> dict[str, str]:
-    """Which node has which IPv4 address."""
+    """Return the name of the node that has each IPv4 address of a plan, by the address without prefix length."""
     return {item["address"].partition("/")[0]: item["node"] for item in plan["addresses"]}

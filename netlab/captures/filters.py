@@ -19,9 +19,8 @@ _WORD = re.compile(r"\s*([()]|[^\s()]+)")
 
 
 def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
-    """Return the function that decides which frames to keep.
-
-    Raises ScenarioError when a word is not known or out of place.
+    """Return the function that takes the headers of many frames and returns an array of bool: True for each frame to
+    keep. Raises ScenarioError when a word is not known or out of place.
 
     Parameters
     ----------
@@ -42,11 +41,17 @@ def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
 
 
 def _misplaced(word: str) -> ScenarioError:
+    """Return, without raising it, the error about a word of a filter that is unknown or out of place."""
     return ScenarioError([f"filter: {word!r} is not expected there; allowed: {FILTER_WORDS}"])
 
 
 def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+    """Parse the words of a filter up to the end of an expression with `or` and `and`; return its function and the words
+    that follow. `addresses` has the address of each node, None if unknown.
+    """
+
     def both(rest: list[str]) -> tuple[Keep, list[str]]:
+        """Parse terms that are separated by `and`; return their function and the words that follow."""
         return _joined("and", operator.and_, lambda last: _one(last, addresses), rest)
 
     return _joined("or", operator.or_, both, words)
@@ -55,7 +60,9 @@ def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep
 def _joined(
     word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
 ) -> tuple[Keep, list[str]]:
-    """Return the join of the parts that are separated by `word`, and the words that follow these parts."""
+    """Parse terms that are separated by `word`, each with `read`; return the function that combines their masks with
+    `join`, and the words that follow.
+    """
     keep, words = read(words)
     parts = [keep]
     while words[:1] == [word]:
@@ -65,6 +72,9 @@ def _joined(
 
 
 def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+    """Parse one term of a filter, such as `not udp` or `port 80`; return its function and the words that follow. Raises
+    ScenarioError when there is none.
+    """
     if not words:
         raise ScenarioError([f"filter: something is missing at its end; allowed: {FILTER_WORDS}"])
     word, rest = words[0], words[1:]
@@ -89,7 +99,10 @@ def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, l
 
 
 def _port(port: int) -> Keep:
+    """Return the filter that keeps TCP segments and UDP datagrams from or to the port number `port`."""
+
     def keep(heads: Heads) -> Mask:
+        """Return True for each frame from or to the port."""
         found = np.zeros(len(heads.ip), np.bool_)
         for those, head in ((heads.tcp, heads.tcp_head), (heads.udp, heads.udp_head)):
             found |= those & ((head["src_port"] == port) | (head["dst_port"] == port))
@@ -99,6 +112,9 @@ def _port(port: int) -> Keep:
 
 
 def _host(name: str, addresses: Mapping[str, str] | None) -> Keep:
+    """Return the filter that keeps IPv4 frames from or to a node's name or an address. `addresses` has the nodes'
+    addresses by name; if None, a name that is no address keeps no frame, otherwise it raises ScenarioError.
+    """
     try:
         address = int(ipaddress.IPv4Address((addresses or {}).get(name, name)))
     except ValueError:

@@ -75,7 +75,7 @@ UDP_HEAD = np.dtype([(name, ">u2") for name in ("src_port", "dst_port", "size", 
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames at one place, in the order in which they were seen."""
+    """Captured frames of one place, as arrays with an entry for each frame, in the order in which they were seen."""
 
     t_ns: Integers
     """When."""
@@ -91,22 +91,22 @@ class Frames:
         return len(self.t_ns)
 
     def take(self, which: Any) -> Frames:
-        """Some of them, in the order of the index."""
+        """Return some of the frames, in the order of a NumPy index or mask; the bytes are shared."""
         return Frames(self.t_ns[which], self.length_bytes[which], self.data, self.starts[which], self.kept[which])
 
     def frame(self, number: int) -> bytes:
-        """The captured bytes of one."""
+        """Return the captured bytes of frame `number`, counted from 0."""
         start = int(self.starts[number])
         return self.data[start : start + int(self.kept[number])].tobytes()
 
     @cached_property
     def heads(self) -> Heads:
-        """Their headers."""
+        """The Ethernet, IP, TCP and UDP headers of all frames."""
         return Heads(self)
 
 
 class Heads:
-    """Headers of frames: an array for each field, in which a frame that has no such field has any value.
+    """Headers of frames: an array for each field with an entry for each frame, meaningless if the frame lacks it.
 
     Attributes
     ----------
@@ -133,23 +133,23 @@ class Heads:
 
     @cached_property
     def tcp_head(self) -> NDArray[Any]:
-        """TCP's fields."""
+        """TCP's fields of each frame, as an array of `TCP_HEAD` records."""
         return records(self._data, self._starts + self.transport, TCP_HEAD)
 
     @cached_property
     def udp_head(self) -> NDArray[Any]:
-        """UDP's fields."""
+        """UDP's fields of each frame, as an array of `UDP_HEAD` records."""
         return records(self._data, self._starts + self.transport, UDP_HEAD)
 
     @cached_property
     def tcp_bytes(self) -> Integers:
-        """The length of the TCP header."""
+        """The length of each frame's TCP header in bytes, with options."""
         found: Integers = (self.tcp_head["offset"] >> 4).astype(np.int64) * 4
         return found
 
     @cached_property
     def payload_bytes(self) -> Integers:
-        """TCP's or UDP's data."""
+        """The number of bytes of TCP's or UDP's data in each frame on the wire, even if fewer were captured."""
         data: Integers = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
         return (
             np.where(self.udp, self.udp_head["size"].astype(np.int64) - UDP_HEADER_BYTES, data)
@@ -158,13 +158,13 @@ class Heads:
         )
 
     def options(self, number: int) -> bytes:
-        """The options of one TCP header."""
+        """Return the bytes of the TCP options of frame `number`, counted from 0."""
         start = int(self._starts[number] + self.transport[number])
         return self._data[start + TCP_BYTES : start + int(self.tcp_bytes[number])].tobytes()
 
 
 def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
-    """The records of a form that begin at these places of a buffer, whatever their alignment.
+    """Return an array of the records of type `form` at the offsets `at` of a buffer, whatever their alignment.
 
     A record that begins in the buffer and ends behind it is filled up with zeros.
     """
@@ -189,12 +189,12 @@ def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
 
 
 def distinct(sizes: Integers) -> list[int]:
-    """Each size once; sizes of frames are few and small, so that they are counted faster than sorted."""
+    """Return each of the sizes once, in ascending order; they are few and small, so counting is faster than sorting."""
     return [int(size) for size in np.flatnonzero(np.bincount(sizes.astype(np.intp, copy=False)))]
 
 
 def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: Integers) -> None:
-    """Copy ranges of one buffer into another; those of a size at once."""
+    """Copy the ranges of `source` at `begins`, with these `sizes` in bytes, to the offsets `to` of `target`."""
     for size in distinct(sizes):
         if size > 0:
             those = np.flatnonzero(sizes == size)
@@ -207,7 +207,7 @@ def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: In
 
 
 def join(parts: Sequence[Frames]) -> Frames:
-    """All frames of several places, one place after the other."""
+    """Return all frames of several places in one object, one place after the other, with their bytes in one buffer."""
     moves = np.cumsum([0, *(len(part.data) for part in parts)])
     return Frames(
         np.concatenate([part.t_ns for part in parts]),
@@ -222,7 +222,7 @@ def join(parts: Sequence[Frames]) -> Frames:
 
 
 def read_ring(raw: bytes) -> Frames:
-    """Frames of what the agent copied from its ring, each as it would be on the wire."""
+    """Return the frames in a file of the agent, a copy of its packet ring, with large segments cut as on the wire."""
     parts: list[Integers] = []
     at = 0
     while at + RECORD.size <= len(raw):
@@ -245,7 +245,9 @@ def read_ring(raw: bytes) -> Frames:
 
 
 def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
-    """Return the offsets of the packets of a block. Each packet has the distance to the next, and many distances in a row are equal."""
+    """Return the offsets of the `packets` packets of a ring block that begins at offset `at` of `raw`, as arrays to be
+    concatenated. Each packet has the distance to the next, and many distances in a row are equal.
+    """
     found: list[Integers] = []
     single: list[int] = []
     before = alike = 0
@@ -271,14 +273,9 @@ def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
 
 
 def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
-    """Put the frames that a network card makes of a large segment in its place.
-
-    Parameters
-    ----------
-    gso : array
-        What kind of large segment each is, GSO_TCP or GSO_UDP; others stay as they are.
-    payload_bytes : array of int64
-        How much data each of its frames gets.
+    """Return the frames with each large segment replaced by the frames that a network card makes of it. `gso` is
+    GSO_TCP or GSO_UDP for large segments (others stay as they are), `payload_bytes` the data in bytes of each new
+    frame.
     """
     large = np.flatnonzero(np.isin(gso, (GSO_TCP, GSO_UDP)) & (payload_bytes > 0))
     large = large[(frames.heads.tcp | frames.heads.udp)[large]]
@@ -332,12 +329,13 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
 
 
 def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:
-    """Write numbers as a network does, the first byte first."""
+    """Write each of `values` into `data` at its offset in `at`, as an integer of `size` bytes in network order."""
     for place in range(size):
         data[at + place] = (values >> (8 * (size - 1 - place))) & 0xFF
 
 
 def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
+    """Write the IP header checksums of the frames at `starts` in `data`; `ip_bytes` has the IP headers' lengths."""
     at = starts + ETHERNET_HEADER_BYTES
     _put(data, at + 10, np.zeros_like(at), 2)
     total = np.zeros_like(at)

@@ -29,14 +29,16 @@ _TAIL = np.dtype(
 
 
 class Origin(NamedTuple):
-    """When a run began on the clock of its packets, in ns, and which node has which address."""
+    """The start of a run on the clock of its packets, in ns since the epoch, and the node of each IPv4 address."""
 
     ns: int
     nodes: dict[str, str]
 
 
 class Captured(NamedTuple):
-    """The content of a file: its frames, each with the name of its interface and its direction."""
+    """The content of a pcapng file: `origin`, `frames`, the names of its `interfaces`, and for each frame the index of
+    its `interface` in that list and whether it `departs` from there (else it arrives).
+    """
 
     origin: Origin
     frames: Frames
@@ -48,14 +50,9 @@ class Captured(NamedTuple):
 def write_pcapng(
     path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Keep
 ) -> int:
-    """Write a capture.
-
-    Parameters
-    ----------
-    ends : mapping
-        For each interface what departed from it and what arrived at it.
-    keep : callable
-        Says which frames to write.
+    """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has for each
+    interface the frames that departed and those that arrived; `keep` chooses among them; `snap_bytes` and `origin` are
+    noted in the file.
     """
     blocks = [
         _block(
@@ -86,7 +83,7 @@ def write_pcapng(
 
 
 def _frame_blocks(raw: bytes, at: int) -> Integers:
-    """Return the offsets of the blocks of frames from an offset on.
+    """Return the offsets of the blocks of frames in `raw`, a pcapng file's content, from offset `at` to its end.
 
     Each tells where the next one is, and following them one by one takes longer than all else that is read. So the places are
     guessed from what a block begins with, and taken if each ends where the next begins.
@@ -100,7 +97,7 @@ def _frame_blocks(raw: bytes, at: int) -> Integers:
 
 
 def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """The kind of each block from a place on, and where it begins."""
+    """Yield the kind and the offset of each block of a pcapng file from offset `at` on; ValueError if it is damaged."""
     while at < len(raw):
         kind, size = _BLOCK.unpack_from(raw, at)
         if size < _MIN_BYTES:
@@ -110,7 +107,9 @@ def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _enhanced(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
-    """A block for each frame."""
+    """Return the bytes of an enhanced packet block for each frame, one after the other; `interface` has the number of
+    its interface, `flag` is INBOUND or OUTBOUND.
+    """
     padded = frames.kept + -frames.kept % 4
     sizes = _HEAD.itemsize + padded + _TAIL.itemsize
     starts = np.cumsum(sizes) - sizes
@@ -136,18 +135,19 @@ def _enhanced(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
 
 
 def _option(code: int, value: bytes) -> bytes:
+    """Return the bytes of a pcapng option, padded to four bytes."""
     return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 
 def _block(kind: int, body: bytes) -> bytes:
+    """Return the bytes of a pcapng block of this kind, whose body is already padded to four bytes."""
     size = 12 + len(body)
     return struct.pack("<II", kind, size) + body + struct.pack("<I", size)
 
 
 def read_pcapng(raw: bytes) -> Captured:
-    """Read what `write_pcapng` wrote.
-
-    Raises ValueError, IndexError, struct.error, TypeError when it is something else.
+    """Return the content of a pcapng file that `write_pcapng` wrote, from its bytes. Raises ValueError, IndexError,
+    struct.error, TypeError when it is something else.
     """
     interfaces: list[str] = []
     origin, frames_at = Origin(0, {}), len(raw)

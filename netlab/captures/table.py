@@ -31,9 +31,8 @@ OPTION_WINDOW_SCALE = 3
 
 
 def read_packets(path: Path) -> pd.DataFrame:
-    """The packets of a pcapng file as a table.
-
-    Raises NetlabError when the file is not such a capture.
+    """Return the packets of a pcapng file as a table with a row for each packet at each end of the link, in order of
+    time. Raises NetlabError when the file is not such a capture.
 
     Returns
     -------
@@ -49,6 +48,7 @@ def read_packets(path: Path) -> pd.DataFrame:
 
 
 def _table(captured: Captured) -> pd.DataFrame:
+    """Return the table of a capture's packets, with the columns `PACKET_COLUMNS`."""
     frames, heads = captured.frames, captured.frames.heads
     tcp = heads.tcp_head
     ports = heads.tcp | heads.udp
@@ -74,7 +74,7 @@ def _table(captured: Captured) -> pd.DataFrame:
 
 
 def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = None) -> Any:
-    """The word of each number; nan where it is none of those."""
+    """Return a column with the text `words[number]` for each number; NaN where the mask `those` is False."""
     at = numbers.astype(np.intp)
     if those is not None and not those.all():
         if not those.any():
@@ -85,33 +85,37 @@ def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = Non
 
 
 def _where(those: Mask, values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers, or nan among them where there are none."""
+    """Return the values as integers if `those` is True for all, else as floats with NaN where it is False."""
     return values.astype(np.int64) if those.all() else np.where(those, values.astype(np.float64), np.nan)
 
 
 def _port(heads: Heads, name: str) -> NDArray[Any]:
+    """Return the field `name` ("src_port" or "dst_port") of each frame's TCP or UDP header; elsewhere any number."""
     found: NDArray[Any] = heads.tcp_head[name]
     return np.where(heads.udp, heads.udp_head[name], found) if heads.udp.any() else found
 
 
 def _letters(flags: int) -> str:
+    """Return a letter of FSRPAUEC for each TCP flag that is set, such as "SA" for SYN and ACK."""
     return "".join(letter for bit, letter in enumerate(FLAGS) if flags >> bit & 1)
 
 
 def _names(addresses: NDArray[Any], those: Mask, nodes: Mapping[str, str]) -> Any:
+    """Return a column with the node (or else the text) of each IPv4 address, a number; NaN where `those` is False."""
     numbers, found = pd.factorize(addresses.astype(np.int64))
     texts = [str(ipaddress.IPv4Address(int(address))) for address in found]
     return _words([nodes.get(text, text) for text in texts], numbers, those)
 
 
 def _protocols(heads: Heads) -> Any:
+    """Return a column with each frame's protocol: tcp, udp, icmp, another IP protocol's number, "arp" or "other"."""
     names = [PROTOCOLS.get(number, str(number)) for number in range(256)]
     numbers = np.where(heads.ip, heads.protocol.astype(np.intp), len(names))
     return _words([*names, "other", "arp"], np.where(heads.kind == ARP, len(names) + 1, numbers))
 
 
 def _windows(heads: Heads) -> NDArray[Any]:
-    """Windows in bytes: the header counts in 2**scale bytes, as both ends' SYN said; nan without them."""
+    """Return each TCP segment's receive window in bytes, scaled as both ends' SYN said; NaN if these are missing."""
     tcp, first = heads.tcp_head, heads.first
     there = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
     ends, _ = pd.factorize(np.concatenate(there))
@@ -138,7 +142,7 @@ def _windows(heads: Heads) -> NDArray[Any]:
 
 
 def _window_scale(options: bytes) -> int:
-    """The window scale option of a SYN (RFC 7323, section 2.2), 0 without one."""
+    """Return the window scale in the option bytes of a SYN (RFC 7323, section 2.2); 0 without that option."""
     at = 0
     while at + 2 < len(options):
         if options[at] == OPTION_WINDOW_SCALE:
