@@ -23,7 +23,9 @@ SELECTION = "netlab_engines.selection"
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement of an engine: whether it is met, what was found, and the remedy if it is not met."""
+    """A requirement of an engine: its `name`, whether it is met (`ok`), what was `seen` on this machine, and the
+    `remedy` if it is not met; without those that are `required`, nothing runs.
+    """
 
     name: str
     ok: bool
@@ -33,43 +35,44 @@ class Requirement:
 
 
 class Engine(Protocol):
-    """An engine is a place for labs: it opens sessions."""
+    """An engine runs plans and opens labs for interactive requests; `clock` is "virtual" or "real"."""
 
     name: str
     clock: Clock
 
     def requirements(self) -> list[Requirement]:
-        """Return the requirements of the engine on this machine."""
+        """Return the requirements of the engine, each with its state on this machine."""
 
     def differences(self) -> list[str]:
-        """Return a sentence for each difference between this engine and the pocket kernel in virtual time.
-
-        Raises EngineError if the features of this machine's own kernel cannot be determined.
+        """Return a sentence for each difference between this engine and the pocket kernel in virtual time. Raises
+        EngineError if the features of this machine's own kernel cannot be determined.
         """
 
     def fingerprint(self) -> str:
-        """Return a text that changes with everything that may change a plan's results: the engine's code, kernel and programs."""
+        """Return a text that changes with all that may change results: the engine's code, kernel and programs."""
 
     def open(self, plan: Plan | None) -> "Session":
-        """Open a lab for interactive requests that can build this plan; None is for a script that builds its own network.
-
-        Raises EngineError if something is missing or the engine does not support such labs.
+        """Open a lab for interactive requests that can build this plan; None is for a script that builds its own
+        network. Raises EngineError if something is missing or the engine does not support such labs.
         """
 
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan and return its counters; the key `engine` describes how it ran."""
+        """Run a plan to its end and return its counters; the key `engine` has the engine's settings. `on_progress` gets
+        the network time in s; setting `cancel` in another thread stops the run with RunCancelled.
+        """
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """Return the name of the engine that `choose` takes, or the engine that was passed."""
+    """Return the name of the engine that `choose` would return for these plans, or `wanted` if it is an engine."""
     decided: str | Engine = packages.load(SELECTION).decide(wanted, plans)
     return decided
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
-    """Return the engine of a name; None means $NETLAB_ENGINE, or else the one for this machine and the plans.
+    """Return the engine named `wanted`, or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, else the
+    fastest engine on this machine that supports all `plans`.
 
     Raises
     ------
@@ -87,9 +90,9 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
 
 def preflight(wanted: str | Engine | None = None) -> str:
-    """Return lines about the engine that will run experiments on this machine, and its differences.
-
-    Raises EngineError or KernelError if none can; the message lists what is missing, with remedies.
+    """Return lines of text about the engine for experiments on this machine (`wanted` or the default one) and its
+    differences from the pocket kernel. Raises EngineError or KernelError if none can run; the message lists what is
+    missing, with remedies.
     """
     text: str = packages.load(SELECTION).preflight(wanted)
     return text
@@ -101,7 +104,7 @@ def clock() -> Clock:
 
 
 def lasting(duration_s: float, real_s: float) -> float:
-    """Return the length of a chapter's run in s: `duration_s` in virtual time, `real_s` in real time.
+    """Return the length of a chapter's run in s of network time: `duration_s` in virtual time, `real_s` in real time.
 
     Parameters
     ----------
@@ -118,7 +121,7 @@ def lasting(duration_s: float, real_s: float) -> float:
 
 
 def require(requirements: list[Requirement]) -> None:
-    """Raise EngineError with the remedies if required things are missing."""
+    """Raise EngineError with the remedies if any of the requirements is `required` and not met."""
     missing = [requirement for requirement in requirements if requirement.required and not requirement.ok]
     if missing:
         raise EngineError(
@@ -127,5 +130,5 @@ def require(requirements: list[Requirement]) -> None:
 
 
 def cancelled() -> RunCancelled:
-    """Return the error for a run that was stopped."""
+    """Return, without raising it, the error for a run that was stopped by its caller."""
     return RunCancelled("The run was stopped before its end; its results were discarded.")

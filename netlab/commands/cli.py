@@ -23,7 +23,7 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 @functools.cache
 def commands() -> dict[str, tuple[str, str]]:
-    """Return all commands of netlab's installed packages.
+    """Return the commands of all installed packages of netlab, by name.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def commands() -> dict[str, tuple[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line of `netlab`, and return its exit status.
 
     Parameters
     ----------
@@ -68,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser of the command line, with the options of the chosen command."""
+    """Return the parser for the words `given` after `netlab`, with the options of the chosen command only; print a
+    message and exit with status 2 if there is no such command.
+    """
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
     table = commands()

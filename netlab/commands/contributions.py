@@ -11,7 +11,7 @@ ORDER = ("netlab_course", "netlab", "netlab_engines", "netlab_classroom", "netla
 
 
 def modules(name: str) -> Iterator[ModuleType]:
-    """Import the module of that name from each of netlab's packages that has one on this machine."""
+    """Import and yield the module `name` of each of netlab's packages that has one here, in the order of `ORDER`."""
     for package in ORDER:
         if (IMPORT_ROOT / package / f"{name}.py").is_file():
             yield importlib.import_module(f"{package}.{name}")

@@ -24,7 +24,7 @@ TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity with its theoretical and its measured value."""
+    """A line of the demo's table: a quantity of a flow, in `unit`, with its theoretical and its measured value."""
 
     flow: str
     quantity: str
@@ -34,14 +34,14 @@ class Row:
 
     @property
     def error(self) -> float:
-        """The relative difference of measurement and theory; for a loss rate the absolute difference (theory may be 0)."""
+        """The relative error of the theory; for a loss rate measured minus theoretical value, as theory may be 0."""
         if self.quantity == "loss rate":
             return self.measured - self.theory
         return self.measured / self.theory - 1
 
 
 def topology() -> Topology:
-    """Return one sender, one receiver and one bottleneck."""
+    """Return the demo's network: sender h1, receiver h2, and a bottleneck of 5 Mbit/s and 10 ms between them."""
     return topologies.dumbbell(pairs=1, rate_mbps=RATE_MBPS, delay_ms=DELAY_MS, queue_packets=QUEUE_PACKETS)
 
 
@@ -55,7 +55,7 @@ def traffic() -> list[Ping | Udp | Tcp]:
 
 
 def rows(run: Run) -> list[Row]:
-    """Return all numbers of the demo's run, each with its theory."""
+    """Return a row for each quantity that the demo's run measured, with its theory."""
     ping, *datagrams, tcp = run.flows.to_dict(orient="records")
     found = [Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])]
     for offered_mbps, row in zip(UDP_STARTS_S, datagrams, strict=True):
@@ -72,7 +72,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def report(run: Run) -> str:
-    """Return the table, and the verdict whether theory and measurement agree."""
+    """Return the text of the demo: its table, and a sentence on whether theory and measurement agree within 1 %."""
     found = rows(run)
     cells = [
         [
@@ -103,7 +103,7 @@ def report(run: Run) -> str:
 
 
 def main(_options: argparse.Namespace) -> int:
-    """Run and print; return the exit code, 1 when theory and measurement differ."""
+    """Run the demo and print its report; return the exit status, 1 when theory and measurement differ."""
     run = experiment.run(topology(), traffic(), duration_s=DURATION_S)
     print(report(run))
     print(ran_on(run.settings))

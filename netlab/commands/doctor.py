@@ -22,7 +22,7 @@ WIDTH = 100
 
 
 def machine() -> list[Requirement]:
-    """Check the processor, the system, memory and disk."""
+    """Return the requirements on system, Python, memory, disk and open files, with their state on this machine."""
     room = cache.root()
     free = shutil.disk_usage(next(path for path in (room, *room.parents) if path.exists())).free
     linux = platform.system() == "Linux" and platform.machine() in MACHINES
@@ -67,7 +67,7 @@ def machine() -> list[Requirement]:
 
 
 def packages() -> list[Requirement]:
-    """Check the Python packages that only notebooks need."""
+    """Return whether each of the Python packages is installed that only notebooks need."""
     remedy = "Run `make lab`, or pip install netlab's requirements."
     there = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
     return [
@@ -77,7 +77,9 @@ def packages() -> list[Requirement]:
 
 
 def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
-    """Return a section of the table: its title, a row per requirement, and advice below each that is missing."""
+    """Return the lines of a section of the report: its title, a row per requirement, and the remedy, wrapped at `width`
+    columns, below each that is not met.
+    """
     label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
     for requirement in requirements:
@@ -92,7 +94,7 @@ def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
 
 
 def main(_options: argparse.Namespace) -> int:
-    """Print the table; return 1 when a requirement is missing without which nothing runs."""
+    """Print the report; return the exit status, 1 when no engine can run experiments here."""
     width = min(shutil.get_terminal_size().columns, WIDTH)
     sections = {"This machine": machine(), "Notebooks": packages()}
     for module in contributions.modules("doctor_report"):

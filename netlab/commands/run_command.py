@@ -18,7 +18,7 @@ STANDARD = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of `netlab run` to its parser."""
     parser.add_argument("scenario", help="a scenario file in JSON; - reads it from the standard input")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the whole result as JSON; - writes it to the standard output"
@@ -31,9 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the scenario; return the exit status.
-
-    Raises NetlabError when the scenario or the engine is wrong, or the result cannot be written.
+    """Run the scenario, print its flows and write its result where the options say; return the exit status 0. Raises
+    NetlabError when the scenario or the engine is wrong, or the result cannot be written.
     """
     if options.output is not None and options.output != STANDARD:
         _require_writable(Path(options.output), Path(options.scenario))
@@ -59,7 +58,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _require_writable(target: Path, scenario: Path) -> None:
-    """Raise NetlabError if `target` cannot be written, before a long run starts."""
+    """Raise NetlabError, before a long run starts, if `target` cannot be written or is the scenario's file."""
     directory = target.absolute().parent
     if not directory.is_dir():
         problem = f"there is no directory {directory}"
@@ -77,6 +76,7 @@ def _require_writable(target: Path, scenario: Path) -> None:
 
 
 def _write_out(text: str) -> None:
+    """Write a text to the standard output. Raises BrokenPipeError if its reader closed it, else NetlabError."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -98,7 +98,7 @@ _FLOW_COLUMNS = (
 
 
 def flow_table(run: Run) -> str:
-    """Return the output of `netlab run`: a row per flow, and the kernel and clock of the run.
+    """Return the output of `netlab run`: a row per flow with its measurements, then a line about the run.
 
     Returns
     -------
@@ -114,4 +114,5 @@ def flow_table(run: Run) -> str:
 
 
 def _number(value: float | None, form: str) -> str:
+    """Return a number in the format `form`, or "-" for None and NaN."""
     return "-" if value is None or math.isnan(value) else format(value, form)

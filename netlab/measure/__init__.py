@@ -28,12 +28,8 @@ __all__ = ["MEASURES", "Measure", "Tables", "to_run"]
 
 
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
-    """Turn the agent's counters into a `Run`.
-
-    Raises
-    ------
-    RunError
-        When a kind of traffic has no row in `MEASURES`.
+    """Return the `Run` with the rates, ratios and time series for the agent's counters `raw` of a plan. Raises RunError
+    when a kind of traffic has no row in `MEASURES`.
     """
     totals = {row["flow"]: row for row in raw["flows"]}
     samples, arrivals = defaultdict(list), defaultdict(list)

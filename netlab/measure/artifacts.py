@@ -24,7 +24,7 @@ class NoArtifactError(NetlabError, KeyError):
 
 
 class Artifacts(Mapping[str, Path]):
-    """The files of a run by name.
+    """The files that a run wrote: a mapping from each file's name to its path.
 
     A mapping from each name to the file's path. Files of a new run, or of a run from the cache, are in a temporary
     directory that is removed when the run object is garbage-collected: `copy_to` keeps them. Files of a run that was
@@ -78,6 +78,7 @@ class Artifacts(Mapping[str, Path]):
             self._remove = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
 
     def __getitem__(self, name: str) -> Path:
+        """Return the path of the file `name`; raise NoArtifactError with the reason if the run does not have it."""
         if name in self._paths:
             return self._paths[name]
         reason = f": {self.unsaved[name]}" if name in self.unsaved else ""
@@ -94,17 +95,16 @@ class Artifacts(Mapping[str, Path]):
         return f"Artifacts({', '.join(self)})"
 
     def read_text(self, name: str) -> str:
-        """Return the text of a file."""
+        """Return the text of the file `name`, read as UTF-8 with a replacement for bytes that are not."""
         return self[name].read_text(encoding="utf-8", errors="replace")
 
     def read_bytes(self, name: str) -> bytes:
-        """Return the bytes of a file."""
+        """Return the bytes of the file `name`."""
         return self[name].read_bytes()
 
     def copy_to(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Copy all files into a directory, which is created if needed; each file is replaced atomically.
-
-        Raises NetlabError when they cannot be written.
+        """Copy all files into a directory, which is created if needed, and return their new paths; each file is
+        replaced atomically. Raises NetlabError when they cannot be written.
         """
         target = Path(directory)
         try:
@@ -129,7 +129,7 @@ class Artifacts(Mapping[str, Path]):
         return Artifacts(directory, unsaved=self.unsaved, owned=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return names and reasons, without the files."""
+        """Return the files' names under `names` and the reasons for missing ones under `unsaved`, as JSON has it."""
         unsaved = {name: reason for name, reason in self.unsaved.items() if name not in self.lost}
         return {"names": [*self, *self.lost], "unsaved": unsaved}
 
@@ -139,11 +139,12 @@ class Artifacts(Mapping[str, Path]):
 
 
 def beside(result: Path) -> Path:
-    """Return the directory of a run's artifacts for the file of its result: ``result.artifacts`` next to ``result.json``."""
+    """Return the directory of the artifacts of the result in a file: `result.artifacts` next to `result.json`."""
     return result.with_suffix(SUFFIX)
 
 
 def _unpacked(contents: Mapping[str, bytes], unsaved: Mapping[str, str]) -> Artifacts:
+    """Return artifacts with these contents by name, in a temporary directory that is removed with the object."""
     if not contents:
         return Artifacts(unsaved=unsaved)
     directory = scratch.kept_directory()

@@ -14,8 +14,8 @@ TotalsType = TypeVar("TotalsType", bound=Totals)
 
 
 class Measure(Generic[ItemType, TotalsType]):
-    """The measurements of one item of traffic; `samples` are those of its connections in order of time, `arrivals` are
-    its datagrams by interval.
+    """The conversion of one item of traffic: from its plan, its totals, the `samples` of its connections in order of
+    time, and its datagrams by interval (`arrivals`) to rows of the run's tables.
     """
 
     def __init__(
@@ -31,18 +31,18 @@ class Measure(Generic[ItemType, TotalsType]):
 
     @property
     def first_s(self) -> float | None:
-        """The time in s at which its first data arrived; None if none did, or if it delivers no data."""
+        """The time in s after the run's start at which its first data arrived; None if none did."""
         return None
 
     @property
     def end_s(self) -> float:
-        """The scheduled end in s."""
+        """The scheduled end of the traffic in s after the run's start."""
         own_s = cast("float | None", self.item.get("duration_s"))
         whole_s = self.plan["duration_s"]
         return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return its rows, by table.
+        """Return the rows that the item adds to the run's tables, by the name of the table.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class Measure(Generic[ItemType, TotalsType]):
         raise NotImplementedError
 
     def flow_row(self, **numbers: object) -> Row:
-        """Return its row in `flows`, for traffic between two nodes."""
+        """Return the item's row in the table `flows`, with the columns `numbers`; for traffic between two nodes."""
         item = cast("FlowItem", self.item)
         return {
             "flow": item["label"],
@@ -67,17 +67,19 @@ class Measure(Generic[ItemType, TotalsType]):
 
 
 def goodput_mbps(volume_bytes: float, active_s: float) -> float:
-    """Return a rate in Mbit/s; 0 if the flow's time was over when its first data arrived."""
+    """Return the mean rate in Mbit/s of `volume_bytes` over `active_s` seconds; 0 if that time is not above 0, because
+    the flow had ended when its first data arrived.
+    """
     return rate_mbps(volume_bytes, active_s) if active_s > 0 else 0.0
 
 
 def mean(values: list[float | None]) -> float | None:
-    """Return the mean of the values that are known; None if none is."""
+    """Return the mean of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def total(values: list[float | None]) -> float | None:
-    """Return the sum of the values that are known; None if none is."""
+    """Return the sum of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

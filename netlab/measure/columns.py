@@ -7,7 +7,7 @@ ALL = ("tcp", "udp", "ping", "program", "command")
 
 
 class Column(NamedTuple):
-    """A column of a table of results."""
+    """A column of the table `flows`, with its meaning in a sentence."""
 
     name: str
     meaning: str
@@ -81,7 +81,9 @@ FLOWS = (
 
 
 def help_text(columns: tuple[Column, ...], indent: str) -> str:
-    """Return a list of columns with their meanings, and the kinds of traffic of those that not all fill, for a docstring."""
+    """Return a list for a docstring with a line for each column, after `indent` spaces given as text: its name, its
+    meaning, and the kinds of traffic that fill it if not all do.
+    """
     lines = []
     for column in columns:
         kinds = "" if column.kinds == ALL else f" ({', '.join(column.kinds)})"

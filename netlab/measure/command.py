@@ -5,9 +5,9 @@ from netlab.traffic.command import CommandItem, CommandTotals
 
 
 class CommandMeasure(Measure[CommandItem, CommandTotals]):
-    """The output of a command, which is not a flow."""
+    """The conversion of a command's totals; a command is not a flow."""
 
     def tables(self, begin_s: float) -> Tables:
-        """Return its row in `commands`."""
+        """Return the command's row in the table `commands`: its output, its exit code and the time in s."""
         del begin_s
         return {"commands": [{**self.totals, "host": self.item["host"], "command": self.item["command"]}]}

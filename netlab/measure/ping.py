@@ -8,10 +8,10 @@ from netlab.traffic.ping import PingItem, PingTotals
 
 
 class PingMeasure(Measure[PingItem, PingTotals]):
-    """The measurements of a sequence of echo requests."""
+    """The conversion of the totals of a sequence of echo requests."""
 
     def tables(self, begin_s: float) -> Tables:
-        """Return a row for the flow, and one for each request."""
+        """Return the ping's row in the table `flows`, and a row in `pings` for each request."""
         del begin_s
         echoes = self.totals["echoes"]
         rtts_ms = [echo["rtt_ms"] for echo in echoes if echo["rtt_ms"] is not None]

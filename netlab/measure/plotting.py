@@ -18,7 +18,7 @@ _ASKED_BY_A_PERSON = ("__main__", "IPython.core.pylabtools")
 
 
 class PlotlyHint(importlib.abc.MetaPathFinder):
-    """The last module finder: it finds no module, but names the replacement for Matplotlib."""
+    """The last of Python's module finders: it finds no module, but its error names the replacement for Matplotlib."""
 
     def find_spec(  # noqa: D102 (the interface's own)
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -35,7 +35,7 @@ class PlotlyHint(importlib.abc.MetaPathFinder):
 
 
 def _importer(frame: FrameType | None) -> str:
-    """Return the name of the module that contains an import statement."""
+    """Return the name of the module with the import statement that led to this frame; "" if there is none."""
     frame = frame and frame.f_back
     while frame is not None and frame.f_code.co_filename in _IMPORT_MACHINERY:
         frame = frame.f_back
@@ -43,7 +43,7 @@ def _importer(frame: FrameType | None) -> str:
 
 
 def draw_with_plotly() -> None:
-    """Let `table.plot(...)` draw with Plotly, unless the user has chosen another backend."""
+    """Let pandas' `table.plot(...)` draw with Plotly from now on, unless the user has chosen another backend."""
     if pd.get_option("plotting.backend") == "matplotlib":
         pd.set_option("plotting.backend", "plotly")
     if not any(isinstance(finder, PlotlyHint) for finder in sys.meta_path):

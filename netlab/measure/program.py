@@ -10,7 +10,9 @@ from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
 def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each sender whose deliveries count as duplicates because their bytes are equal."""
+    """Return a warning, in a sentence, for each of the flows' totals in which deliveries count as duplicates because
+    their bytes are equal.
+    """
     return [
         f"{row['flow']}: {row['duplicates']} deliveries count as duplicates. This sender does not use program.read(), so a delivery is "
         f"found by its content, and {row['equal_datagrams']} of its {row['sent_datagrams']} datagrams equal an earlier one. Give each "
@@ -21,10 +23,10 @@ def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
-    """The measurements of a pair of programs."""
+    """The conversion of the totals of two programs of the user's own."""
 
     def tables(self, begin_s: float) -> Tables:
-        """Return a row for the flow, and its intervals."""
+        """Return the flow's row in the table `flows`, and its rows in `intervals`."""
         del begin_s
         counted, start_s = self.totals, self.item["start_s"]
         last_s = counted["last_s"]
@@ -47,7 +49,7 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
         return {"flows": [row], "intervals": self._intervals()}
 
     def _intervals(self) -> list[Row]:
-        """Return a row for each interval of the flow, with its goodput."""
+        """Return a row for each interval between the flow's start and end, with its goodput in Mbit/s."""
         step_s = self.plan["interval_s"]
         arrived = {row["interval"]: row["bytes"] for row in self.arrivals}
         first, last = math.floor(self.item["start_s"] / step_s), math.ceil(round(self.end_s / step_s, 6))

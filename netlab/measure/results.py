@@ -98,24 +98,26 @@ class Run:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError for a name that a run lacks, with the columns that were probably meant."""
             tables = {table: value for table, value in vars(self).items() if isinstance(value, pd.DataFrame)}
             found = [f"run.{table}[{column!r}]" for table in tables for column in tables[table] if name in str(column)]
             has = f"; there is {', '.join(found[:4])}" if found else f"; its tables are {', '.join(tables)}"
             raise AttributeError(f"a run has no attribute {name!r}{has}")
 
         def __call__(self, *_words: object) -> None:
-            """Explain the difference to a person who takes this for `lab.run`."""
+            """Raise NetlabError with an explanation for a person who takes a run for `lab.run`."""
             raise NetlabError("A run has results and is not called; a command runs in a host: lab['h1'].run('ls').")
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The topology and traffic of the run, in the form of a scenario file."""
+        """The run's scenario, as the dict of a scenario file."""
         found: dict[str, Any] = self.settings["scenario"]
         return found
 
     @property
     def packets(self) -> pd.DataFrame:
-        """The packets of the run's captures, a row for each packet at each end of the link; see `netlab.captures.PACKET_COLUMNS`.
+        """The packets of all captures of the run, a row for each packet at each end of the link; see
+        `netlab.captures.PACKET_COLUMNS`.
 
         The column `capture` has the name of the file.
         """
@@ -138,18 +140,20 @@ class Run:
         return "\n".join([first, *self.failed_commands()])
 
     def _repr_html_(self) -> str:
+        """Return the HTML that a notebook shows: the flows without empty columns, and the failed commands."""
         shown = self.flows.dropna(axis="columns", how="all")
         table = str(shown.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
         failed = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.failed_commands())
         return f'<div style="overflow-x: auto; white-space: nowrap">{table}</div>{failed}'
 
     def failed_commands(self) -> list[str]:
-        """Return a sentence for each command that failed: its node, its exit code and its error output."""
+        """Return a sentence for each command with an exit code above 0: its node, its exit code and its output."""
         # A command that was still running at the end has no exit code.
         return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
-        """Return the mean goodput of each flow in Mbit/s over the intervals within (`after_s`, `before_s`].
+        """Return the mean goodput in Mbit/s by flow, over its intervals that lie between `after_s` and `before_s`, in s
+        after the run's start.
 
         With `after_s` after slow start, this is the steady state that the formulas describe.
         """
@@ -161,7 +165,7 @@ class Run:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run as plain data: each table as a list of records, missing values as None, and only the names of artifacts."""
+        """Return the run in a form for JSON: tables as lists of records, missing values as None, artifacts as names."""
         tables: dict[str, Any] = {name: _records(getattr(self, name)) for name in TABLES}
         if self.more:
             tables["more"] = {name: _records(table) for name, table in self.more.items()}
@@ -171,7 +175,9 @@ class Run:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Run:
-        """Return the run from the data that `to_dict` returns. The artifacts are not part of them; `from_json` finds them."""
+        """Return the run from the dict that `to_dict` returned. Artifacts are not in it: they count as not saved;
+        `from_json` finds them.
+        """
         frames = {name: frame(data.get(name, []), columns, others=True) for name, columns in TABLES.items()}
         more = {name: frame(records, others=True) for name, records in data.get("more", {}).items()}
         left = data.get("artifacts", {})
@@ -180,11 +186,9 @@ class Run:
         return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file; an existing file is replaced atomically.
+        """Write the run to a JSON file; an existing file is replaced atomically. Raises NetlabError when that fails.
 
         The run's artifacts are written into a directory next to it: those of ``result.json`` into ``result.artifacts``.
-
-        Raises NetlabError when the file cannot be written.
         """
         target = Path(path)
         text = as_text(self.to_dict())
@@ -205,9 +209,8 @@ class Run:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Run:
-        """Read a run that `to_json` or `netlab run` wrote; its artifacts are in the directory next to the file.
-
-        Raises NetlabError when the file is missing or is not a run.
+        """Return the run from a file that `to_json` or `netlab run` wrote, with the artifacts in the directory next to
+        the file. Raises NetlabError when the file is missing or is not a run.
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -226,6 +229,7 @@ Run.__doc__ = (Run.__doc__ or "").replace("FLOW_COLUMNS", help_text(FLOWS, " " *
 
 
 def _failure(row: Mapping[Any, Any]) -> str:
+    """Return a sentence about a failed command, from its row in the table `commands`."""
     said = " ".join((row["stderr"] or row["stdout"] or "").split())
     return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {said or 'no output'}"
 
@@ -236,7 +240,9 @@ TEXT = frozenset((
 
 
 def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> Table:
-    """Return a table with these columns, and with the records' other columns if `others`; missing values are NaN (None in text)."""
+    """Return a table of records with these columns, and with the records' other columns if `others`; missing values are
+    NaN (None in columns of text).
+    """
     if not records:
         # Most runs have neither pings nor commands, and copying an empty table takes a twentieth of the time of making one.
         return _empty(columns).copy()
@@ -251,11 +257,14 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
 
 @functools.cache
 def _empty(columns: tuple[str, ...]) -> Table:
+    """Return a table without rows, with these columns and the types of a run's table; callers copy it."""
     return Table({name: _column([], name in TEXT, False) for name in columns}, index=range(0))
 
 
 def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] | npt.NDArray[Any]:
-    """Return a column with NumPy's type for its values: integers, floats with NaN, or objects for text."""
+    """Return a column with NumPy's type for its values: integers, floats with NaN for None, or objects if it is `text`
+    or, with `may_be_text`, contains a text.
+    """
     kinds = set() if text else set(map(type, values))
     if kinds == {int}:
         try:
@@ -278,12 +287,14 @@ def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] 
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as dicts in a form for JSON, with None for NaN."""
     columns = [_plain(table[name]) for name in table]
     names = [str(name) for name in table]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column in a form for JSON, with None for NaN and infinity."""
     values: list[Any] = column.tolist()
     if column.dtype.kind == "i":
         return values
@@ -291,7 +302,7 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
 
 
 def as_text(data: Mapping[str, Any]) -> str:
-    """Return a run's plain data as JSON, a record per row; Python's own indentation takes three times as long."""
+    """Return a run's dict as JSON, a record per line; Python's own indentation would take three times as long."""
     encode = json.JSONEncoder(allow_nan=False).encode
     parts = [
         f" {encode(name)}: "

@@ -27,7 +27,7 @@ class ColumnError(NetlabError, KeyError):
 
 
 class _UnknownAttributeError(AttributeError):
-    """The error of `table.name`; its text is made on demand, because most are raised by `hasattr` and never printed."""
+    """The error about `table.name`; its text is made on demand, as `hasattr` raises most and prints none."""
 
     def __init__(self, name: str, columns: list[str]) -> None:
         super().__init__(name)
@@ -38,7 +38,7 @@ class _UnknownAttributeError(AttributeError):
 
 
 class _Loc(_LocIndexer):  # type: ignore[misc]
-    """The `loc` of a table."""
+    """The `loc` of a table, which raises ColumnError with a suggestion for a column that the table lacks."""
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -85,7 +85,7 @@ class Table(pd.DataFrame):
 
 
 def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
-    """Raise ColumnError for the first of one or several names that is not a column."""
+    """Raise ColumnError for the first of `names` (one name or a list) that is not a column of the table."""
     columns = [column for column in table.columns if isinstance(column, str)]
     for name in names if isinstance(names, (list, tuple)) else [names]:
         if isinstance(name, str) and name not in columns:
@@ -93,6 +93,9 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
 
 
 def _suggestion(name: str, columns: list[str]) -> str:
+    """Return the end of a message about a wrong column name: the column that was probably meant, here or in another
+    table, or all columns.
+    """
     if meant := guessed(name, columns):
         return f"; did you mean {meant!r}?"
     for table, names in COLUMNS_OF.items():
@@ -102,11 +105,12 @@ def _suggestion(name: str, columns: list[str]) -> str:
 
 
 def _explaining(name: str) -> Any:
-    """Return a method of DataFrame that raises ColumnError instead of KeyError."""
+    """Return the DataFrame method `name`, changed to raise ColumnError with a suggestion for a KeyError."""
     method = getattr(pd.DataFrame, name)
 
     @functools.wraps(method)
     def explaining(self: Table, *given: Any, **named: Any) -> Any:
+        """Call the method; raise ColumnError if an argument names a column that the table lacks."""
         try:
             return method(self, *given, **named)
         except KeyError as error:

@@ -9,15 +9,15 @@ from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
 
 
 class TcpMeasure(Measure[TcpItem, TcpTotals]):
-    """The measurements of a flow of one or more connections."""
+    """The conversion of the totals and samples of a TCP flow of one or more connections."""
 
     @property
     def first_s(self) -> float | None:
-        """The time in s at which the first bytes of any connection arrived."""
+        """The time in s after the run's start at which the first bytes of any connection arrived; None if none did."""
         return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return a row for the flow, rows for its connections, and the intervals of both."""
+        """Return the flow's row in the table `flows`, its connections' rows in `streams`, and the intervals of both."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
@@ -33,7 +33,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
-        """Return the row of the flow from those of its connections."""
+        """Return the row of the flow from those of its connections; `begin_s` is as for `tables`."""
         item = self.item
         row = self.flow_row(congestion=item["congestion"], streams=item["streams"])
         if not streams:
@@ -58,20 +58,24 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _begin_s(self, shared_s: float) -> float:
-        """Return the beginning in s: of a transfer the call of connect, so that one whose bytes arrive all at once has a rate."""
+        """Return the time in s from which rates count: `shared_s`, or of a flow with `num_bytes` the call of connect,
+        so that one whose bytes arrive all at once has a rate.
+        """
         if self.item["num_bytes"] is None:
             return shared_s
         return min(stream["connect_s"] for stream in self.totals["streams"])
 
     def _completion_s(self, streams: list[Row]) -> float:
-        """Return the time in s from the call of connect to the arrival of the last requested byte; NaN if it did not arrive."""
+        """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN without these or if
+        they did not all arrive.
+        """
         asked = self.item["num_bytes"]
         if asked is None or sum(s["received_bytes"] for s in streams) < asked:
             return math.nan
         return float(max(s["last_s"] for s in streams) - self._begin_s(math.nan))
 
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
-        """Return the row of a connection."""
+        """Return a connection's row from its totals `own`, its sampled RTTs in ms, and `begin_s` as for `tables`."""
         active_s = own["last_s"] - self._begin_s(begin_s)
         return {
             **own,
@@ -83,7 +87,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         }
 
     def _stream_intervals(self) -> list[Row]:
-        """Return a row for each sample of the connections, with the goodput since the previous one."""
+        """Return a row for each sample of a connection, with its goodput in Mbit/s since the previous sample."""
         before: dict[int, int] = defaultdict(int)
         rows = []
         for sample in self.samples:
@@ -95,7 +99,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
 
 
 def _summed(rows: list[Row]) -> list[Row]:
-    """Return the intervals of a flow, from those of its connections."""
+    """Return the rows of a flow's intervals from those of its connections: sums of rates and windows, mean RTTs."""
     groups: dict[float, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["t_s"]].append(row)

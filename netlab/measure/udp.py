@@ -8,20 +8,20 @@ from netlab.traffic.udp import UdpItem, UdpTotals
 
 
 class UdpMeasure(Measure[UdpItem, UdpTotals]):
-    """The measurements of a flow of datagrams."""
+    """The conversion of the totals of a UDP flow."""
 
     @property
     def first_s(self) -> float | None:
-        """The time in s at which the first datagram arrived."""
+        """The time in s after the run's start at which the first datagram arrived; None if none did."""
         return self.totals.get("first_s")
 
     def tables(self, begin_s: float) -> Tables:
-        """Return a row for the flow, and its intervals."""
+        """Return the flow's row in the table `flows`, and its rows in `intervals`."""
         del begin_s
         return {"flows": [self.flow_row(**self._numbers())], "intervals": self._intervals()}
 
     def _numbers(self) -> Row:
-        """Return the columns of the flow's row that come from its counters."""
+        """Return the columns of the flow's row that come from its counters; empty if the flow did not start."""
         counted = self.totals
         if "sent_bytes" not in counted:
             return {}
@@ -47,7 +47,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         }
 
     def _timely(self) -> tuple[float, int, int]:
-        """Return the duration in s of the flow, and the bytes that count for goodput and for throughput in it."""
+        """Return the duration in s for the flow's rates, and the bytes that count in it for goodput and throughput."""
         counted = self.totals
         duration_s = self.end_s - self.item["start_s"]
         first_s, last_s, timely_last_s = counted["first_s"], counted["last_s"], counted["timely_last_s"]
@@ -61,6 +61,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         return max(duration_s, active_s), counted["timely_bytes"], counted["timely_throughput_bytes"]
 
     def _intervals(self) -> list[Row]:
+        """Return a row for each interval, with goodput in Mbit/s and loss rate (None if no datagram was due)."""
         item = self.item
         arrived = {row["interval"]: row for row in self.arrivals}
         step_s, whole_s = self.plan["interval_s"], self.plan["duration_s"]

@@ -16,7 +16,7 @@ FIRST_PORT = 5001
 
 
 class Shape(TypedDict):
-    """The properties of one direction of a link; the fields are those of a scenario's link."""
+    """The properties of one direction of a link in a plan; the fields are those of `netlab.network.link.LinkShape`."""
 
     rate_mbps: float | None
     delay_ms: float
@@ -36,7 +36,9 @@ class Shape(TypedDict):
 
 
 class Hop(TypedDict):
-    """A direction of a link, from `interface` of `src` to `dst_interface` of `dst`; a plan lists both directions in succession."""
+    """A direction of a link in a plan, from `interface` of the node `src` to `dst_interface` of `dst`; a plan lists
+    both directions of a link in succession.
+    """
 
     src: str
     dst: str
@@ -75,6 +77,8 @@ class Address(TypedDict):
 
 
 class _Metrics(TypedDict, total=False):
+    """The optional fields of a route."""
+
     initial_window_segments: int
 
 
@@ -87,7 +91,7 @@ class Route(_Metrics):
 
 
 class Neighbour(TypedDict):
-    """A node's ARP entry for another node on its subnet."""
+    """A static ARP entry of `node`: the IPv4 and the MAC address of another node on the subnet of `interface`."""
 
     node: str
     address: str
@@ -96,7 +100,7 @@ class Neighbour(TypedDict):
 
 
 class Addressing(TypedDict):
-    """Addresses and routes; `macs` has the hardware address of each interface."""
+    """The addresses and routes of a network; `macs` has the MAC address of each interface, by the interface's name."""
 
     addresses: list[Address]
     macs: dict[str, str]
@@ -105,6 +109,8 @@ class Addressing(TypedDict):
 
 
 class _Own(TypedDict, total=False):
+    """The optional field `own` of an item of traffic."""
+
     own: tuple[Any, ...]
 
 
@@ -128,7 +134,7 @@ class FlowItem(Item):
 
 
 class CaptureItem(TypedDict):
-    """A capture of a link's packets."""
+    """A capture of a link's packets in a plan; `name` is the file's name without its suffix."""
 
     name: str
     directions: list[int]
@@ -138,7 +144,9 @@ class CaptureItem(TypedDict):
 
 
 class Plan(Addressing):
-    """The plan of a run; `drain_s` is the longest time in s that a packet sent at the very end may stay in flight."""
+    """The plan of a run: everything that the agent needs. `drain_s` is the longest time in s that a packet sent at the
+    end may stay in flight; `interval_s` is the length of a sampling interval.
+    """
 
     hosts: list[str]
     routers: list[str]
@@ -155,7 +163,7 @@ class Plan(Addressing):
 
 
 class AgentPlan(Plan):
-    """The plan that the engine passes to the agent."""
+    """The plan that the engine passes to the agent, with the properties of the guest."""
 
     clock: str
     """"virtual" or "real"."""
@@ -174,7 +182,7 @@ class Totals(TypedDict):
 
 
 class StreamState(TypedDict, total=False):
-    """Counters and state of a TCP connection, from TCP_INFO of both ends; None for values that the kernel does not report."""
+    """Counters and state of a TCP connection, from TCP_INFO of both ends; None for values that the kernel lacks."""
 
     received_bytes: int | None
     cwnd_segments: int | None
@@ -192,7 +200,7 @@ class StreamState(TypedDict, total=False):
 
 
 class StreamSample(StreamState):
-    """The state of connection number `stream` of a flow at the end of an interval."""
+    """The state of connection number `stream` of a flow, from 0, at the time `t_s` at the end of an interval."""
 
     flow: str
     stream: int
@@ -222,7 +230,9 @@ class QueueSample(TypedDict):
 
 
 class StationTotals(TypedDict):
-    """The counters of one station of a shared medium: delivered frames and collisions."""
+    """The counters of one station of a shared medium at the end of a run, in frames; `given_up` are those that were
+    dropped after too many attempts, `drops` those that found a full queue.
+    """
 
     interface: str
     frames: int
@@ -233,6 +243,8 @@ class StationTotals(TypedDict):
 
 
 class _Stations(TypedDict, total=False):
+    """The optional field `stations` of the counters."""
+
     stations: list[StationTotals]
 
 
@@ -256,7 +268,7 @@ class Counters(_Stations):
 
 
 class Outcome(Counters):
-    """The counters of a run and how it ran."""
+    """The counters of a run, the description of how it ran (`engine`), and the directory of its files."""
 
     engine: dict[str, Any]
     """The engine, its clock and its settings."""

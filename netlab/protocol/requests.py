@@ -12,7 +12,7 @@ from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
 
 
 class TimeReply(TypedDict):
-    """The time of an answer, which every answer has."""
+    """An answer with the network time in s at which it was given; every answer extends this one."""
 
     now_s: float
 
@@ -87,41 +87,47 @@ class FilesReply(TimeReply):
 
 
 class Requests(Protocol):
-    """The requests that every lab supports."""
+    """The requests that every lab supports; all return an answer with the time, and raise an error if they fail."""
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network; the plan's traffic and captures begin at the lab's start, which may be in the future.
+        """Build the network of a plan; its traffic and captures begin at the lab's start, which may be in the future.
+        With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
 
         With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
         """
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass until `until_s`, with a progress message every `progress_s`; return at once if it has passed."""
+        """Let network time pass until `until_s`, with a progress message every `progress_s` seconds (None: without
+        any); return at once if that time has passed.
+        """
 
     def finish(self, until_s: float) -> TimeReply:
-        """End all traffic and captures; packets in flight may arrive until `until_s`."""
+        """End all traffic and captures; packets in flight may arrive until the network time `until_s`."""
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters so far, without the first `streams` and `queues` rows of the samples."""
+        """Return all counters so far, but of the samples only the rows after the first `streams` and `queues` ones."""
 
     def start(self, item: Item) -> StartReply:
-        """Start traffic whose `start_s` counts from now."""
+        """Start an item of traffic, whose `start_s` counts from now."""
 
     def stop(self, label: str) -> TimeReply:
-        """End an item of traffic now."""
+        """End the item of traffic with this label now."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
-        """Change fields of the shape of directions, or switch them off or on (`up`); None means no change.
+        """Change the shape of the directions with these numbers in the plan, or switch them off or on (`up`); None
+        means no change.
 
         `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
         loses its packets; routes stay as they are.
         """
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
-        """Record every packet of these directions from now on."""
+        """Record every packet of the directions with these numbers in the plan from now on, `snap_bytes` bytes of each,
+        as the capture `name`.
+        """
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End a capture."""
+        """End the capture `name`; the answer has the number of packets that it lost."""
 
 
 class Programs(Protocol):
@@ -131,28 +137,30 @@ class Programs(Protocol):
         """Run a command in a node's shell until it ends, with a text message for each piece of its output."""
 
     def background(self, node: str, command: str) -> ProcessReply:
-        """Start a command that runs whenever network time passes."""
+        """Start a command in a node's shell, which runs whenever network time passes; the answer has its pid."""
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
-        """Wait until a background command ends, at most `wait_s`, and return its output from byte `offset` on."""
+        """Wait until the background command `pid` ends, at most `wait_s` seconds of network time, and return its output
+        from byte `offset` on.
+        """
 
     def signal(self, pid: int, number: int) -> TimeReply:
-        """Send a signal to a background command and all processes that it started."""
+        """Send signal number `number` to the background command `pid` and all processes that it started."""
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
-        """Open a node's shell on a terminal."""
+        """Open a node's shell on a new terminal with these numbers of rows and columns; the answer has its pid."""
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
-        """Open Mininet's prompt on a terminal."""
+        """Open Mininet's prompt on a new terminal with these numbers of rows and columns; the answer has its pid."""
 
     def prompt_lines(self, lines: str) -> ExitReply:
-        """Run lines of Mininet's prompt, with a text message for each piece of output."""
+        """Run lines in Mininet's prompt, with a text message for each piece of output, until they end."""
 
     def read(self, node: str, path: str) -> FileReply:
         """Return the content of a file; a relative path starts in the node's home directory."""
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
-        """Write a file; a relative path starts in the node's home directory."""
+        """Write the bytes `hex` to a file; a relative path starts in the node's home directory."""
 
 
 class Terminals(Protocol):
@@ -167,7 +175,8 @@ class Terminals(Protocol):
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalReply:
-        """Send keys to a terminal and let `turn_s` pass, or with `until_text` less if there is output before.
+        """Send keys to the terminal of process `pid` and let `turn_s` seconds of network time pass, or with
+        `until_text` less if there is output before; return the output.
 
         `size` is the new number of rows and columns; `close` closes the terminal.
         """
@@ -177,22 +186,24 @@ class Scripts(Protocol):
     """The requests of a lab that runs a Mininet script instead of building a plan."""
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
-        """Run a script to its end, with `keys` as its input and a text message for each piece of its output."""
+        """Run a Mininet script, `words` with its arguments, in a directory to its end, with `keys` as its input and a
+        text message for each piece of its output; `seed` is for random numbers, `home` the user's home directory.
+        """
 
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
-        """Run a script on a terminal."""
+        """Run a Mininet script on a new terminal, with the arguments of `script`; the answer has its pid."""
 
     def end_programs(self) -> TimeReply:
-        """End all programs that outlive the script, after they had time to write their last output."""
+        """End all programs that outlive the script, after some time to write their last output."""
 
     def keep_files(self) -> FilesReply:
         """Copy files that the script wrote to the guest's own directories to the host's folder."""
 
 
 class AllRequests(Requests, Programs, Terminals, Scripts, Protocol):
-    """All requests."""
+    """The requests of all kinds of labs; a session of any engine has these methods."""
 
 
 @functools.cache

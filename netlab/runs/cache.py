@@ -33,14 +33,14 @@ WITHOUT = ("commands", "plots", "runs", "theory", "widgets")
 
 
 class RunCache:
-    """The cached runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab); `prune` leaves at most `limit_bytes`."""
+    """The cached runs in the directory `runs` of netlab's cache; `prune` leaves at most `limit_bytes` bytes."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self.directory = cache.root() / "runs"
         self.limit_bytes = limit_bytes
 
     def load(self, key: str | None) -> Run | None:
-        """Return the run of a key; None when there is none or its file is damaged."""
+        """Return the run of a key, with its own copy of its files; None if there is none or its file is damaged."""
         if key is None:
             return None
         path = self._path(key)
@@ -56,10 +56,7 @@ class RunCache:
             return None
 
     def store(self, key: str | None, run: Run) -> None:
-        """Keep a run, unless its key is None.
-
-        Raises NetlabError when it cannot be written.
-        """
+        """Save a run under a key, unless that is None. Raises NetlabError when it cannot be written."""
         if key is None:
             return
         try:
@@ -71,7 +68,7 @@ class RunCache:
         run.to_json(self._path(key))
 
     def prune(self) -> None:
-        """Remove the runs that were used longest ago until the total size is within the limit."""
+        """Remove the runs that were used longest ago until all others have at most `limit_bytes` bytes."""
         room = self.limit_bytes
         for _, size, paths in sorted(self._runs(), reverse=True):
             room -= size
@@ -86,7 +83,9 @@ class RunCache:
         return self.directory / f"{key}.json"
 
     def _runs(self) -> Iterator[tuple[int, int, list[Path]]]:
-        """Yield the time of the last use, the size and the paths of each run: its file, and the directory of its artifacts."""
+        """Yield for each cached run the time of its last use in ns, its size in bytes and its paths: its file, and the
+        directory of its artifacts.
+        """
         if not self.directory.is_dir():
             return
         # List all files, so that those which a killed process left half-written are removed as well.
@@ -105,7 +104,7 @@ class RunCache:
 
 
 def conditions(engine: Engine) -> str:
-    """Return everything except the scenario that determines a run's numbers in an engine on this machine, as text."""
+    """Return a text with all that determines a run's numbers here except its scenario: engine, code and versions."""
     return json.dumps(
         {
             "engine": engine.name,
@@ -119,12 +118,15 @@ def conditions(engine: Engine) -> str:
 
 
 def code_hash(package: Path = PACKAGE) -> str:
-    """Return the hash of the sources of netlab that decide a number once the plan is made; the engine's are in its fingerprint."""
+    """Return the hash of netlab's sources in the directory `package` that decide a number once the plan is made; the
+    engine's are in its fingerprint.
+    """
     return source_hash.of_package(package, WITHOUT)
 
 
 def key(scenario: Scenario, here: str) -> str | None:
-    """Return the key of a valid scenario's run under these `conditions`; None if it calls a user's class.
+    """Return the cache's key, 32 hexadecimal digits, for a valid scenario's run under `here`, a text of `conditions`;
+    None if the scenario calls a user's class.
 
     A user's class, with everything that it uses, cannot be fingerprinted, so its runs are not cached.
     """

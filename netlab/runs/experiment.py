@@ -39,7 +39,7 @@ def run(
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
 ) -> Run:
-    """Build the network, send the traffic, and return the measurements.
+    """Run a scenario: build the network, send the traffic, and return the measurements.
 
     Parameters
     ----------

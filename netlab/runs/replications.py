@@ -82,7 +82,7 @@ def interval(values: Any) -> Interval:
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
-    """Return the values of `interval` as an array, or raise NetlabError with what is wrong with them."""
+    """Return the values that `interval` got as an array, or raise NetlabError with what is wrong with them."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise NetlabError(f"interval() takes a list or a column of numbers, got {short_repr(values)}.")
     listed = list(values)
@@ -128,7 +128,7 @@ def repeat(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> pd.DataFrame:
-    """Run the same scenario with several seeds; return all flows in one table.
+    """Run the same scenario once with each of several seeds; return the flows of all runs in one table.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def repeat(
 
 
 class _Described(dict[str, Any]):
-    """The dict of a scenario in a table's `attrs`."""
+    """The dict of a scenario in a table's `attrs`, which pandas does not copy."""
 
     def __deepcopy__(self, _copied: Any) -> _Described:
         # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.
@@ -183,7 +183,7 @@ class _Described(dict[str, Any]):
 
 
 def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return the table that `repeat` returns, from runs of a scenario by seed."""
+    """Return the table that `repeat` returns, from the dict of the scenario (`described`) and its runs by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
     table = table[["seed", *(name for name in table if name != "seed")]]
@@ -192,7 +192,7 @@ def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame
 
 
 def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
-    """Return the seeds, and a message for each mistake in them."""
+    """Return the list of seeds that the argument `seeds` means, and a message for each mistake in it."""
     given = plain(given)
     if isinstance(given, int) and is_integer(given):
         number = given

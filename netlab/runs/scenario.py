@@ -53,7 +53,7 @@ TCP_SYSCTLS = {
 @explain_bad_construction('nl.Scenario(network, [nl.Tcp("h1", "h2")], duration_s=10)')
 @dataclass(frozen=True)
 class Scenario:
-    """Everything that determines the measurements of a run.
+    """Everything that determines the measurements of a run: the network, its traffic, and the settings.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Scenario:
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scenario as its file has it."""
+        """Return the scenario as the dict of its file."""
         return {
             "topology": self.topology.to_dict(),
             "traffic": [item.to_dict() for item in self.traffic],
@@ -101,12 +101,8 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """Read a scenario and check everything in it.
-
-        Raises
-        ------
-        ScenarioError
-            With every mistake found in the topology, the traffic and the rest.
+        """Return the scenario from the dict of its file, checked. Raises ScenarioError with every mistake in the
+        topology, the traffic and the rest.
         """
         if not isinstance(document, Mapping):
             raise ScenarioError([f"a scenario must be an object with topology and traffic, got {short_repr(document)}"])
@@ -161,14 +157,10 @@ class Scenario:
         captures: Sequence[Capture] | None = None,
         changes: Sequence[Change] | None = None,
     ) -> Scenario:
-        """Return the scenario for the arguments of `run`: a network and its traffic, or a whole scenario.
+        """Return the scenario for the arguments of `run` (None if left out): a network and its traffic, or a whole
+        scenario alone. Raises ScenarioError with every mistake in it, or if other arguments follow a whole scenario.
 
         None stands for an argument that was left out.
-
-        Raises
-        ------
-        ScenarioError
-            With every mistake in it; also if other arguments follow a whole scenario, where they would have no effect.
         """
         rest: dict[str, Any] = {
             "traffic": traffic, "duration_s": duration_s, "seed": seed, "interval_s": interval_s,
@@ -201,7 +193,7 @@ class Scenario:
             raise ScenarioError(problems)
 
     def problems(self) -> list[str]:
-        """Return a message for each mistake."""
+        """Return a message for each mistake in the scenario; an empty list if it can run."""
         if not isinstance(self.topology, Topology):
             return [f"topology must be a netlab.Topology, got {short_repr(self.topology)}"]
         if not isinstance(self.traffic, (list, tuple)):
@@ -217,8 +209,8 @@ class Scenario:
         return found + self._problems(self.topology, items, whole=True)
 
     def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
-        """Return a message for each mistake in the parts that could be read; an item that could not be read is None,
-        and `whole` is False if the topology could not be read completely.
+        """Return a message for each mistake in the parts that could be read: `topology` is None or an item of `items`
+        is None if it could not be read, and `whole` is False if parts of the topology could not.
         """
         found = topology.problems() if topology is not None else []
         paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
@@ -273,7 +265,7 @@ class Scenario:
         return found
 
     def _capture_problems(self, topology: Topology | None) -> list[str]:
-        """Return a message for each mistake in the captures; without a topology, those that can be found without one."""
+        """Return a message for each mistake in the captures; without a topology, those that can be found so."""
         if not isinstance(self.captures, (list, tuple)):
             return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {short_repr(self.captures)}"]
         found: list[str] = []
@@ -302,7 +294,7 @@ class Scenario:
         return found
 
     def plan(self) -> Plan:
-        """Return the plan for the agent as plain data."""
+        """Return the plan of the run, as plain data for the engine and the agent; the scenario must be valid."""
         topology = self.topology
         wiring = topology.wiring()
         paths = Paths(wiring)
@@ -331,7 +323,9 @@ class Scenario:
         }
 
     def _addressing(self, paths: Paths) -> Addressing:
-        """Return addresses and routes, with a separate route for each two hosts whose flows set an initial window."""
+        """Return the addresses and routes of the network, with a route of its own for each pair of hosts whose flows
+        set an initial window.
+        """
         found = paths.addressing()
         windows = {
             (item.src, item.dst): item.initial_window_segments
@@ -344,13 +338,16 @@ class Scenario:
         return found
 
     def _planned(self, item: Traffic, label: str, paths: Paths) -> Item:
+        """Return an item of traffic in the plan's form, with its label and the address of its destination."""
         planned = item.planned(label, self.traffic)
         if not isinstance(item, Flow):
             return planned
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
 
     def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
-        """Return the longest time in s that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
+        """Return the longest time in s that a packet sent at the end can still take, there and back; `slowest_s` has
+        the longest time in s for each interface.
+        """
         longest_s = 0.0
         for item in self.traffic:
             if not (isinstance(item, Flow) and item.crossings):
@@ -363,7 +360,7 @@ class Scenario:
 
 
 def _slowest_s(shape: LinkShape) -> float:
-    """Return the time in s that a packet takes through a full queue and over the wire behind it."""
+    """Return the longest time in s that a packet takes through a full queue and over the wire behind it."""
     wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
     if shape.medium is not None:
         # In a full queue, every frame waits for a frame of the other end.
@@ -383,7 +380,7 @@ def _slowest_s(shape: LinkShape) -> float:
 
 
 def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
-    """Return a direction in the plan's form; `shapes` are its successive properties during the run."""
+    """Return a direction of a link in the plan's form; `shapes` are its successive properties during the run."""
     planned = hop.to_dict()
     rates = [shape.slowest_mbps for shape in shapes if shape.is_shaped]
     changes = len(shapes) > 1 or isinstance(hop.shape.rate_mbps, Trace)
@@ -394,7 +391,9 @@ def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
 
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
-    """Return a message if the endpoints of an item do not exist or are not connected, or TCP would have no limit."""
+    """Return a message, after the prefix `where`, if the endpoints of an item of traffic do not exist or are not
+    connected (unchecked if `paths` is None), or if nothing would limit its rate.
+    """
     allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
     found = [f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed]
     if found or not isinstance(item, Flow):
@@ -415,18 +414,12 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
 
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
-    """Return whether a dict comes from a scenario file, not from a topology file."""
+    """Return whether a dict is that of a scenario file, not of a topology file."""
     return not document.keys() & {"hosts", "links"}
 
 
 def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
-    """Return the network of a topology, a scenario, or the dict of a file of either.
-
-    Raises
-    ------
-    ScenarioError
-        With every mistake in the network, or when there is no network.
-    """
+    """Return the topology of a topology, a scenario, or a file's dict of one. Raises ScenarioError if invalid."""
     if isinstance(given, Scenario):
         return given.topology
     if isinstance(given, Mapping):
@@ -438,7 +431,7 @@ def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
 
 
 def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
-    """Return the first IPv4 address of each node."""
+    """Return the first IPv4 address of each node, by the node's name and without prefix length."""
     found: dict[str, str] = {}
     for item in addresses:
         found.setdefault(item["node"], item["address"].partition("/")[0])
@@ -446,13 +439,7 @@ def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
-    """Read and check a scenario file.
-
-    Raises
-    ------
-    ScenarioError
-        When the file cannot be read, is not JSON, or holds mistakes.
-    """
+    """Return the scenario in a JSON file. Raises ScenarioError when it cannot be read, is not JSON, or has mistakes."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except OSError as error:
@@ -469,7 +456,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs of a JSON object as a dict, or raise ScenarioError if a name occurs twice."""
+    """Return the name-value pairs of a JSON object as a dict. Raises ScenarioError if a name occurs twice."""
     document = dict(pairs)
     if len(document) < len(pairs):
         twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)

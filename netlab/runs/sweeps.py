@@ -35,7 +35,7 @@ MAX_RUNS_PER_CPU = 12
 
 
 class SweepError(NetlabError):
-    """Some scenarios of a sweep failed.
+    """Some scenarios of a sweep failed; the others were run.
 
     Attributes
     ----------
@@ -66,11 +66,14 @@ class SweepError(NetlabError):
 
 
 def _described(error: BaseException) -> str:
+    """Return an error's text, with its class unless it is one of netlab's errors."""
     return str(error) if isinstance(error, NetlabError) else f"{type(error).__name__}: {error}"
 
 
 class SweepInterrupted(Interrupted):
-    """A sweep was stopped; `runs` has the runs that had finished. They are cached, except for those with a user's classes."""
+    """A sweep of `total` runs was stopped; `runs` has those that had finished, by label. They are cached, except for
+    those with a user's classes (`kept` is False if there are any).
+    """
 
     def __init__(self, runs: dict[Any, Run], total: int, *, kept: bool = True) -> None:
         self.runs = runs
@@ -108,7 +111,7 @@ def sweep(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
-    """Run many scenarios in parallel; results of earlier runs come from the cache.
+    """Run many scenarios in parallel and return their runs; results of earlier runs come from the cache.
 
     A run is cached as soon as it finishes, so a sweep that was stopped continues where it was. Equal scenarios run
     once: for several random draws, give each a different `seed`. Runs that call a user's class are not cached.
@@ -165,6 +168,7 @@ def sweep(
     failures: dict[str, BaseException] = {}
 
     def finished() -> dict[Any, Run]:
+        """Return the runs that have finished so far, by label."""
         return {label: found[key] for label, key in keys.items() if key in found}
 
     try:
@@ -204,7 +208,7 @@ def sweep(
 
 
 def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
-    """Return the scenarios; raise ScenarioError with each mistake and the first scenario that has it."""
+    """Return the scenarios by label. Raises ScenarioError with each mistake, and the first scenario that has it."""
     where: dict[str, list[Any]] = {}
     scenarios: dict[Any, Scenario] = {}
     for label, item in given.items():
@@ -228,7 +232,7 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
 
 
 class _Task(NamedTuple):
-    """A scenario, the engine that runs it, that engine's clock, and the other conditions that determine its numbers."""
+    """A scenario to run, its engine and that engine's clock; `here` has the other `conditions` of its numbers."""
 
     scenario: Scenario
     engine: str | Engine
@@ -237,7 +241,9 @@ class _Task(NamedTuple):
 
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
-    """Choose an engine for each scenario; raise an error if an engine does not support its scenario."""
+    """Return a task with its engine for each scenario, by label; raise an error if an engine does not support its
+    scenario or cannot run.
+    """
     from netlab.runs import cache as run_cache
 
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
@@ -261,7 +267,9 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dic
 def _outcomes(
     todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
-    """Yield, as they finish, each scenario's key with the conditions and the run, or with its error."""
+    """Run the tasks, and yield as they finish each task's key with its conditions and its run, or with its error.
+    `executor` None means threads of this process.
+    """
     pool = executor or _own_executor(_side_by_side(todo.values()))
     # An event reaches only threads; runs of other executors that have started continue to their end.
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
@@ -283,7 +291,7 @@ def _outcomes(
 
 
 class _InTurn(futures.Executor):
-    """An executor that runs each call at once, for browsers, which have no threads."""
+    """An executor that runs each call at once in this thread, for browsers, which have no threads."""
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **words: P.kwargs) -> futures.Future[T]:
         future: futures.Future[T] = futures.Future()
@@ -295,13 +303,14 @@ class _InTurn(futures.Executor):
 
 
 def _own_executor(workers: int) -> futures.Executor:
+    """Return an executor with `workers` threads; in a browser, one that runs each call at once."""
     if sys.platform == "emscripten":
         return _InTurn()
     return futures.ThreadPoolExecutor(workers, thread_name_prefix="sweep")
 
 
 def _side_by_side(tasks: Iterable[_Task]) -> int:
-    """Return the number of parallel runs: one for each CPU in virtual time, more if runs over slow links mostly wait for the clock."""
+    """Return the number of parallel runs: the CPUs; in real time more, if runs over slow links mostly wait."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rates_mbps = []
     for task in tasks:
@@ -315,6 +324,7 @@ def _side_by_side(tasks: Iterable[_Task]) -> int:
 
 
 def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
+    """Run a task in this process; return the conditions under which it ran, and its run. Setting `cancel` stops it."""
     from netlab.runs import cache as run_cache
 
     runner = engines.choose(task.engine)
@@ -323,6 +333,7 @@ def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
 
 
 def _keep(cache: "RunCache", key: str, run: Run) -> None:
+    """Store a run in the cache; warn if that fails."""
     try:
         cache.store(key, run)
     except NetlabError as error:
