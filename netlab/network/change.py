@@ -18,7 +18,7 @@ FIXED_FIELDS = ("medium", "medium_options")
 
 @explain_bad_construction('nl.Change(at_s=10, link=("r1", "h2"), rate_mbps=2)')
 class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
-    """A link gets other properties at a moment of the run; those not named stay as they are.
+    """A change of a link's properties at a moment of the run; those not named stay as they are.
 
     Packets in a queue stay there (a new discipline, `aqm`, starts with an empty queue). Packets on the wire keep the
     delay with which they left. A link that goes down loses the packets on its wire and in its queues, and all that are
@@ -73,7 +73,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"Change({', '.join(f'{name}={value!r}' for name, value in words.items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the change as a scenario file has it."""
+        """Return the change as the dict in a scenario file."""
         return {
             "at_s": self.at_s,
             "link": list(self.link),
@@ -84,7 +84,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         }
 
     def words(self) -> str:
-        """Return a short description for plots, such as "r1-h2: 2 Mbit/s"."""
+        """Return a short description of the change for plots, such as "r1-h2: 2 Mbit/s"."""
         there, back = _short(self.direction), _short(self.reverse)
         if back and not there and self.up is None:
             return f"{self.link[1]}→{self.link[0]}: {', '.join(back)}"
@@ -94,7 +94,9 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"{'-'.join(self.link)}: {', '.join(parts)}"
 
     def problems(self, where: str, duration_s: float) -> list[str]:
-        """Return a message for each mistake that can be found without the topology."""
+        """Return a message, after the prefix `where`, for each mistake that can be found without the topology;
+        `duration_s` is the run's duration in s.
+        """
         found = []
         if not (is_number(self.at_s) and self.at_s >= 0):
             found.append(f"{where}: at_s must be a time in s from the run's start on, {got('at_s', self.at_s)}")
@@ -120,8 +122,8 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
 
 
 def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mapping[str, Any]) -> Link:
-    """Return a copy of a link with other fields: `direction` from the node `first` on, and both `direction` and
-    `reverse` on the way back.
+    """Return a copy of a link with other fields: those of `direction` from the node `first` on, and those of both
+    `direction` and `reverse` on the way back.
     """
     there, back = dict(direction), {**direction, **reverse}
     if first != link.a:
@@ -134,16 +136,19 @@ takes_link_fields(Change)
 
 
 def read(given: object) -> tuple[list[Change], list[str]]:
-    """Return the changes of a scenario file, and a message for each that cannot be read."""
+    """Return the changes in a scenario file's list `changes`, and a message for each that cannot be read."""
     return read_list(given, "changes", Change, ("at_s", "link"), _unreadable)
 
 
 def _unreadable(words: Mapping[str, Any], where: str) -> list[str]:
+    """Return a message, after the prefix `where`, for each wrong field in the dict of a change."""
     return field_problems(where, [name for name in words if name not in OWN_FIELDS], words.get("reverse"))
 
 
 def problems(changes: object, topology: Topology | None, duration_s: float) -> list[str]:
-    """Return a message for each mistake in a scenario's changes; without a topology, those that can be found without one."""
+    """Return a message for each mistake in a scenario's changes, for a run of `duration_s` seconds; if `topology` is
+    None, those that can be found without it.
+    """
     if not isinstance(changes, (list, tuple)):
         return [
             f"changes must be a list such as [netlab.Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)], got {short_repr(changes)}"
@@ -163,11 +168,12 @@ def problems(changes: object, topology: Topology | None, duration_s: float) -> l
 
 
 def _is_pair(link: object) -> bool:
+    """Return whether a value is a tuple of two texts."""
     return isinstance(link, tuple) and len(link) == 2 and all(isinstance(end, str) for end in link)
 
 
 def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
-    """Return a message if the topology lacks the link of a change."""
+    """Return a list with a message, after the prefix `where`, if the topology lacks the link of a change, else []."""
     if topology is None or not _is_pair(item.link) or not is_integer(item.number):
         return []
     try:
@@ -178,7 +184,9 @@ def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
 
 
 def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
-    """Yield a message for each change that makes its link invalid, or contradicts another one at the same moment."""
+    """Yield a message for each change that makes its link invalid, or that contradicts another one at the same moment;
+    `items` are changes with their prefixes for messages.
+    """
     links = dict(enumerate(topology.links))
     said: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
     for where, item in sorted(items, key=lambda one: one[1].at_s):
@@ -244,7 +252,7 @@ def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
 
 
 def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """Return the fields of `after` that differ from `before`, in the plan's form."""
+    """Return the fields of `after` that differ from `before`, by name and in the plan's form."""
     found = {
         name: value.planned() if isinstance(value, Trace) else value
         for name, value in difference(before, after).items()
@@ -257,11 +265,12 @@ def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
 
 
 def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
+    """Return a change of direction number `direction` in the plan's form, with the changed fields `shape`."""
     return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 
 
 def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:
-    """Yield the changes in order of time, each with the link's position and the link before and after it."""
+    """Yield the changes in order of time, each with its link's index, and the link before and after it."""
     links = dict(enumerate(topology.links))
     for item in sorted(changes, key=lambda one: one.at_s):
         place = topology.position(*item.link, item.number)
@@ -270,7 +279,7 @@ def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[C
 
 
 def _short(values: Mapping[str, Any]) -> list[str]:
-    """Return a short description of each field for plots, such as "2 Mbit/s"."""
+    """Return a short description for plots of each changed field, such as "2 Mbit/s"."""
     units = {"rate_mbps": "Mbit/s", "delay_ms": "ms", "jitter_ms": "ms jitter", "queue_packets": "packets"}
     found = []
     for name, value in values.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CongestionControl:
-    """A congestion control."""
+    """A congestion control that a TCP flow may choose."""
 
     name: str
     """The name in Linux and in a flow's `congestion`."""

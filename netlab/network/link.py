@@ -128,7 +128,7 @@ class LinkShape:
         return self.framing if own is None else own
 
     def planned(self) -> Shape:
-        """Return the fields in the plan's form; `rate_mbps` of a trace is its first rate, because the others are changes of the plan."""
+        """Return the fields in the plan's form; of a trace only the first rate, as the plan's changes have others."""
         words = asdict(self)
         if isinstance(self.rate_mbps, Trace):
             words["rate_mbps"] = self.rate_mbps.planned()["steps"][0][1]
@@ -136,10 +136,11 @@ class LinkShape:
         return cast("Shape", words)
 
     def problems(self, where: str) -> list[str]:
-        """Return a message for each mistake in the fields, which starts with `where`."""
+        """Return a message for each mistake in the fields, after the prefix `where`."""
         return [f"{where}: {sentence}" for sentence in self._problems()]
 
     def _problems(self) -> Iterator[str]:
+        """Yield a message for each mistake in the fields."""
         if isinstance(self.rate_mbps, Trace):
             yield from (f"rate_mbps: {sentence}" for sentence in self.rate_mbps.problems())
         elif problem := RATE_MBPS.problem("rate_mbps", self.rate_mbps):
@@ -183,6 +184,7 @@ class LinkShape:
         yield from self._burst_loss_problems()
 
     def _framing_problems(self) -> Iterator[str]:
+        """Yield a message if the framing contradicts that of the trace or segmentation offload."""
         counted = self.counted_framing
         if self.framing not in (LinkShape.framing, counted):
             yield (
@@ -196,6 +198,7 @@ class LinkShape:
             )
 
     def _queue_problems(self) -> Iterator[str]:
+        """Yield a message for each mistake in the room of the queue, and for a queue without a rate."""
         for name, low, high, why in (
             ("queue_packets", 1, MAX_PACKETS, ""),
             ("queue_bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, " (one full frame)"),
@@ -213,6 +216,7 @@ class LinkShape:
             yield f"aqm={short_repr(self.aqm)} needs a rate_mbps: without a rate nothing queues"
 
     def _burst_loss_problems(self) -> Iterator[str]:
+        """Yield a message for each mistake in `burst_loss`."""
         if self.burst_loss is None:
             return
         if not isinstance(self.burst_loss, Mapping):
@@ -239,7 +243,9 @@ SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 
 
 def field_problems(where: str, direction: Iterable[object], reverse: object) -> list[str]:
-    """Return a message for each field that a link does not have, and for a `reverse` that is not a mapping."""
+    """Return a message, after the prefix `where`, for each name in `direction` or `reverse` that is no field of a link,
+    and for a `reverse` that is no mapping.
+    """
     if not isinstance(reverse, (Mapping, type(None))):
         return [f"{where}: reverse must be an object of a link's fields, got {short_repr(reverse)}"]
     both = ((where, direction), (f"{where}, reverse", reverse or {}))
@@ -247,7 +253,7 @@ def field_problems(where: str, direction: Iterable[object], reverse: object) -> 
 
 
 def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields `old` with those of `new` in their place; room in packets replaces room in bytes and the other way round."""
+    """Return a link's fields `old` updated by `new`; room in packets replaces room in bytes and vice versa."""
     words = {**old, **new}
     for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
         if one in new and other not in new:
@@ -294,7 +300,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         return f"Link({', '.join([repr(self.a), repr(self.b), *arguments])})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the link as a scenario file has it, without fields at their default."""
+        """Return the link as the dict in a scenario file, without fields at their default."""
         entry = {"a": self.a, "b": self.b, **in_json(difference(LinkShape(), self.forward))}
         if self.reverse:
             entry["reverse"] = in_json(self.reverse)
@@ -302,7 +308,9 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
 
 def takes_link_fields(function: _C) -> _C:
-    """Put a link's fields with their defaults into the signature of a function that takes them as keywords; refuse other names."""
+    """Decorate a function or class whose `**keywords` are a link's fields: put these with their defaults into its
+    signature, and refuse other names with a ScenarioError. Return the decorated function, or the same class.
+    """
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
     names = {item.name for item in own}
@@ -317,6 +325,7 @@ def takes_link_fields(function: _C) -> _C:
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
+        """Call the function; raise ScenarioError for a keyword that is no argument and no field of a link."""
         others = {name: value for name, value in named.items() if name != "reverse"}
         if wrong := unknown_fields(function.__name__, others, list(taken.parameters)):
             raise ScenarioError(wrong)
@@ -334,10 +343,10 @@ Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.
 
 
 def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """Return the fields of `after` that differ from `before`."""
+    """Return the fields of `after` that differ from `before`, by name."""
     return {name: value for name, value in vars(after).items() if value != getattr(before, name)}
 
 
 def in_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields of a link as a scenario file has them."""
+    """Return fields of a link as a scenario file has them, with traces as dicts."""
     return {name: value.to_dict() if isinstance(value, Trace) else value for name, value in values.items()}

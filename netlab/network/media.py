@@ -44,7 +44,7 @@ MAX_ATTEMPTS = 7
 
 @dataclass(frozen=True)
 class Wifi:
-    """Timing of frames on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
+    """The timing of frames on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
 
     References
     ----------
@@ -74,7 +74,7 @@ class Wifi:
     """Probability in [0, 1) that a data frame is received with errors and must be sent again."""
 
     def problems(self) -> Iterator[str]:
-        """Yield a message for each invalid field."""
+        """Yield a message for each field with an invalid value."""
         if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
             yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {short_repr(self.rate_mbps)}"
         yield from violations({"protection": Choice(PROTECTIONS)}, self)
@@ -90,53 +90,56 @@ class Wifi:
 
     @property
     def slot_us(self) -> int:
-        """Duration in us of a slot of the backoff."""
+        """The duration in us of a slot of the backoff."""
         return SHORT_SLOT_US if self.short_slot else LONG_SLOT_US
 
     @property
     def difs_us(self) -> int:
-        """Time in us for which the medium must be idle before a station counts down its backoff."""
+        """The time in us for which the medium must be idle before a station counts down its backoff."""
         return SIFS_US + 2 * self.slot_us
 
     @property
     def ack_us(self) -> int:
-        """Duration in us of the acknowledgement that the MAC sends for each data frame."""
+        """The duration in us of the acknowledgement that the MAC sends for each data frame."""
         return self._ofdm_us(ACK_BYTES, self._answer_rate_mbps)
 
     def data_us(self, packet_bytes: int) -> int:
-        """Return the duration in us of a data frame with an IP packet of that size."""
+        """Return the duration in us of a data frame with an IP packet of `packet_bytes` bytes."""
         return self._ofdm_us(packet_bytes + LLC_BYTES + MAC_HEADER_BYTES, self.rate_mbps)
 
     def protection_us(self, packet_bytes: int) -> int:
-        """Return the time in us of the frames before a data frame: RTS, CTS, and a SIFS after each."""
+        """Return the time in us before a packet's data frame, for RTS, CTS and a SIFS after each; 0 without."""
         if not self._protects(packet_bytes):
             return 0
         cts_us = self._control_us(CTS_BYTES) + SIFS_US
         return cts_us if self.protection == "cts" else self._control_us(RTS_BYTES) + SIFS_US + cts_us
 
     def exchange_us(self, packet_bytes: int) -> int:
-        """Return the medium's time in us for one packet, without the idle slots before it."""
+        """Return the medium's time in us for one packet: protection, data, SIFS and ACK, without idle slots."""
         return self.protection_us(packet_bytes) + self.data_us(packet_bytes) + SIFS_US + self.ack_us
 
     def collision_us(self, packet_bytes: int) -> int:
-        """Return the medium's time in us for a packet without a reply: its sender waits as long as the reply would take."""
+        """Return the medium's time in us for a packet that collides: its sender waits as long as for a reply."""
         if self.protection == "rts" and self._protects(packet_bytes):
             return self._control_us(RTS_BYTES) + SIFS_US + self._control_us(CTS_BYTES)
         return self.exchange_us(packet_bytes)
 
     @property
     def slowest_us(self) -> float:
-        """Mean time in us of a full-sized packet, idle slots included."""
+        """The mean time in us that a full-sized packet takes on an idle medium, with DIFS and backoff."""
         return self.difs_us + MIN_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
 
     def _protects(self, packet_bytes: int) -> bool:
+        """Return whether protection frames precede the data frame of an IP packet of this size."""
         return self.protection != "none" and packet_bytes + LLC_BYTES + MAC_HEADER_BYTES > self.protect_above_bytes
 
     @property
     def _answer_rate_mbps(self) -> int:
+        """The rate of acknowledgements in Mbit/s."""
         return max(rate for rate in MANDATORY_RATES_MBPS if rate <= self.rate_mbps)
 
     def _control_us(self, frame_bytes: int) -> int:
+        """Return the duration in us of an RTS or CTS frame of this size."""
         rate_mbps = self.protection_rate_mbps or self._answer_rate_mbps
         if rate_mbps in DSSS_RATES_MBPS:
             preamble_us = DSSS_SHORT_PREAMBLE_US if self.short_preamble else DSSS_LONG_PREAMBLE_US
@@ -145,6 +148,7 @@ class Wifi:
 
     @staticmethod
     def _ofdm_us(frame_bytes: int, rate_mbps: float) -> int:
+        """Return the duration in us of an OFDM frame of this size, with preamble and signal extension."""
         symbols = math.ceil((frame_bytes * 8 + OFDM_SERVICE_AND_TAIL_BITS) / (OFDM_SYMBOL_US * rate_mbps))
         return OFDM_PREAMBLE_US + OFDM_SYMBOL_US * symbols + SIGNAL_EXTENSION_US
 
@@ -173,7 +177,7 @@ def problems(medium: object, options: object) -> Iterator[str]:
 
 
 def medium(name: str, options: Mapping[str, Any]) -> Wifi:
-    """Return a link's medium with its options."""
+    """Return the medium of this name with these options, which must be valid."""
     return MEDIA[name](**options)
 
 

@@ -26,9 +26,8 @@ IGNORED = {
 
 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
-    """Return the hosts, routers, switches and links of a Mininet `Topo`.
-
-    Raises ScenarioError with every option that netlab does not support.
+    """Return the names of hosts, routers and switches, and the links, of a Mininet `Topo`. Raises ScenarioError with
+    every option that netlab does not support.
     """
     problems: list[str] = []
     hosts: list[str] = []
@@ -56,9 +55,10 @@ Given = tuple[str, str, dict[str, Any]]
 
 
 def _in_order_of_ports(links: list[Given]) -> list[Given]:
-    """Return the links in the order in which they were added: a `Topo` forgets it, but not which port each link took."""
+    """Return the links of a Mininet `Topo` in the order in which they were added, as their port numbers tell."""
 
     def ends(link: Given) -> list[tuple[str, int]]:
+        """Return the two nodes of a link, each with its port number."""
         a, b, options = link
         return [(options.get("node1", a), options.get("port1", 0)), (options.get("node2", b), options.get("port2", 0))]
 
@@ -75,7 +75,9 @@ def _in_order_of_ports(links: list[Given]) -> list[Given]:
 
 
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the fields of a link for the options of a Mininet link; append a message to `problems` for each that is not supported."""
+    """Return the fields of a link for the options of a Mininet link; append a message, after the prefix `where`, to
+    `problems` for each that is not supported.
+    """
     found: dict[str, Any] = {}
     for word, value in options.items():
         if value is None or value is False or word in IGNORED:
@@ -108,9 +110,8 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
 
 
 def script(wiring: Wiring, links: Sequence[Link]) -> str:
-    """Return a Mininet script that builds these links, with the addresses and routes of their wiring.
-
-    Raises ScenarioError for features that Mininet's `TCLink` lacks (bursts of loss, duplicates, disciplines other than RED).
+    """Return the text of a Mininet script that builds these links, with the addresses and routes of their wiring.
+    Raises ScenarioError for features that Mininet's `TCLink` lacks (bursts of loss, duplicates, disciplines but RED).
     """
     problems: list[str] = []
     nodes = [f'        self.addHost("{name}", ip=None)' for name in wiring.hosts]
@@ -143,7 +144,9 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
 
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
-    """Return the options of Mininet's `TCLink` for one direction; append a message to `problems` for each field that it lacks."""
+    """Return the options of Mininet's `TCLink` for one direction of a link; append a message, after the prefix `where`,
+    to `problems` for each field that it lacks.
+    """
     found: dict[str, Any] = {}
     if isinstance(shape.rate_mbps, Trace):
         problems.append(f"{where}: Mininet's TCLink has no rate that changes with time")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def queue_names(ends: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the name of each interface's queue, for (interface, src, dst) in the links' order: the link's ends.
+    """Return the queue's name, such as "home to isp", by interface; `ends` has (interface, src, dst) of each.
 
     >>> queue_names([("home-eth1", "home", "isp"), ("isp-eth0", "isp", "home")])
     {'home-eth1': 'home to isp', 'isp-eth0': 'isp to home'}

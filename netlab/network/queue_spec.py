@@ -9,7 +9,7 @@ from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 
 @dataclass(frozen=True)
 class QueueSpec:
-    """The queue that a link requests."""
+    """The queue that a link requests: the rate behind it, its room, and the options of its discipline."""
 
     rate_mbps: float
     """The rate in Mbit/s behind the queue."""
@@ -23,10 +23,10 @@ class QueueSpec:
 
     @property
     def packets(self) -> int:
-        """The room in packets."""
+        """The room of the queue in packets."""
         return KERNEL_QUEUE_PACKETS if self.queue_packets is None else self.queue_packets
 
     @property
     def bytes(self) -> int:
-        """The room in bytes, a full frame for each packet."""
+        """The room of the queue in bytes; if it was requested in packets, a full frame for each."""
         return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes

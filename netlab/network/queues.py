@@ -41,7 +41,7 @@ QUANTUM = Range(MIN_QUANTUM_BYTES, MAX_QUANTUM_BYTES, whole=True)
 
 @dataclass(frozen=True)
 class Discipline:
-    """A queue discipline."""
+    """A queue discipline that a link may have."""
 
     name: str
     """The name in a link's `aqm`."""
@@ -71,7 +71,7 @@ class Discipline:
         return "" if self.name == "fifo" else f"sch_{self.name}"
 
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
-        """Yield a message for each mistake in a link's `aqm_options` and in its room."""
+        """Yield a message for each mistake in a link's `aqm_options` (`options`), and for an impossible room."""
         if not isinstance(options, Mapping):
             yield f"aqm_options must be a mapping, got {short_repr(options)}"
             return
@@ -91,6 +91,7 @@ class Discipline:
 
 
 def _red_conflict(options: Mapping[str, Any]) -> str | None:
+    """Return a message if RED's lower threshold is not below the upper one, else None."""
     low, high = options.get("min_packets"), options.get("max_packets")
     if is_number(low) and is_number(high) and not low < high:  # type: ignore[operator]
         return f"min_packets must be below max_packets, got {low!r} and {high!r}"
@@ -98,13 +99,14 @@ def _red_conflict(options: Mapping[str, Any]) -> str | None:
 
 
 def _drr_conflict(options: Mapping[str, Any]) -> str | None:
+    """Return a message if both the number of DRR's classes and their quanta are given, else None."""
     if "classes" in options and "quanta_bytes" in options:
         return "give quanta_bytes, one for each class, or classes, which have equal quanta; not both"
     return None
 
 
 def _ets_conflict(options: Mapping[str, Any]) -> str | None:
-    """Return a message if ets would have no band, or more bands than the kernel allows."""
+    """Return a message if ETS would have no band, or more bands than the kernel allows, else None."""
     if not {"strict", "quanta_bytes"} & set(options):
         return None
     strict, quanta = options.get("strict", 0), options.get("quanta_bytes", ())
@@ -255,10 +257,7 @@ DISCIPLINES: dict[str, Discipline] = {
 
 
 def discipline(name: object) -> Discipline:
-    """Return the row of a discipline.
-
-    Raises ValueError with the allowed names if there is none of that name.
-    """
+    """Return the row of the queue discipline `name`. Raises ValueError with the allowed names if there is none."""
     if not isinstance(name, str) or name not in DISCIPLINES:
         raise ValueError(f"aqm: {one_of(name, list(DISCIPLINES))}")
     return DISCIPLINES[name]

@@ -23,7 +23,7 @@ Gateway = str
 
 @dataclass(frozen=True)
 class Port:
-    """An interface of a host or router in its subnet."""
+    """An interface of a host or router, with its subnet's number (from 1), its IPv4 and its MAC address."""
 
     node: str
     interface: str
@@ -33,7 +33,7 @@ class Port:
 
 
 class Paths:
-    """Addresses, routes, and the paths of packets that follow them; for many queries of one network."""
+    """The addresses and routes of a network, and the paths of packets that follow them; for many queries."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
@@ -68,14 +68,13 @@ class Paths:
         self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
 
     def hops(self, src: str, dst: str) -> list[Hop]:
-        """Return the hops of a packet from `src` to `address(src, dst)`, in order; none from a node to itself.
-
-        Raises ScenarioError when a name is unknown or a switch, or no path exists.
+        """Return the hops of a packet from `src` to `address(src, dst)`, in order; none from a node to itself. Raises
+        ScenarioError when a name is unknown or a switch, or no path exists.
         """
         return self._best(src, dst)[1]
 
     def address(self, src: str, dst: str) -> str:
-        """Return the address of `dst` that is nearest to `src`.
+        """Return the IPv4 address of the node `dst` that is nearest to `src`; ScenarioError as for `hops`.
 
         The nearest address is over the fewest nodes; among several, that of the interface at which a packet arrives,
         then that of the first interface.
@@ -83,13 +82,11 @@ class Paths:
         return self._best(src, dst)[0]
 
     def following(self, src: str, dst: str) -> Gateway:
-        """Return the next address on the way from `src` to `address(src, dst)`: that of a router, or of `dst` itself if
-        it is a neighbour.
-        """
+        """Return the next address on the way from `src` to `address(src, dst)`: a router's, or that of `dst`."""
         return self._best(src, dst)[2]
 
     def _best(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
-        """Return the address of `dst` nearest to `src`, the hops to it, and the first node's address on the way."""
+        """Return the address of `dst` that is nearest to `src`, the hops to it, and the next node's address."""
         for name in (src, dst):
             if name not in self._known:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._wiring.nodes)}"])
@@ -109,7 +106,7 @@ class Paths:
         return target.address, crossed, passed[0][1].address
 
     def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
-        """Return the sending and the receiving port of each step from `src` to a port; None where a route is missing."""
+        """Return the sending and receiving ports of each step from `src` to a port; None if a route is missing."""
         here = src
         passed: list[tuple[Port, Port]] = []
         while here != target.node:
@@ -123,7 +120,7 @@ class Paths:
         return passed
 
     def addressing(self) -> plan.Addressing:
-        """Return the addresses, routes and neighbours of all nodes; see `plan_addresses`."""
+        """Return the addresses, MAC addresses, routes and ARP entries of all nodes; see `plan_addresses`."""
         together = _grouped(self._ports, lambda port: port.subnet)
         return {
             "addresses": [
@@ -141,7 +138,7 @@ class Paths:
         }
 
     def _between(self, leaving: str, entered: str) -> list[Hop]:
-        """Return the hops between two interfaces of one subnet: over one link, or through its switches."""
+        """Return the hops between two interfaces of one subnet, in order: over one link, or through its switches."""
         ahead = deque([[self._leaving[leaving]]])
         while ahead:
             crossed = ahead.popleft()
@@ -154,7 +151,7 @@ class Paths:
         raise AssertionError(f"{leaving} and {entered} are in one subnet")
 
     def _port_after(self, here: str, target: Port) -> Port | None:
-        """Return the port to which `here` sends a packet for `target`; None where it has no route."""
+        """Return the port to which the node `here` sends a packet for the port `target`; None where it has no route."""
         if target.subnet in self._port_on.get(here, ()):
             return target
         gateway = self._gateway(here, target.subnet)
@@ -176,7 +173,7 @@ class Paths:
         return min(near, key=lambda way: way[0])[1] if near else None
 
     def _differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
-        """Return the first of each group of targets with the same distance from `here`, such as the interfaces of a router."""
+        """Return the first of each group of ports at the same distance from `here`, such as those of a router."""
         first: dict[Any, Port] = {}
         for target in targets:
             beside = target.subnet in self._port_on.get(here, ())
@@ -184,7 +181,7 @@ class Paths:
         return list(first.values())
 
     def _routes(self) -> list[plan.Route]:
-        """Return the routes of all nodes, each node's in the order of their prefixes."""
+        """Return the routes of all nodes: those of each node in the order of their prefixes."""
         found: list[plan.Route] = []
         several = [port for port in self._ports if port.node not in self._routers and len(self._port_on[port.node]) > 1]
         for node in self._ports_of:
@@ -208,7 +205,9 @@ class Paths:
         return found
 
     def _gateway(self, node: str, subnet: int) -> Port | None:
-        """Return the nearest of a node's gateways to a subnet that the node itself is not in."""
+        """Return the router's port next to `node` that is nearest to a subnet that the node itself is not in; None if
+        it has no route there.
+        """
         routers = self._routers_on[subnet]
         if not routers or node not in self._gateways:
             return None
@@ -220,7 +219,7 @@ class Paths:
         return self._chosen[key]
 
     def _distances(self, routers: frozenset[str]) -> dict[str, int]:
-        """Return the number of routers from each router to the nearest of `routers`."""
+        """Return each router's number of hops to the nearest of `routers`; without those that cannot reach one."""
         if routers not in self._far:
             far = dict.fromkeys(routers, 0)
             ahead = deque(sorted(routers))
@@ -235,7 +234,7 @@ class Paths:
 
 
 def plan_addresses(wiring: Wiring) -> plan.Addressing:
-    """Number the subnets, assign addresses and compute the routes; the same wiring always gives the same result.
+    """Return the addresses, routes and ARP entries of a network; the same wiring always gives the same result.
 
     Each set of links joined by switches is one subnet, 10.A.B.0/24, with A·256 + B its number from 1. Routes follow the
     fewest hops; among equals, the link that is first in the topology. Subnets behind the same neighbour share a route
@@ -246,11 +245,14 @@ def plan_addresses(wiring: Wiring) -> plan.Addressing:
 
 
 def _mac(number: int) -> str:
+    """Return the MAC address of the interface with this number in the wiring, from 1."""
     return f"02:00:00:{number >> 16:02x}:{number >> 8 & 0xFF:02x}:{number & 0xFF:02x}"
 
 
 def _ports(wiring: Wiring) -> list[Port]:
-    """Return the ports of all hosts and routers with their addresses."""
+    """Return the ports of all hosts and routers with their addresses. Raises ScenarioError if there are too many
+    subnets or interfaces.
+    """
     subnet_of = _subnets(wiring)
     switches = frozenset(wiring.switches)
     used: dict[int, int] = {}
@@ -271,11 +273,12 @@ def _ports(wiring: Wiring) -> list[Port]:
 
 
 def _subnets(wiring: Wiring) -> dict[str, int]:
-    """Return the number of each interface's subnet, from 1 in the order of the links; links joined by switches are one subnet."""
+    """Return the number of each interface's subnet, from 1 in the links' order; switches join links to one."""
     switches = frozenset(wiring.switches)
     joined: dict[str, str] = {}
 
     def root(name: str) -> str:
+        """Return the representative of the set that contains an interface or switch (union-find)."""
         while joined.setdefault(name, name) != name:
             joined[name] = joined[joined[name]]
             name = joined[name]
@@ -289,7 +292,8 @@ def _subnets(wiring: Wiring) -> dict[str, int]:
 
 
 def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[str, Gateway]]:
-    """Return the fewest prefixes that are equivalent to `next_at`, a gateway for each subnet's number; they may cover those in `own`.
+    """Return the fewest prefixes, each with its gateway, that are equivalent to `next_at`, the gateway for each
+    subnet's number; they may cover the node's own subnets `own`.
 
     A subnet of the node's own has a longer prefix than any that covers it, so the kernel prefers it. A number without a
     subnet is never covered: a packet to an unused address must be dropped and not circulate.
@@ -317,6 +321,7 @@ def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[st
 
 
 def _grouped(ports: Iterable[Port], of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
+    """Return the ports in lists, by the key that `of` returns for each."""
     found: dict[_Key, list[Port]] = {}
     for port in ports:
         found.setdefault(of(port), []).append(port)

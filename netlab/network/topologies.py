@@ -25,7 +25,7 @@ def dumbbell(
     queue_packets: int | None = DEFAULT_QUEUE_PACKETS,
     **bottleneck: Any,
 ) -> Topology:
-    """Return `pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
+    """Return a topology of `pairs` senders and as many receivers on either side of a bottleneck from r1 to r2.
 
     h1 … hN send (left), hN+1 … h2N receive (right): h1's partner is hN+1. Access links are unlimited and without delay.
 
@@ -51,7 +51,9 @@ def dumbbell(
 def three_pcs(
     rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
 ) -> Topology:
-    """Return hosts h1 and h2 behind a switch at router r1, and h3 behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
+    """Return a topology of hosts h1 and h2 behind a switch at router r1, and h3 behind r1's limited interface r1-eth1
+    (`epfl` figure 1). `rate_mbps` is in Mbit/s; further fields of that link may follow.
+    """
     unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
     return of_links(
@@ -70,8 +72,7 @@ def two_routers(
     queue_packets: int | None = 50,
     **middle: Any,
 ) -> Topology:
-    """Return a network whose flows h1-h4 and h2-h3 share the link r1-r2 and leave by separate links (`epfl` figure 2:
-    congestion collapse).
+    """Return a topology whose flows h1-h4 and h2-h3 share the link r1-r2 (`epfl` figure 2: congestion collapse).
 
     Parameters
     ----------
@@ -90,6 +91,7 @@ def two_routers(
     _require_one_each(("h4", "h3"), exit_mbps=exit_mbps)
 
     def link(a: str, b: str, rate_mbps: float | None, **more: Any) -> Link:
+        """Return a link with this rate in Mbit/s, and a queue unless the rate is None."""
         return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
 
     return of_links(
@@ -105,7 +107,7 @@ def two_routers(
 def portfolio(
     rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
 ) -> Topology:
-    """Return nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`).
+    """Return a topology of nine hosts at routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10).
 
     Parameters
     ----------
@@ -141,7 +143,9 @@ def portfolio(
 
 @explain_bad_arguments("nl.topologies.chain(rates_mbps=[10, 5], delays_ms=[5, 10])")
 def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
-    """Return hosts h1 and h2 at the ends of a chain of links with these rates (Mbit/s) and one-way delays (ms)."""
+    """Return a topology of hosts h1 and h2 at the ends of a chain of links with these rates (Mbit/s; None is unlimited)
+    and one-way delays (ms), and room for `queue_packets` before each link that has a rate.
+    """
     if len(rates_mbps) != len(delays_ms) or not rates_mbps:
         raise ScenarioError(
             [
@@ -159,7 +163,7 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
 
 @explain_bad_arguments("nl.topologies.slow_middle(queue_bytes=64_000)")
 def slow_middle(queue_bytes: int = 64_000) -> Topology:
-    """Return hosts h1 and h2 behind links of 5 Mbit/s and 10 ms; between their routers 1 Mbit/s and 20 ms (`ece6110`).
+    """Return a topology of h1 and h2 behind links of 5 Mbit/s, 10 ms; between them 1 Mbit/s, 20 ms (`ece6110`).
 
     Parameters
     ----------
@@ -174,13 +178,16 @@ def slow_middle(queue_bytes: int = 64_000) -> Topology:
 
 
 def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
-    """Return the room in packets; None if the default is replaced by room in bytes, or the link has no rate and thus no queue."""
+    """Return the room in packets for a link with the further fields `more`; None if these replace the default by room
+    in bytes, or if the link has no rate and thus no queue.
+    """
     if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
         return None
     return queue_packets
 
 
 def _require_one_each(places: Sequence[str], **given: Any) -> None:
+    """Raise ScenarioError unless each argument in `given` has one value for each of `places`."""
     problems = [
         f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {short_repr(value)}"
         for name, value in given.items()

@@ -82,7 +82,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         )
 
     def _repr_mimebundle_(self, **_settings: Any) -> dict[str, Any]:
-        """Return the forms that a notebook shows: a drawing, and the text that a terminal prints."""
+        """Return the forms that a notebook shows, by MIME type: a drawing, and the text that a terminal prints."""
         text = {"text/plain": repr(self)}
         if not self.nodes:
             return text
@@ -90,7 +90,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return {**importlib.import_module("netlab.plots.drawing").notebook_drawing(self), **text}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the topology as a scenario file has it."""
+        """Return the topology as the dict in a scenario file."""
         return {
             "hosts": list(self.hosts),
             "routers": list(self.routers),
@@ -100,13 +100,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Topology:
-        """Read a topology from the dict of a scenario file.
-
-        Raises
-        ------
-        ScenarioError
-            With every mistake.
-        """
+        """Return the topology from its dict in a scenario file. Raises ScenarioError with every mistake."""
         if not isinstance(document, Mapping):
             raise ScenarioError([f"topology must be an object with hosts and links, got {short_repr(document)}"])
         topology, problems = cls.read(document)
@@ -118,14 +112,10 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     @classmethod
     def from_mininet(cls, topo: Any) -> Topology:
-        """Read a Mininet `Topo`: its hosts, switches and links with `bw`, `delay`, `jitter`, `loss` and `max_queue_size`.
+        """Return the topology of a Mininet `Topo`: its hosts, switches and links with `bw`, `delay`, `jitter`, `loss`
+        and `max_queue_size`. Raises ScenarioError with every option of a link that netlab does not support.
 
         A host whose class has "Router" in its name is a router. Addresses are netlab's own.
-
-        Raises
-        ------
-        ScenarioError
-            With every option of a link that netlab does not support.
         """
         from netlab.network import mininet_form
 
@@ -133,12 +123,8 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return cls(hosts, routers, switches, links)
 
     def to_mininet(self) -> str:
-        """Return a Mininet script that builds this network, to be run on a machine with root.
-
-        Raises
-        ------
-        ScenarioError
-            When a link has a property that Mininet's `TCLink` lacks.
+        """Return the text of a Mininet script that builds this network, to be run on a machine with root. Raises
+        ScenarioError when a link has a property that Mininet's `TCLink` lacks.
         """
         from netlab.network import mininet_form
 
@@ -146,7 +132,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:
-        """Return the part of a topology that can be read from a scenario file, and a message for each mistake."""
+        """Return the topology from what can be read of its dict in a scenario file, and a message for each mistake."""
         allowed = ("hosts", "routers", "switches", "links")
         problems = unknown_fields("topology", document, allowed)
         names = {kind: _read_names(kind, document.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
@@ -160,7 +146,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return topology, problems
 
     def unused_links(self) -> list[str]:
-        """Return a message for each two nodes with several links: all routes use the first."""
+        """Return a message for each two nodes that several links join: all routes use the first."""
         joined = Counter(tuple(sorted((link.a, link.b))) for link in self.links)
         return [
             f"{count} links join {a} and {b}, and all traffic between them takes the first: is another link meant?"
@@ -169,7 +155,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         ]
 
     def problems(self) -> list[str]:
-        """Return a message for each mistake in the topology; empty when it can be built."""
+        """Return a message for each mistake in the topology; an empty list when it can be built."""
         found: list[str] = []
         if not self.hosts:
             found.append("the topology has no hosts; name at least two")
@@ -180,7 +166,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return found
 
     def _link_problems(self) -> Iterable[str]:
-        """Yield a message for each mistake in a link or its ends."""
+        """Yield a message for each mistake in a link or in the names of its ends."""
         known = set(self.nodes)
         for link in self.links:
             where = f"link {link.a}-{link.b}"
@@ -198,7 +184,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
 
     def _name_problems(self) -> Iterable[str]:
-        """Yield a message for each name that is not allowed or occurs twice."""
+        """Yield a message for each node's name that is not allowed or occurs twice."""
         seen: set[str] = set()
         for name in self.nodes:
             if not NODE_NAME.fullmatch(name):
@@ -213,7 +199,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             seen.add(name)
 
     def _size_problems(self) -> Iterable[str]:
-        """Yield a message if a node has too many links, or a subnet too many interfaces."""
+        """Yield a message if a node has too many links for its interfaces' names, or a subnet too many interfaces."""
         for interface in (hop.interface for hop in self.hops()):
             if len(interface) > MAX_INTERFACE_NAME_LENGTH:
                 name = interface.partition("-")[0]
@@ -228,7 +214,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             yield from error.problems
 
     def _switch_problems(self) -> Iterable[str]:
-        """Yield a message if switches form a loop."""
+        """Yield one message if switches form a loop."""
         pieces = {switch: {switch} for switch in self.switches}
         for link in self.links:
             a, b = pieces.get(link.a), pieces.get(link.b)
@@ -240,20 +226,16 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             pieces |= dict.fromkeys(a | b, a | b)
 
     def wiring(self) -> Wiring:
-        """The nodes and every hop between them, interface by interface."""
+        """Return the nodes and every hop between them, with the names of interfaces."""
         return wire(self.hosts, self.routers, self.switches, self.links)
 
     def hops(self) -> list[Hop]:
-        """Return both hops of every link, in the order of `links`: `a` to `b`, then `b` to `a`."""
+        """Return both hops of every link, in the order of `links`: from `a` to `b`, then from `b` to `a`."""
         return list(self.wiring().hops)
 
     def position(self, a: str, b: str, number: int = 1) -> int:
-        """Return the index in `links` of the link between two nodes; if there are several, of that `number`, from 1.
-
-        Raises
-        ------
-        ScenarioError
-            When there is none.
+        """Return the index in `links` of the link between the nodes `a` and `b`; if there are several, of that
+        `number`, from 1. Raises ScenarioError when there is none.
         """
         found = [place for place, link in enumerate(self.links) if {link.a, link.b} == {a, b}]
         if not 1 <= number <= len(found):
@@ -262,22 +244,14 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return found[number - 1]
 
     def path(self, src: str, dst: str) -> list[str]:
-        """Return the nodes that a packet from `src` to `dst` passes, both ends included.
-
-        Raises
-        ------
-        ScenarioError
-            When no path exists. A packet does not pass through a host.
+        """Return the nodes that a packet from `src` to `dst` passes, both ends included. Raises ScenarioError when no
+        path exists. A packet does not pass through a host.
         """
         return [src, *(hop.dst for hop in self.path_hops(src, dst))]
 
     def path_hops(self, src: str, dst: str) -> list[Hop]:
-        """Return the hops that a packet from `src` to `dst` takes, in order; the formulas of `netlab.theory` accept them as a path.
-
-        Raises
-        ------
-        ScenarioError
-            When no path exists.
+        """Return the hops that a packet from `src` to `dst` takes, in order; the formulas of `netlab.theory` accept
+        them as a path. Raises ScenarioError when no path exists.
 
         Examples
         --------
@@ -316,7 +290,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
 
 def of_links(*links: Link) -> Topology:
-    """Return the network of some links; the first letter of a node's name is its kind: h for hosts, r for routers, s for switches.
+    """Return the topology of some links; a node's first letter is its kind: h(ost), r(outer) or s(witch).
 
     >>> of_links(Link("r1", "h2"), Link("h1", "r1")).nodes
     ['h1', 'h2', 'r1']
@@ -327,7 +301,9 @@ def of_links(*links: Link) -> Topology:
 
 
 def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
-    """Return the names in a field of a topology; append a message to `problems` if it is not a list of names."""
+    """Return the names in the field `kind` ("hosts", "routers" or "switches") of a topology; append a message to
+    `problems` if its value `given` is not a list of names.
+    """
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
     sound = [str(name) for name in names if isinstance(name, str)]
     if isinstance(given, str) or len(sound) < len(names):
@@ -344,7 +320,7 @@ def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
 
 
 def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
-    """Return the links that can be read; append a message to `problems` for each mistake."""
+    """Return the links that can be read, from objects or dicts; append a message to `problems` for each mistake."""
     found = []
     for position, given in enumerate(links, start=1):
         if isinstance(given, Link):

@@ -70,7 +70,8 @@ class Trace:
     def from_mahimahi(
         cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
     ) -> Trace:
-        """Read a file of mahimahi: a row for each opportunity to send an IP packet of 1500 bytes, in ms, repeated after the last.
+        """Return the trace in a file of mahimahi: a row for each opportunity to send an IP packet of 1500 bytes, in ms,
+        repeated after the last.
 
         Parameters
         ----------
@@ -119,15 +120,10 @@ class Trace:
 
     @classmethod
     def named(cls, name: str) -> Trace:
-        """Return a trace that netlab includes: walk_4g, train or crowded_wifi.
+        """Return a trace that netlab includes: walk_4g, train or crowded_wifi. Raises ScenarioError for another name.
 
         They are synthetic: `tools/traces.py` generates them with a seed, so that they look like a walk with 4G (60 s),
         a train with tunnels (120 s) and Wi-Fi in a full room (60 s). None was measured.
-
-        Raises
-        ------
-        ScenarioError
-            When there is none of that name.
         """
         names = sorted(path.stem for path in SHIPPED.glob("*.json"))
         if name not in names:
@@ -136,12 +132,12 @@ class Trace:
 
     @classmethod
     def from_dict(cls, words: Mapping[str, Any]) -> Trace:
-        """Return the trace from the dict that `to_dict` returns; `problems` finds mistakes in it."""
+        """Return the trace from the dict that `to_dict` returned, also with mistakes, which `problems` finds."""
         return cls(words["trace"], words.get("duration_s"), words.get("framing"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` and `framing`
-        if they were given.
+        """Return the trace as the dict in a scenario file, `{"trace": [[0, 5], [10, 2]]}`, with `duration_s` and
+        `framing` if they were given.
         """
         steps = self._steps
         if isinstance(steps, (list, tuple)):
@@ -162,11 +158,12 @@ class Trace:
         return f"Trace({len(self._steps)} steps in {self.duration_s:g} s, {low:g} to {high:g} Mbit/s)"
 
     def problems(self) -> list[str]:
-        """Return a message for each mistake in the trace."""
+        """Return a message for each mistake in the trace; an empty list if it is valid."""
         return list(self._problems)
 
     @functools.cached_property
     def _problems(self) -> list[str]:
+        """The messages for the first mistakes in the trace."""
         found = []
         if not isinstance(self._steps, (list, tuple)) or not self._steps:
             return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {short_repr(self._steps)}"]
@@ -207,12 +204,8 @@ class Trace:
 
     @functools.cached_property
     def steps(self) -> list[tuple[float, float]]:
-        """Times in s, each with the rate in Mbit/s from then on.
-
-        Raises
-        ------
-        ScenarioError
-            When the trace has a mistake; the properties and methods below raise it too.
+        """The times in s, each with the rate in Mbit/s from then on. Raises ScenarioError when the trace has a mistake;
+        the properties and methods below raise it too.
         """
         if self._problems:
             raise ScenarioError(self._problems)
@@ -233,18 +226,14 @@ class Trace:
         return min(rates), max(rates)
 
     def at(self, t_s: float) -> float:
-        """Return the rate in Mbit/s at a moment in s."""
+        """Return the rate in Mbit/s at the moment `t_s`, in s after the trace's start; repetitions included."""
         steps = self.steps
         place = bisect.bisect_right([at_s for at_s, _ in steps], t_s % self.duration_s)
         return steps[place - 1][1]
 
     def mean_mbps(self, start_s: float = 0.0, end_s: float | None = None) -> float:
-        """Return the mean rate in Mbit/s between two moments in s; by default over the whole trace.
-
-        Raises
-        ------
-        ScenarioError
-            When the end is not after the start.
+        """Return the mean rate in Mbit/s between two moments in s; without `end_s`, over one length of the trace.
+        Raises ScenarioError when the end is not after the start.
         """
         end_s = start_s + self.duration_s if end_s is None else end_s
         if not (is_number(start_s) and is_number(end_s) and 0 <= start_s < end_s):
@@ -267,7 +256,7 @@ class Trace:
 
     @functools.cached_property
     def _sums(self) -> tuple[list[float], list[float]]:
-        """The beginning of each step in s, and the end; and the volume in Mbit that can be sent until each."""
+        """The beginning of each step and the end in s, and the volume in Mbit that can be sent until each."""
         steps = self.steps
         moments_s = [*(at_s for at_s, _ in steps), self.duration_s]
         lengths_s = (end - start for start, end in itertools.pairwise(moments_s))
@@ -292,12 +281,12 @@ class Trace:
         return rounds * self.duration_s + moments_s[place] + ((left_mbit - sums[place]) / rate if rate else 0.0)
 
     def planned(self) -> TraceSteps:
-        """Return the trace in the plan's form."""
+        """Return the trace in the plan's form; an outage is the lowest rate."""
         return {"steps": [(at_s, max(mbps, MIN_RATE_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
 
 
 def _opportunities(path: str | os.PathLike[str]) -> list[int]:
-    """Return the moments in a file of mahimahi, in ms; raise ScenarioError with its first mistakes."""
+    """Return the moments in a file of mahimahi, in ms and in order. Raises ScenarioError with its first mistakes."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:

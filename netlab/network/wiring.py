@@ -11,7 +11,7 @@ from netlab.protocol import plan
 
 @dataclass(frozen=True)
 class Hop:
-    """A direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with the properties `shape`."""
+    """A direction of a link: from `interface` of node `src` to `dst_interface` of node `dst`, with its properties."""
 
     src: str
     dst: str
@@ -21,24 +21,24 @@ class Hop:
 
     @property
     def rate_mbps(self) -> float:
-        """Rate in Mbit/s, infinite where the link has none; of a trace the mean, of a medium the rate of a data frame's bits."""
+        """The rate in Mbit/s; infinite without one, of a trace the mean, of a medium the data frames' rate."""
         if self.shape.medium is not None:
             return float(media.medium(self.shape.medium, self.shape.medium_options).rate_mbps)
         return self.shape.mean_mbps
 
     @property
     def delay_ms(self) -> float:
-        """Propagation delay in ms."""
+        """The one-way propagation delay in ms."""
         return float(self.shape.delay_ms)
 
     def to_dict(self) -> plan.Hop:
-        """Return the hop as plain data for the agent."""
+        """Return the hop in the plan's form."""
         return cast("plan.Hop", {**asdict(self), "shape": self.shape.planned()})
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Nodes by kind, and every hop between two nodes; both hops of a link are adjacent, in the order of the links."""
+    """The nodes of a network by kind, and every hop between two of them, both hops of a link in succession."""
 
     hosts: Sequence[str]
     routers: Sequence[str]
@@ -52,7 +52,7 @@ class Wiring:
 
 
 def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], links: Sequence[Link]) -> Wiring:
-    """Number the interfaces of every node in the order of `links`, as Mininet does, and return the hops."""
+    """Return the nodes and hops of a network; interfaces are numbered in the order of `links`, as Mininet does."""
     # Mininet numbers the ports of a switch from 1, as OpenFlow does, and all others from 0.
     next_port = {**dict.fromkeys([*hosts, *routers], 0), **dict.fromkeys(switches, 1)}
     hops = []

@@ -26,4 +26,5 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    """Raise AttributeError for a name that `netlab.plots` lacks, with the nearest one."""
     raise unknown_name("netlab.plots", name, __all__)

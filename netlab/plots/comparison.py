@@ -30,6 +30,10 @@ EARLIER = "earlier runs"
 
 @dataclass(frozen=True)
 class _Series:
+    """A series of a comparison: its measured points, its theory as a curve and at the measured points, its published
+    points (x, y) or None, the hover text of each point, and half the width of each confidence interval or None.
+    """
+
     name: str
     x: Array
     y: Array
@@ -50,7 +54,7 @@ class _Series:
 
 
 class Comparison:
-    """Measurements with their theory and a strip of residuals below; a notebook shows the figure.
+    """A figure of measurements with their theory and a strip of residuals below; a notebook shows it.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ class Comparison:
         half_widths: ArrayLike | None = None,
         theory_name: str = "theory",
     ) -> Comparison:
-        """Add a series.
+        """Add a series of measured points with its theory, and return this comparison.
 
         Parameters
         ----------
@@ -179,7 +183,7 @@ class Comparison:
         y: tuple[float, float] | None = None,
         residual: float | None = None,
     ) -> go.Figure:
-        """Fix the axes for a panel, so that a slider does not change the scale; return the figure.
+        """Fix the ranges of the axes for a panel, so that a slider does not change the scale; return the figure.
 
         Parameters
         ----------
@@ -210,7 +214,7 @@ class Comparison:
         return f"Comparison({self._y_label!r} by {self._x_label!r} of {', '.join(s.name for s in self._series) or 'nothing'})"
 
     def _drawn(self) -> go.Figure:
-        """Draw the figure: both strips, axes, legend."""
+        """Return a new figure of all series: both strips, axes, legend. Raises NetlabError if there is no series."""
         if not self._series:
             raise NetlabError("There is nothing to compare yet; add a series with .add(...).")
         figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.73, 0.27], vertical_spacing=0.06)
@@ -243,7 +247,7 @@ class Comparison:
         return label_decades(figure)
 
     def _draw_series(self, figure: go.Figure, number: int, series: _Series) -> None:
-        """Add a series with its published points and residuals to the figure."""
+        """Add series number `number`, with its theory, published points and residuals, to the figure."""
         # Theory has the colour of its series.
         colour = COLOURS[number % len(COLOURS)]
         gap = self._gap(series)
@@ -292,7 +296,7 @@ class Comparison:
         )
 
     def _draw_theory(self, figure: go.Figure, series: _Series, colour: str) -> None:
-        """Add the theory of a series to the figure, unless another series has the same theory."""
+        """Add the theory of a series to the figure in this colour, unless an earlier series has the same theory."""
         bars = {
             "mode": "markers",
             "marker": {"symbol": "line-ew-open", "size": 30, "color": colour, "line": {"width": 2}},
@@ -313,13 +317,13 @@ class Comparison:
             )
 
     def _theory_label(self, same: list[_Series]) -> str:
-        """Return the legend's text for a theory that several series share."""
+        """Return the legend's text for a theory that the series `same` share."""
         if len(same) == len(self._series):
             return same[0].theory_name
         return f"{same[0].theory_name}, {' and '.join(series.name for series in same)}"
 
     def _gap(self, series: _Series) -> Array:
-        """Return the residuals of a series in the unit of the strip."""
+        """Return the residual of each measured point in the unit of the strip: per cent, or that of y."""
         # The difference of nearly equal values depends on their last bits, which differ between processors: round it.
         largest = np.max(np.abs(series.y), initial=0.0, where=np.isfinite(series.y))
         places = 12 - math.floor(math.log10(largest)) if largest > 0 else 12
@@ -327,14 +331,16 @@ class Comparison:
         return self._in_strip(series, np.array(gap) + 0.0)  # 0.0 for -0.0
 
     def _half(self, series: _Series) -> Array:
+        """Return half the width of each point's confidence interval in the unit of the strip; 0 without."""
         return np.abs(self._in_strip(series, np.asarray(series.half_widths or [0.0] * len(series.y))))
 
     def _in_strip(self, series: _Series, values: Array) -> Array:
+        """Return differences in the unit of y, one for each measured point, in the unit of the strip."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return values / series.theory_at_x * 100 if self._residual == "percent" else values
 
     def _hovertext(self, series: _Series, gap: Array) -> list[str]:
-        """Return the hover text of each measured point."""
+        """Return the hover text of each measured point, with its residual from `gap`."""
         unit = " %" if self._residual == "percent" else ""
         return [
             f"<b>{series.name}</b><br>{self._x_label}: {_short(x)}<br>{self._y_label}: {_short(y)}"
@@ -345,7 +351,7 @@ class Comparison:
         ]
 
     def _scale_strip(self, figure: go.Figure) -> None:
-        """Set the range and ticks of the strip so that all residuals with their intervals fit."""
+        """Set the range, ticks and title of the figure's strip so that all residuals with their intervals fit."""
         low = high = 0.0
         for series in self._series:
             gap, half = self._gap(series), self._half(series)
@@ -361,7 +367,7 @@ class Comparison:
         figure.update_yaxes(title=title, zerolinecolor=TEXT, **scale, row=2, col=1)
 
     def _strip_title(self) -> str:
-        """Return the title of the strip's axis, split so that each line fits the axis."""
+        """Return the title of the strip's axis, with line breaks so that each line fits the axis."""
         names = {series.theory_name for series in self._series}
         (name,) = names if len(names) == 1 else ("theory",)
         _, bracket, unit = self._y_label.rpartition(" (")
@@ -371,14 +377,15 @@ class Comparison:
 
 
 def _strip_scale(below: float, above: float) -> dict[str, Any]:
-    """Return range and ticks of a strip that extends to `-below` and `above`."""
+    """Return Plotly's range and ticks for a strip that extends from `-below` to `above`, in its unit."""
     tick = _round_below(0.9 * max(below, above))
     ticks = [-tick] * (below >= tick) + [0] + [tick] * (above >= tick)
     return {"range": [-below, above], "tickvals": ticks}
 
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
-    """Return a figure's measured and theory traces as background for a newer figure, fainter with each of the `age` newer runs.
+    """Return copies of a figure's measured and theory traces as background for a newer figure, fainter the more runs
+    are newer: `age` is their number, from 1.
 
     The first measured trace of the latest run (age 1) has the legend's entry for all of them.
     """
@@ -401,7 +408,7 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
 
 
 def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
-    """Label the ticks of logarithmic axes with few, whole numbers; return the figure.
+    """Label the ticks of logarithmic axes with few, whole numbers, in the figure itself; return the figure.
 
     The range of an axis is that of its data, or the one in `spans` for `x` or `y`.
 
@@ -427,6 +434,7 @@ def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
 
 
 def _tick_label(value: float) -> str:
+    """Return a tick's number as text, with a power of ten if it is very small or large."""
     if 1e-4 <= value < 1e5:
         return f"{value:g}"
     digit, power = f"{value:.0e}".split("e")
@@ -446,6 +454,7 @@ def _round_below(value: float) -> float:
 
 
 def _pair(name: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    """Return x and y as arrays of floats; raise NetlabError, with `name`, if their lengths differ."""
     xs, ys = np.atleast_1d(np.asarray(x, dtype=float)), np.atleast_1d(np.asarray(y, dtype=float))
     if xs.shape != ys.shape:
         raise NetlabError(f"The {name} x and y must have the same length, got {xs.size} and {ys.size}.")
@@ -453,7 +462,7 @@ def _pair(name: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
-    """Return the formula's values at each x, also if it does not accept arrays."""
+    """Return the formula's value at each x, also if it does not accept arrays."""
     try:
         values = np.asarray(formula(x), dtype=float)
         if values.shape == x.shape:

@@ -46,7 +46,7 @@ CLEARLY = 0.01  # of a link's length; smaller differences are rounding errors
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """Draw a network with rate, delay and queue on its links.
+    """Return a drawing of a network with rate, delay and queue on its links.
 
     Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels.
 
@@ -130,12 +130,12 @@ def topology(
 
 
 def notebook_drawing(network: Topology) -> dict[str, Any]:
-    """Return the drawing of a network in all formats of a notebook's output."""
+    """Return the drawing of a network in all formats of a notebook's output, by MIME type."""
     return notebook_forms(topology(network))
 
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
-    """Return the nodes' places, in units of a link, with the largest extent horizontal and the first host on the left."""
+    """Return each node's place (x, y) in units of a link, as wide as possible, with the first host on the left."""
     near: dict[str, list[str]] = {node: [] for node in network.nodes}
     for link in network.links:
         near[link.a].append(link.b)
@@ -170,7 +170,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
 
 
 def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the number of links to each node that can be reached."""
+    """Return the number of links from a node to each node that can be reached; `near` has all neighbours."""
     found, waiting = {node: 0}, [node]
     for here in waiting:
         for there in near[here]:
@@ -181,7 +181,9 @@ def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def _turned(points: Array) -> Array:
-    """Rotate the points so that the largest extent is horizontal and the first node is on the left and on top, on every machine alike."""
+    """Return the points, rows of (x, y), rotated so that the largest extent is horizontal and the first point is on the
+    left and on top, on every machine alike.
+    """
     (xx, xy), (_, yy) = points.T @ points
     if np.hypot(xx - yy, 2 * xy) > CLEARLY * (xx + yy):
         angle = 0.5 * np.arctan2(2 * xy, xx - yy)
@@ -198,7 +200,8 @@ def _turned(points: Array) -> Array:
 
 
 def _spread(links_between: Array) -> Array:
-    """Return points in the plane whose distances are close to the numbers of links between them, starting from a circle.
+    """Return points (x, y) in the plane whose distances are close to `links_between`, the matrix of the numbers of
+    links between them, starting from a circle.
 
     Each step reduces the sum of (distance / links - 1)**2 (T. Kamada, S. Kawai, Information Processing Letters 31(1),
     1989) as in E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004.
@@ -209,7 +212,9 @@ def _spread(links_between: Array) -> Array:
 
 
 def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array:
-    """Move the points by steps of `_spread`; those of a `row` stay on the horizontal line through 0."""
+    """Return the points after steps that bring their distances closer to the matrix `links_between`; those whose
+    indices are in `row` stay on the horizontal line through 0.
+    """
     count = len(links_between)
     apart = links_between + np.eye(count)
     pull = np.linalg.pinv(np.diag((apart**-2.0).sum(axis=1)) - apart**-2.0)
@@ -227,7 +232,7 @@ def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array
 
 
 def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return routers in a row, each linked to the next and to no other router; none if there are fewer than `MIN_ROW`."""
+    """Return routers in a row, each linked to the next and no other router; [] if there are fewer than 3."""
     routers = {node: [other for other in near[node] if other in network.routers] for node in network.routers}
     ends = [node for node, others in routers.items() if len(set(others)) == 1]
     longest: list[str] = []
@@ -242,7 +247,9 @@ def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Array:
-    """Place the points of a row on a horizontal line with longer links, and then find the best places of the others."""
+    """Return the points with those of a row, given by their indices, on a horizontal line with longer links, and the
+    others at the places that are then best.
+    """
     if not row:
         return points
     x, y = points[row[-1]] - points[row[0]]
@@ -260,7 +267,7 @@ def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Ar
 
 
 def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, float]]) -> str:
-    """Return Plotly's position for a node's name, on a side without a link: below, above, or at a corner."""
+    """Return Plotly's word for the position of a node's name: below, above, or at a corner without a link."""
     points = np.array(list(place.values()))
     pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
     others = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
@@ -277,7 +284,9 @@ def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, f
 def _beside(
     link: Any, lines: Sequence[str], place: Mapping[str, tuple[float, float]], network: Topology, labels: list[Array]
 ) -> tuple[float, float]:
-    """Return the shift in pixels that moves a link's label off its line, to the side with more room; append its place to `labels`."""
+    """Return the shift (x, y) in pixels that moves a link's label, the text `lines`, off its line to the side with more
+    room; append the label's place to `labels`.
+    """
     points = np.array(list(place.values()))
     pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
     at = {node: np.array(where) * pixels for node, where in place.items()}
@@ -302,7 +311,7 @@ def _beside(
 
 
 def _link_text(link: Any) -> str:
-    """Return the label of a link: its properties, or those of each direction if they differ."""
+    """Return the label of a link: its properties, or those of each direction if they differ; "" without."""
     there, back = _shape_words(link.forward), _shape_words(link.backward)
     if there == back:
         return "<br>".join(there)
@@ -313,7 +322,7 @@ def _link_text(link: Any) -> str:
 
 
 def _shape_words(shape: LinkShape) -> list[str]:
-    """Return a short text for each property of a direction that is set."""
+    """Return a short text for each property of a direction that is set, such as "5 Mbit/s"."""
     words = []
     if shape.medium is not None:
         words.append(shape.medium)
@@ -337,6 +346,7 @@ def _shape_words(shape: LinkShape) -> list[str]:
 
 
 def _volume_words(volume_bytes: int) -> str:
+    """Return a number of bytes as text, in kB or MB if it is large."""
     for unit_bytes, unit in ((10**6, "MB"), (10**3, "kB")):
         if volume_bytes >= 10 * unit_bytes:
             return f"{volume_bytes / unit_bytes:g} {unit}"
@@ -344,5 +354,6 @@ def _volume_words(volume_bytes: int) -> str:
 
 
 def _node_text(network: Topology, node: str, kind: str) -> str:
+    """Return the hover text of a node: its kind, its name, and its interfaces with their neighbours."""
     ports = [f"{way.interface} → {way.dst}" for way in network.hops() if way.src == node]
     return "<br>".join([f"<b>{kind} {node}</b>", *ports])

@@ -24,9 +24,12 @@ LAB_HEIGHT = 360
 
 
 class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
-    """Plotly's own format, which JupyterLab draws, and HTML for pages without it (nbviewer, nbconvert)."""
+    """The renderer of figures in notebooks: Plotly's own format, which JupyterLab draws, and HTML for pages without it
+    (nbviewer, nbconvert).
+    """
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
+        """Return a figure's dict in all formats of a notebook's output, by MIME type; add the page's script once."""
         fig_dict = described(prepared(fig_dict))
         bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
         # The tool bar would cover the title of a narrow figure; a double click resets the zoom.
@@ -37,7 +40,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def prepared(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure as a page shows it: numbers rounded, markers at the axes not cut off, the legend below the title."""
+    """Return a figure's dict as shown: numbers rounded, markers at the axes whole, the legend below the title."""
     fig_dict = rounded(fig_dict)
     # The edge of the plot would cut a marker at 0 in half.
     data = [{"cliponaxis": False, **trace} if trace["type"] == "scatter" else trace for trace in fig_dict["data"]]
@@ -45,7 +48,7 @@ def prepared(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def described(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with its description in `layout.meta`, which the page's script uses as the accessible name."""
+    """Return a figure's dict with its description in `layout.meta`, from which the page's script names it."""
     layout = fig_dict["layout"]
     meta = layout.get("meta", {})
     if not isinstance(meta, dict):
@@ -55,7 +58,8 @@ def described(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with its legend attached below the title, and the plot below the legend, as high as the legend is at any width.
+    """Return a figure's dict with its legend attached below the title, and the plot below the legend, as high as the
+    legend is at any width; the same dict if the legend has a place of its own.
 
     A legend that is attached to the plot grows upwards over the title on a narrow page; and when a page becomes wider,
     Plotly leaves it at its place for a lower plot, over the curves. A legend attached to the top grows downwards, and
@@ -72,7 +76,7 @@ def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def page_html(figure: go.Figure | dict[str, Any]) -> str:
-    """Return a figure as HTML that loads Plotly from the web; equal figures give equal text, so that notebooks can be compared."""
+    """Return a figure as HTML that loads Plotly from the web; equal figures give the same text."""
     drawn = go.Figure(prepared(go.Figure(figure).to_dict()))
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ SEQUENCE_NUMBERS = 2**32
 
 
 class Connection(NamedTuple):
-    """A direction of a TCP connection at the captured node that is nearest to its sender."""
+    """A direction of a TCP connection, as captured at the node that is nearest to its sender."""
 
     label: str
     data: pd.DataFrame
@@ -29,9 +29,8 @@ class Connection(NamedTuple):
 
 
 def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> Connection:
-    """Return the connection with most data in a table of packets; from `src` and to `dst` if these are given.
-
-    Raises NetlabError when the packets contain no TCP data.
+    """Return the TCP connection that sends most data in a table of packets (`run.packets`); only from the node `src`
+    and to the node `dst` if these are given. Raises NetlabError when the packets contain no such data.
     """
     chosen = packets[(packets.protocol == "tcp") & (packets.payload_bytes > 0) & packets.departs]
     for name, node in (("src", src), ("dst", dst)):
@@ -73,7 +72,9 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
 
 
 def _from(numbers: pd.Series, begin: int) -> pd.Series:
-    """Return the bytes since the first one, also after sequence numbers have wrapped; numbers slightly before it are negative."""
+    """Return the number of bytes from sequence number `begin` to each of the numbers, also after they have wrapped;
+    negative slightly before.
+    """
     half = SEQUENCE_NUMBERS // 2
     return (numbers - begin + half) % SEQUENCE_NUMBERS - half
 
@@ -81,7 +82,7 @@ def _from(numbers: pd.Series, begin: int) -> pd.Series:
 def time_sequence(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
-    """Draw the time-sequence graph of a TCP connection, as tcptrace does at the sender's end of a captured link.
+    """Return the time-sequence graph of a TCP connection, as tcptrace draws it at the sender's end of a captured link.
 
     A segment is a bar from its first to its last byte; retransmitted segments have another colour. The curve below is
     acknowledged data, the curve above the limit of the receiver's window.
@@ -124,6 +125,7 @@ def time_sequence(
 
 
 def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, colour: str, label: str) -> None:
+    """Add a column of a table of packets over time to a figure as a step curve; `label` names its axis."""
     figure.add_scatter(
         x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
         mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
@@ -132,7 +134,7 @@ def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, co
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
-    """Return a connection's data in flight over time: bytes sent beyond the last acknowledgement, as in `connection`.
+    """Return a TCP connection's data in flight over time: bytes sent beyond the last acknowledgement.
 
     Returns
     -------
@@ -161,7 +163,7 @@ def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = N
 def window_in_flight(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
-    """Draw the data in flight over time, with the receiver's window above it.
+    """Return a figure of a TCP connection's data in flight over time, with the receiver's window above it.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _shells_with_script: list[Any] = []
 
 
 def show(more_html: str = "") -> None:
-    """Add the script, and `more_html`, to a notebook's page; do nothing outside a notebook."""
+    """Add the script, and the HTML `more_html`, to the current cell's output; do nothing outside a notebook."""
     display, shell = _notebook()
     if shell is not None:
         _shells_with_script[:] = [shell]
@@ -24,7 +24,7 @@ def show(more_html: str = "") -> None:
 
 
 def show_once() -> None:
-    """Add the script to a notebook's page unless this kernel has already done so."""
+    """Add the script to a notebook's page unless this kernel has done so; only in the main thread."""
     if threading.current_thread() is threading.main_thread() and _notebook()[1] not in _shells_with_script:
         show()
 

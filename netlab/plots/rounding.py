@@ -19,7 +19,7 @@ NOISE_DIGITS = 13
 
 
 def rounded(value: Any) -> Any:
-    """Return a figure's plain data (dicts, lists, arrays, base64) with all floats rounded, and 0.0 instead of -0.0.
+    """Return a copy of a figure's data (dicts, lists, arrays, base64) with rounded floats, and 0.0 for -0.0.
 
     >>> rounded({"x": [75.20596766239444, -0.0, 3e-16, None], "name": "measured"})
     {'x': [75.20596766, 0.0, 0.0, None], 'name': 'measured'}
@@ -38,6 +38,7 @@ def rounded(value: Any) -> Any:
 
 
 def _round_one(value: float) -> float:
+    """Return a number rounded to 10 significant digits."""
     # Adding 0.0 turns -0.0 into 0.0.
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0 if math.isfinite(value) else value
 
@@ -57,11 +58,13 @@ def _is_finite_float(value: Any) -> bool:
 
 
 def _round_array(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of floats, rounded as `_round_sequence` does."""
     flat = [float(each) for each in values.ravel()]
     return np.asarray(_round_sequence(flat), dtype=values.dtype).reshape(values.shape)
 
 
 def _rounded_base64(encoded: dict[str, Any]) -> dict[str, Any]:
+    """Return Plotly's form of an array, a dict with base64, with its numbers rounded if they are floats."""
     values = np.frombuffer(base64.b64decode(encoded["bdata"]), dtype=encoded["dtype"])
     if values.dtype.kind != "f":
         return encoded

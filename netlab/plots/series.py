@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError
-from netlab.base.values import short_repr as short
+from netlab.base.values import short_repr
 from netlab.network import change
 from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
 
@@ -46,7 +46,8 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Draw a run over time: a strip per quantity with a curve per flow, the backlog of the queues, a thin line at each change of a link.
+    """Return a figure of a run over time: a strip per quantity with a curve per flow, the backlog of the queues, and a
+    thin line at each change of a link.
 
     Parameters
     ----------
@@ -74,25 +75,25 @@ def time_series(
     if isinstance(run, pd.DataFrame):
         raise NetlabError("time_series draws a whole run, and this is a table of one: nl.plots.time_series(run).")
     if not (hasattr(run, "intervals") and hasattr(run, "queues")):
-        raise NetlabError(f"time_series draws a run, which is what nl.run(...) returns; got {short(run)}.")
+        raise NetlabError(f"time_series draws a run, which is what nl.run(...) returns; got {short_repr(run)}.")
     intervals, queues = run.intervals, run.queues
     quantities = [quantities] if isinstance(quantities, str) else quantities
     interfaces = [interfaces] if isinstance(interfaces, str) else interfaces
     pings = getattr(run, "pings", None)
     if pings is not None and not pings["rtt_ms"].notna().any():
         pings = None
-    short_repr = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
+    shown = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
     if interfaces is None:
         most = queues.groupby("interface", sort=False)["backlog_packets"].max()
         interfaces = [str(interface) for interface in most.index[most > 0]]
     else:
         interfaces = [_interface(queues, each) for each in interfaces]
-    rows = [*short_repr, *(["backlog_packets"] if interfaces else [])]
+    rows = [*shown, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
 
     figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.16 / len(rows))
-    for row, quantity in enumerate(short_repr, start=1):
+    for row, quantity in enumerate(shown, start=1):
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
                 _add(figure, row, frame, quantity, str(flow), line(series))
@@ -133,7 +134,7 @@ def time_series(
 
 
 def _title(rows: Sequence[str]) -> str:
-    """Return the quantities' names without their units.
+    """Return a figure's title from the quantities of its strips, without their units.
 
     >>> _title(["goodput_mbps", "rtt_ms", "backlog_packets"])
     'Goodput, RTT and queue over time'
@@ -144,7 +145,9 @@ def _title(rows: Sequence[str]) -> str:
 
 
 def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
-    """Draw a thin vertical line at each change of a link, with a short description above the strips."""
+    """Draw a thin vertical line at each change of a link in the run, with a short description above the strips; `span`
+    has the first and last time in s. The figure becomes higher by the labels.
+    """
     changes, _ = change.read(getattr(run, "settings", {}).get("scenario", {}).get("changes", []))
     by_moment: dict[float, list[str]] = {}
     for item in changes:
@@ -173,6 +176,10 @@ def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
 
 
 class _LabelPlace(NamedTuple):
+    """The place of a change's label: the time of its line in s, its text, its row, and the side ("left" or "right")
+    that touches the line.
+    """
+
     at_s: float
     words: str
     line: int
@@ -181,7 +188,8 @@ class _LabelPlace(NamedTuple):
 
 
 def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_LabelPlace]:
-    """Find for each label a row above the strips in which it covers neither another label nor another label's line.
+    """Return a place for each label, by its time in s: a row above the strips in which it covers neither another label
+    nor its line. `span` has the first and last time of the figure in s.
 
     >>> [place.line for place in _label_places({1.0: "r1-h2: 2 Mbit/s", 2.0: "r1-h2: 5 Mbit/s", 8.0: "r1-h2: down"}, (0, 10))]
     [1, 0, 0]
@@ -206,6 +214,7 @@ def _label_places(labels: Mapping[float, str], span: Sequence[float]) -> list[_L
 
 
 def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], always: Sequence[str]) -> list[str]:
+    """Return the quantities with a value in `intervals`, or in `always`. Raises NetlabError for an unknown one."""
     for quantity in quantities:
         if quantity not in intervals:
             known = ", ".join(column for column in intervals if column in LABELS)
@@ -214,13 +223,15 @@ def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], 
 
 
 def _link(frame: pd.DataFrame, interface: str) -> str:
-    """Return the name of a queue's link; the interface for a run of an older version without link names."""
+    """Return the name of a queue's link from its rows; of a run without link names, `interface`."""
     link = frame["link"].iloc[0] if "link" in frame and len(frame) else None
     return str(link) if link else interface
 
 
 def _interface(queues: pd.DataFrame, name: str) -> str:
-    """Return the interface of a queue that is named by its interface or its link."""
+    """Return the interface of the queue that `name`, an interface or a link such as "r1 to r2", means. Raises
+    NetlabError if there is none.
+    """
     frames = dict(list(queues.groupby("interface", sort=False)))
     names = {_link(frame, str(interface)): str(interface) for interface, frame in frames.items()}
     if name not in frames and name not in names:
@@ -229,6 +240,7 @@ def _interface(queues: pd.DataFrame, name: str) -> str:
 
 
 def _add(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]) -> None:
+    """Add a quantity over time to strip `row` (from 1) of a figure, as the series `name` with this `look`."""
     figure.add_scatter(
         x=frame["t_s"].tolist(),
         y=finite(frame[quantity]),

@@ -23,7 +23,7 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 class Strips:
-    """Strips one above the other, one for each quantity, with a curve for each series, over the last `window_s` seconds.
+    """A picture with a strip for each quantity and a curve for each series, over the last `window_s` seconds.
 
     A curve keeps at most `points` points; the series in `names` get their colours in that order.
     """
@@ -44,14 +44,14 @@ class Strips:
         return self._styles.keys()
 
     def add(self, quantity: str, name: str, t_s: float, value: float) -> None:
-        """Add a point to a curve."""
+        """Add a point to the curve `name` of a quantity: `value`, in the quantity's unit, at `t_s` seconds."""
         self._styles.setdefault(name, len(self._styles))
         self._curves[quantity][name].append(f"{t_s:.7g},{value:.4g}")
         # A scale that shrinks again would make equal curves look different.
         self._tops[quantity] = max(self._tops[quantity], value)
 
     def mark(self, t_s: float, words: str) -> None:
-        """Mark a moment with a thin line through all strips and a short text."""
+        """Mark the moment `t_s`, in s, with a thin line through all strips and a short text."""
         self._marks = [*self._marks, (t_s, words)][-MAX_MARKS:]
 
     def in_words(self) -> str:
@@ -64,7 +64,7 @@ class Strips:
         return ". ".join(parts) + "."
 
     def svg(self, now_s: float) -> str:
-        """Return the picture at a moment as an SVG element."""
+        """Return the picture at the moment `now_s`, in s, as the text of an SVG element."""
         begin_s = max(0.0, now_s - self._window_s)
         scale = (WIDTH - LEFT - RIGHT) / self._window_s
         places = self._name_places()
@@ -94,7 +94,7 @@ class Strips:
         )
 
     def _name_places(self) -> dict[str, tuple[int, int]]:
-        """Return the x position and the row of each name."""
+        """Return the x position in pixels and the row, from 0, of each series' name in the legend."""
         places, x, line = {}, LEFT, 0
         for name in self._styles:
             width = AROUND_NAME + LETTER * len(name)
@@ -105,11 +105,12 @@ class Strips:
         return places
 
     def _name(self, name: str, x: int, line: int) -> str:
+        """Return the SVG elements of a name in the legend, with its line style."""
         y = 14 + line * LINE
         return f'<path d="M{x} {y - 4}h26" {_stroke(self._styles[name])}/>{_text(x + 32, y, name, "start", 13)}'
 
     def _strip(self, quantity: str, curves: dict[str, deque[str]], top: float, begin_s: float) -> str:
-        """Return the SVG elements of a strip: axis, title and curves."""
+        """Return the SVG elements of a strip at the y position `top`: axis, title and curves, from `begin_s` on."""
         highest = _nice(self._tops[quantity])
         bottom = top + HEIGHT
         parts = [
@@ -133,7 +134,7 @@ class Strips:
 
 
 def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> list[str]:
-    """Return the SVG elements of the time axis."""
+    """Return the SVG elements of the time axis at the y position `bottom`; `scale` is in pixels per second."""
     step_s = _nice(window_s / 12)
     first = math.ceil(begin_s / step_s)
     parts = [f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="{TEXT}"/>']
@@ -157,6 +158,7 @@ def _nice(value: float) -> float:
 
 
 def _stroke(style: int) -> str:
+    """Return the SVG attributes of the line of series number `style`."""
     dash = DASHES[style % len(DASHES)]
     return f'stroke="{COLOURS[style % len(COLOURS)]}" stroke-width="2"' + (
         f' stroke-dasharray="{dash}"' if dash else ""
@@ -164,4 +166,5 @@ def _stroke(style: int) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str, size: int) -> str:
+    """Return an SVG text element; `anchor` is "start", "middle" or "end"."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" font-size="{size}">{html.escape(words)}</text>'

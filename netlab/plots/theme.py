@@ -26,7 +26,7 @@ DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is the
 
 
 def rgb(colour: str) -> str:
-    """Return a colour in the form of browsers' styles.
+    """Return a colour such as "#767676" in the form of browsers' styles.
 
     >>> rgb("#767676")
     'rgb(118, 118, 118)'
@@ -35,6 +35,7 @@ def rgb(colour: str) -> str:
 
 
 def _template() -> go.layout.Template:
+    """Return Plotly's template for all figures."""
     axis = {
         "gridcolor": GRID,
         "zerolinecolor": GRID,
@@ -74,32 +75,32 @@ if pio.templates.default == "plotly":
 
 
 def points(number: int = 0, size: int = 9, **look: Any) -> dict[str, Any]:
-    """Return Plotly's settings for the points of a series, by its number; `look` changes the marker."""
+    """Return Plotly's settings for the points of series `number`, of `size` pixels; `look` changes the marker."""
     marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": size, "color": COLOURS[number % len(COLOURS)]}
     return {"mode": "markers", "marker": {**marker, **look}}
 
 
 def line(number: int = 0, **look: Any) -> dict[str, Any]:
-    """Return Plotly's settings for the line of a series, by its number; `look` changes the line."""
+    """Return Plotly's settings for the line of series number `number`; `look` changes the line."""
     usual = {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number % len(DASHES)], "width": 2}
     return {"mode": "lines", "line": {**usual, **look}}
 
 
 def theory_line(**look: Any) -> dict[str, Any]:
-    """Return Plotly's settings for a line of theory; grey, or in the `color` of its series."""
+    """Return Plotly's settings for a line of theory, dashed and grey; `look` changes it, such as its `color`."""
     return line(dash="dash", **{"color": TEXT, **look})
 
 
 def told(part: str, name: str, x_label: str, y_label: str) -> dict[str, Any]:
-    """Return the settings of a series for its name, role and hover text."""
+    """Return Plotly's settings for a series' name, its role (`part`, see `words.role`) and its hover text."""
     return {"name": name, "hovertemplate": hover(name, x_label, y_label), "meta": {"role": part}}
 
 
 def hover(name: str, x_label: str, y_label: str) -> str:
-    """Return the template of the hover text of a point, with its two values."""
+    """Return Plotly's template of the hover text of a point of the series `name`, with labels of both axes."""
     return f"<b>{name}</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>"
 
 
 def finite(values: Any) -> list[float | None]:
-    """Return a list for Plotly, with gaps instead of values that are not finite."""
+    """Return values as a list for Plotly, with None (a gap) instead of those that are not finite."""
     return [float(value) if math.isfinite(value) else None for value in values]

@@ -18,7 +18,7 @@ MAX_NAMES = 8
 
 
 def in_words(figure: go.Figure | dict[str, Any]) -> str:
-    """Describe a figure with its values: title, axes, each series with its range, or nodes and links.
+    """Return a text alternative of a figure: title, axes, each series with its range, or nodes and links.
 
     >>> figure = go.Figure(go.Scatter(x=[1, 2], y=[3.0, 5.0], name="measured"))
     >>> in_words(figure.update_layout(title_text="Goodput", xaxis_title_text="Rate (Mbit/s)"))
@@ -47,17 +47,17 @@ def description(figure: go.Figure | dict[str, Any]) -> str:
 
 
 def role(trace: Any) -> str | None:
-    """Return what a trace shows: measured, theory, published, residual, or earlier."""
+    """Return what a trace shows: measured, theory, published, residual, or earlier; None if it does not say."""
     return trace.meta.get("role") if isinstance(trace.meta, dict) else None
 
 
 def _plain(text: str) -> str:
-    """Remove Plotly's tags; a line break becomes a space."""
+    """Return a text without Plotly's tags; a line break becomes a space."""
     return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
 
 def _named_nodes(drawn: go.Figure) -> list[Any]:
-    """Return the traces with the nodes of a drawn network; none for other figures."""
+    """Return the traces with the nodes of a drawn network; an empty list for other figures."""
     hidden = all(axis.visible is False for axis in drawn.select_xaxes())
     if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
         return []
@@ -71,17 +71,17 @@ def _named_nodes(drawn: go.Figure) -> list[Any]:
 
 
 def _names(trace: Any) -> list[str]:
-    """Return the texts of a trace's points; none where one text is for all points."""
+    """Return the texts of a trace's points; an empty list where one text is for all points."""
     return [] if trace.text is None or isinstance(trace.text, str) else [str(text) for text in trace.text]
 
 
 def _places(trace: Any) -> list[tuple[Any, Any]]:
-    """Return x and y of each point of a trace."""
+    """Return the x and y values of each point of a trace."""
     return list(zip(_values(trace.x), _values(trace.y), strict=False))
 
 
 def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
-    """List the nodes of a drawn network by kind, then its links with their labels."""
+    """Return phrases with a drawn network's nodes by kind, from the traces `kinds`, and its labelled links."""
     place = {at: node for trace in kinds for at, node in zip(_places(trace), _names(trace), strict=True)}
     notes = [note for note in drawn.layout.annotations if note.text and is_number(note.x) and is_number(note.y)]
     links = []
@@ -96,11 +96,12 @@ def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
 
 
 def _drawing_sentence(drawn: go.Figure, kinds: list[Any]) -> str:
+    """Return a sentence with the nodes and links of a drawn network, from the traces `kinds` of its nodes."""
     return f"Drawing of a network: {'; '.join(_network_in_words(drawn, kinds))}"
 
 
 def _axes_sentence(drawn: go.Figure) -> str:
-    """Return a sentence that names the axes and the series."""
+    """Return a sentence that names the axes and the series of a figure."""
     strips = {f"y{trace.yaxis[1:] if trace.yaxis else ''}" for trace in drawn.data if role(trace) == "residual"}
     up: list[str] = []
     below: list[str] = []
@@ -125,7 +126,7 @@ def _axes_sentence(drawn: go.Figure) -> str:
 
 
 def _list(texts: Iterable[str]) -> str:
-    """Join names with commas, each once; count those after `MAX_NAMES`.
+    """Return names as text, joined with commas, each once; those after the first 8 are counted.
 
     >>> _list(["cwnd", "RTT", "cwnd", "queue"])
     'cwnd, RTT and queue'
@@ -166,7 +167,7 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
 
 
 def _digits(largest: float, significant: int) -> int:
-    """Return the number of decimal places that shows a figure's largest value with `significant` digits."""
+    """Return the number of decimal places with which the largest value of a figure has `significant` digits."""
     return significant - 1 - math.floor(math.log10(largest)) if largest > 0 else significant
 
 
@@ -177,7 +178,7 @@ def _heights(trace: Any) -> list[float]:
 
 
 def _values(values: Any) -> list[Any]:
-    """Return the values of a field of a trace as a list; a notebook stores arrays as base64."""
+    """Return the values of a field of a trace as a list, from an array, a list, None or the base64 of a notebook."""
     if isinstance(values, dict):
         values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
