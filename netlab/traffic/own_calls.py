@@ -32,9 +32,8 @@ class QuestionHandler(Protocol):
     """An object that answers the kernel's questions about a connection."""
 
     def answer(self, data: bytes) -> bytes:
-        """Return the reply to a question; both have the format of recipe/library/host/protocol.h.
-
-        Raises RunError, with the line, if the user's Python fails.
+        """Return the reply to a question; both have the format of recipe/library/host/protocol.h. Raises RunError, with
+        the line, if the user's Python fails.
         """
 
     def close(self) -> None:
@@ -48,10 +47,7 @@ class MethodCaller(Protocol):
         """Return whether the object has such a method."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a network time in ns.
-
-        Raises RunError, with the user's line, if the method fails.
-        """
+        """Call a method at a network time in ns. Raises RunError, with the user's line, if the method fails."""
 
     def close(self) -> None:
         """Free its resources."""
