@@ -15,7 +15,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
-from netlab_kernel import cache
+from netlab_engines.kernels import cache
 from tests import outputs
 
 # How fast a busy machine draws examples says nothing about netlab.

@@ -40,7 +40,7 @@ from netlab.base import cache  # noqa: E402
 from netlab.base.errors import EngineError, NetlabError  # noqa: E402
 from netlab.commands import cli  # noqa: E402
 from netlab_classroom.grading import grade, kept  # noqa: E402
-from netlab_kernel import library  # noqa: E402
+from netlab_engines.kernels import library_kernel  # noqa: E402
 from netlab_replication.rows import published  # noqa: E402
 from tests.engines import webassembly  # noqa: E402
 from tests.engines.parity import differences  # noqa: E402
@@ -79,7 +79,7 @@ def run(scenario: nl.Scenario) -> nl.Run:
 
 def children() -> list[int]:
     """Processes of ours that run the library kernel."""
-    return _with_mark([f"{library.find().path}\0{os.getpid()}".encode()])
+    return _with_mark([f"{library_kernel.find().path}\0{os.getpid()}".encode()])
 
 
 def memory_mb(pid: int) -> float:
@@ -210,7 +210,7 @@ def _dies_alone(work: Callable[[], object], how: signal.Signals, wait_s: float, 
                 os.dup2(nowhere.fileno(), said)
             work()
         os._exit(0)
-    marks = (f"{library.find().path}\0{program}".encode(), place.encode())
+    marks = (f"{library_kernel.find().path}\0{program}".encode(), place.encode())
     _within(5.0, lambda: bool(_with_mark(marks)))
     time.sleep(wait_s)
     os.kill(program, how)
@@ -260,7 +260,7 @@ def busy() -> tuple[bool, str]:
 
 def aarch64() -> tuple[bool, str]:
     """The program for aarch64 under an emulator gives the same bytes as the one for x86-64."""
-    program, emulator = library.ready("aarch64"), shutil.which(QEMU)
+    program, emulator = library_kernel.ready("aarch64"), shutil.which(QEMU)
     if program is None or emulator is None:
         return False, f"needs {QEMU} and 'netlab kernel build --cross aarch64'"
     here = all_measured()

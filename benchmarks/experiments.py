@@ -30,7 +30,7 @@ from unittest import mock
 from harness import Cost, cost, in_turns, table
 
 import netlab as nl
-from netlab_kernel import cache
+from netlab_engines.kernels import cache
 
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["NETLAB_PROGRESS"] = "0"

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import netlab as nl
-import netlab_kernel as kernel
-from netlab_kernel import building, cache
+from netlab_engines.kernels import cache, pocket_kernel
+from netlab_kernel import building, sources
 
 TARGET = Path(__file__).parent.parent / "docs" / "evidence" / "conformance.md"
 FOLDER = "tools/testing/selftests/net/packetdrill"
@@ -86,7 +86,7 @@ The library kernel has no programs, so these scripts are not played there. Its T
 
 def unpacked(place: Path, part: str) -> Path:
     """The kernel's source, of which a part is unpacked into `place`."""
-    package = max(cache.sources().glob("linux-source-*.deb"), key=lambda path: path.stat().st_mtime)
+    package = max(sources.downloads().glob("linux-source-*.deb"), key=lambda path: path.stat().st_mtime)
     outer = f"dpkg-deb --fsys-tarfile '{package}' | tar -xO --wildcards '*/linux-source-*.tar.xz' | tar -xJ --wildcards '*/{part}'"
     subprocess.run(["bash", "-o", "pipefail", "-c", outer], cwd=place, check=True)
     return next(place.glob("linux-source-*"))
@@ -163,7 +163,7 @@ def main(given: list[str]) -> int:
         sys.exit(
             f"Set PACKETDRILL to the program (docs/evidence/conformance.md says how it is built). Missing: {missing or 'packetdrill'}"
         )
-    release, where = kernel.find().release, ""
+    release, where = pocket_kernel.find().release, ""
     with tempfile.TemporaryDirectory(dir=Path.home()) as place:
         source, calls = unpacked(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", calls], input=CALLS, text=True, check=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from harness import Cost, cost, in_turns, table
 
+from netlab_engines.kernels import pocket_kernel
 from netlab_engines.lab.script import run_script
-from netlab_kernel import installed
 
 SCRIPT = Path(__file__).parent / "mininet" / "many_programs.py"
 
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
-    kernels = [path.resolve() for path in options.kernels] or [installed.find().path]
+    kernels = [path.resolve() for path in options.kernels] or [pocket_kernel.find().path]
 
     def per_round(kernel: Path) -> list[float]:
         start, whole = measure(kernel, 0), measure(kernel, options.rounds)

@@ -23,21 +23,21 @@ from endurance import published_scenarios
 
 from netlab.base.errors import EngineError
 from netlab.runs.scenario import Scenario
+from netlab_engines.kernels import library_kernel
 from netlab_engines.library.engine import LibraryEngine
-from netlab_kernel import library
 from tests.engines import webassembly
 
 NAME = "01_udp_loss"
 CELL = """from __future__ import annotations
 import hashlib, json, time
 from netlab_engines.library import engine
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel
 from netlab.runs.scenario import Scenario
 
 {answers}
 scenarios = [Scenario.from_dict(each) for each in json.loads({told!r})]
 for scenario in [scenarios[0], *scenarios]:
-    said, took_s = answers(library.find(), scenario)
+    said, took_s = answers(library_kernel.find(), scenario)
     print(hashlib.sha256(said).hexdigest(), took_s)
 """
 
@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("--page", type=Path, metavar="DIRECTORY")
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
-    native, portable = library.ready(), library.ready(library.WASM)
+    native, portable = library_kernel.ready(), library_kernel.ready(library_kernel.WASM)
     if native is None or portable is None:
         parser.error("build both kernels first: netlab kernel build, netlab kernel build --wasm")
     chosen = list(plans(given.words))

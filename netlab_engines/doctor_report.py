@@ -1,19 +1,16 @@
 """The part of `netlab doctor`'s report about engines: their requirements, with remedies."""
 
 import platform
-import shutil
 import sys
 from collections.abc import Collection
 from dataclasses import replace
 
-import netlab_kernel as kernel
 from netlab.base.errors import KernelError
 from netlab.engines import Requirement
 from netlab_engines import selection
+from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
+from netlab_engines.kernels.pocket_kernel import PARTS
 from netlab_engines.library.engine import kernel_requirement
-from netlab_kernel import behind, installed, prerequisites
-from netlab_kernel import library as library_kernel
-from netlab_kernel.installed import PARTS
 
 # Host files of the pocket kernel, which the library kernel does not need.
 POCKET_ONLY = {"gate", "hostfs", "overlay"}
@@ -34,8 +31,8 @@ def pocket() -> list[Requirement]:
     """Check the requirements of the pocket engine and the features of its kernel, and return all of them, met or not;
     on processors without a pocket kernel, one optional requirement that is not met.
     """
-    if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
-        seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
+    if sys.platform != "linux" or platform.machine() != pocket_kernel.POCKET_MACHINE:
+        seen = f"is for {pocket_kernel.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
             Requirement("pocket kernel", False, seen, "Use the library engine; it has no commands.", required=False)
         ]
@@ -43,32 +40,20 @@ def pocket() -> list[Requirement]:
 
     found = machine_requirements()
     try:
-        here = kernel.find()
+        here = pocket_kernel.find()
     except KernelError:
-        if moment := behind.underway():
+        if moment := background_build.underway():
             return [*found, Requirement("kernel build", True, selection.being_built(moment))]
-        if why := behind.failure():
+        if why := background_build.failure():
             found.append(
                 Requirement(
                     "kernel build", False, why, "`netlab kernel build` or the next `make lab` tries again.", False
                 )
             )
-            return found
-        missing = [program for program in prerequisites.NEEDED_PROGRAMS if not shutil.which(program)]
-        found.append(
-            Requirement(
-                "kernel build",
-                not missing,
-                f"{', '.join(missing)} not found" if missing else "all programs are there",
-                "Needed only to build the kernel here; `make lab` installs them, or install a kernel from another machine "
-                "with `netlab kernel unpack FILE`.",
-                required=False,
-            )
-        )
         return found
-    if installed.by_another_version(here):
+    if pocket_kernel.by_another_version(here):
         seen = "another version of netlab built this kernel"
-        found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
+        found.append(Requirement("kernel recipe", False, seen, pocket_kernel.BUILD_ANEW, required=False))
     hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
     return [*found, _features(set(PARTS) - here.capabilities, hint)]
 
@@ -79,7 +64,7 @@ def library() -> list[Requirement]:
     """
     found = [
         replace(
-            kernel_requirement(), required=sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE
+            kernel_requirement(), required=sys.platform != "linux" or platform.machine() != pocket_kernel.POCKET_MACHINE
         )
     ]
     try:

@@ -30,8 +30,8 @@ from netlab.protocol.session import OnMessage, OnWait, requests_via
 from netlab_engines import cores, files, launcher
 from netlab_engines.agent import guest
 from netlab_engines.base import run_folder
+from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.paths import python_path, system_path
-from netlab_kernel import Kernel
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
@@ -221,7 +221,7 @@ class Guest(AgentProcess):
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : PocketKernel
         The kernel.
     calls : int
         The number of system calls at one time that take no network time; each further call takes 10 µs. With 0 no call takes
@@ -245,7 +245,7 @@ class Guest(AgentProcess):
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: PocketKernel,
         *,
         calls: int = 0,
         start_ns: int = 0,

@@ -15,8 +15,8 @@ from netlab.base.location import IMPORT_ROOT
 from netlab.engines import Requirement
 from netlab.network.congestion import CONGESTION_CONTROLS, OWN
 from netlab.network.queues import DISCIPLINES
-from netlab_kernel.fragment import parse_version
-from netlab_kernel.installed import PARTS
+from netlab_engines.kernels.pocket_kernel import PARTS
+from netlab_engines.kernels.versions import parse_version
 
 ASK = """
 import json, sys

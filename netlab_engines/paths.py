@@ -4,11 +4,10 @@ import importlib.util
 import shutil
 from pathlib import Path
 
-import netlab_kernel as kernel
 from netlab.base.errors import EngineError, KernelError
 from netlab.base.location import IMPORT_ROOT
 from netlab.engines import Requirement
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel, pocket_kernel
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
@@ -34,7 +33,7 @@ def system_path() -> list[str]:
     """
     own = None
     # On a processor without a pocket kernel, the library kernel's build has mnexec.
-    for find in (kernel.find, library.find):
+    for find in (pocket_kernel.find, library_kernel.find):
         try:
             own = own or find().mnexec_path
         except KernelError:

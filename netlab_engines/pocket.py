@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Sequence
 
-import netlab_kernel as kernel
 from netlab.base import scratch, source_hash
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import OnProgress, Requirement, require
@@ -12,8 +11,8 @@ from netlab_engines import cores, launcher, preboot, stall
 from netlab_engines.base import refuse_lacking, refuse_own, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
+from netlab_engines.kernels import pocket_kernel
 from netlab_engines.paths import tool
-from netlab_kernel import installed
 
 TOOLS = ("ip", "tc")
 CALLS_PER_INSTANT = 3000
@@ -34,7 +33,7 @@ class PocketEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
-        self.kernel = kernel.find()
+        self.kernel = pocket_kernel.find()
 
     def requirements(self) -> list[Requirement]:
         return machine_requirements()
@@ -44,11 +43,11 @@ class PocketEngine:
 
     def differences(self) -> list[str]:
         """Return a sentence about possible differences if another version of netlab built the kernel, else []."""
-        if not installed.by_another_version(self.kernel):
+        if not pocket_kernel.by_another_version(self.kernel):
             return []
         sentence = (
             "the pocket kernel was built by another version of netlab; numbers may differ slightly, and new features may be "
-            f"missing. {installed.BUILD_ANEW}"
+            f"missing. {pocket_kernel.BUILD_ANEW}"
         )
         return [sentence]
 
@@ -91,7 +90,7 @@ def machine_requirements() -> list[Requirement]:
     """
     found: list[Requirement] = []
     try:
-        here = kernel.find()
+        here = pocket_kernel.find()
         found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import in_a_page
 from netlab_engines.guests import Guest
-from netlab_kernel import Kernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel
 
 IDLE_S = 600.0
 
@@ -34,7 +34,7 @@ class PrebootedGuest:
         self._active_runs = 0
 
     @contextlib.contextmanager
-    def guest(self, kernel: Kernel) -> Iterator[Guest]:
+    def guest(self, kernel: PocketKernel) -> Iterator[Guest]:
         """Yield a booted guest with this kernel for one run, end it after the run, and then boot the next one in the
         background if another run is likely. Raises RunError if the guest does not start.
         """
@@ -54,7 +54,7 @@ class PrebootedGuest:
             if ahead:
                 self.prepare(kernel)
 
-    def _take(self, kernel: Kernel) -> Guest:
+    def _take(self, kernel: PocketKernel) -> Guest:
         """Return the guest that was booted in advance, pinned to a CPU, if it has this kernel and is alive; else boot
         one and wait for it.
         """
@@ -73,7 +73,7 @@ class PrebootedGuest:
         guest.wait_until_ready()
         return guest
 
-    def prepare(self, kernel: Kernel) -> None:
+    def prepare(self, kernel: PocketKernel) -> None:
         """Boot the next guest in the background, unless one is there already or $NETLAB_WARM is 0; it is ended after
         IDLE_S without a run.
         """
@@ -107,7 +107,7 @@ class PrebootedGuest:
             guest.close()
 
 
-def _boot(kernel: Kernel) -> Guest | None:
+def _boot(kernel: PocketKernel) -> Guest | None:
     """Start a guest and return it, or None if that fails; the next run boots a guest itself and reports the error."""
     try:
         return Guest(kernel)
@@ -119,7 +119,7 @@ def _boot(kernel: Kernel) -> Guest | None:
 _prebooted = PrebootedGuest()
 
 
-def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
+def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
     """Return a context manager that yields a booted guest with this kernel for one run; see `PrebootedGuest.guest`."""
     return _prebooted.guest(kernel)
 

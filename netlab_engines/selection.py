@@ -15,10 +15,10 @@ from netlab.base.errors import EngineError, KernelError, NotHereError, one_of
 from netlab.base.progress_bar import shown_progress
 from netlab.engines import NAMES, Engine, require
 from netlab.protocol.plan import Plan
+from netlab_engines.kernels import background_build, pocket_kernel
+from netlab_engines.kernels.background_build import BuildProgress
+from netlab_engines.kernels.pocket_kernel import POCKET_MACHINE
 from netlab_engines.library import LibraryEngine
-from netlab_kernel import behind, installed
-from netlab_kernel.installed import POCKET_MACHINE
-from netlab_kernel.progress import BuildProgress
 
 USE_LIBRARY_HINT = "Use engine='library' here; docs/how-to/install.md lists the systems that run commands in hosts."
 POLL_S = 0.5
@@ -104,10 +104,10 @@ def _wait_for_the_pocket_kernel() -> None:
     """If no pocket kernel is built and the set-up is still building one, wait for the end of the build and show its
     progress.
     """
-    if os.environ.get("NETLAB_KERNEL") or installed.builds() or not behind.underway():
+    if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.underway():
         return
     with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
-        while moment := behind.underway():
+        while moment := background_build.underway():
             tell(round(100 * moment.fraction), 100)
             time.sleep(POLL_S)
 
@@ -162,7 +162,7 @@ def preflight(wanted: str | Engine | None = None) -> Readiness:
     if engine.name == "pocket" and not _named(wanted) and not _library_refusal(()):
         ready = "Ready: experiments run with the library engine in virtual time,\n  commands and live networks with the pocket engine."
     other = engine.differences()
-    if moment := behind.underway():
+    if moment := background_build.underway():
         ready += f" {being_built(moment)}"
     told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
     return Readiness.of(ready, [*told, *([SKIP_NOTICE] if other else [])])

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab_engines.kernels.versions import Version, parse_version
 from netlab_kernel import programs, tree
-from netlab_kernel.fragment import Version, parse_version
 
 TESTED_DEBIAN = ("trixie", 13)
 """The Debian release whose source packages netlab is tested with; its backports have the newest kernel."""

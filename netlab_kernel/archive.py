@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from netlab.base.errors import KernelError
-from netlab_kernel import apt, cache, installed, library
-from netlab_kernel.installed import Kernel
-from netlab_kernel.library import LibraryKernel
+from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.library_kernel import LibraryKernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel
+from netlab_kernel import apt, library_build
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,15 @@ POCKET = Kind(
 )  # fmt: skip
 LIBRARY = Kind(
     "library",
-    (library.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
-    (library.PROGRAM, library.MNEXEC),
+    (library_kernel.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
+    (library_kernel.PROGRAM, library_kernel.MNEXEC),
     # Builds of early versions of netlab, without the native engine on ARM, do not have them.
-    (library.MNEXEC, "mnexec.c"),
+    (library_kernel.MNEXEC, "mnexec.c"),
 )
 WASM = Kind(
     "wasm",
     (
-        library.WASM_PROGRAM, library.SYMBOLS, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c",
+        library_kernel.WASM_PROGRAM, library_build.SYMBOLS, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c",
         "recipe.tar",
     ),
     (),
@@ -74,7 +75,7 @@ _KEY = re.compile(r"[0-9a-f]{12}")
 _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
-def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
+def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
     """Pack built kernels, with licence, source version, configuration and netlab's changes, into one file in
     `directory` for other machines, and return the file's path.
 
@@ -83,7 +84,7 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
 
     Parameters
     ----------
-    kernels : sequence of Kernel or LibraryKernel
+    kernels : sequence of PocketKernel or LibraryKernel
         The kernels, at most one of each kind.
     directory : Path
         The directory of the file.
@@ -101,7 +102,9 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
     files: dict[str, bytes] = {}
     programs: set[str] = set()
     for kernel in kernels:
-        kind = POCKET if isinstance(kernel, Kernel) else WASM if kernel.machine == library.WASM else LIBRARY
+        kind = (
+            POCKET if isinstance(kernel, PocketKernel) else WASM if kernel.machine == library_kernel.WASM else LIBRARY
+        )
         home = kernel.path.parent
         missing = [name for name in kind.contents if not (home / name).is_file()]
         if missing or not kernel.build:
@@ -135,7 +138,7 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
     return target
 
 
-def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
+def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | LibraryKernel]:
     """Check a file of packed kernels, install the kernels in this user's cache, replacing builds of the same name, and
     return them, the pocket kernel first.
 
@@ -165,7 +168,7 @@ def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel
     return [_install(kind, build, files) for kind, build in facts]
 
 
-def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kernel | LibraryKernel:
+def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> PocketKernel | LibraryKernel:
     """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, replacing an earlier one
     at once, and return the kernel. `build` has its release and key, `files` the contents by path in the packed file.
     """
@@ -184,7 +187,7 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kern
         work.rename(final)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return installed.from_directory(final) if kind is POCKET else library.from_directory(final)
+    return pocket_kernel.from_directory(final) if kind is POCKET else library_kernel.from_directory(final)
 
 
 def _read(file: Path) -> dict[str, bytes]:
@@ -252,9 +255,9 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
         raise _refused(file, f"its {about} does not name a release and a key")
     here = platform.machine()
     if kind is WASM and (
-        facts["machine"] != library.WASM or files[f"{kind.folder}/{library.WASM_PROGRAM}"][:4] != b"\0asm"
+        facts["machine"] != library_kernel.WASM or files[f"{kind.folder}/{library_kernel.WASM_PROGRAM}"][:4] != b"\0asm"
     ):
-        raise _refused(file, f"its {library.WASM_PROGRAM} is not WebAssembly")
+        raise _refused(file, f"its {library_kernel.WASM_PROGRAM} is not WebAssembly")
     for name in (name for name in kind.programs if f"{kind.folder}/{name}" in files):
         data = files[f"{kind.folder}/{name}"]
         machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1

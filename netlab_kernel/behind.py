@@ -7,20 +7,16 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import IO, Any
 
 from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
+from netlab_engines.kernels import background_build
+from netlab_engines.kernels.background_build import BuildProgress
 from netlab_kernel import building
-from netlab_kernel.progress import BuildProgress
 
 TOLD_EVERY_S = 1.0
 MAX_LOOK_S = 0.01
-
-
-def _path() -> Path:
-    return base_cache.root() / "pocket-kernel.json"
 
 
 def start() -> subprocess.Popen[bytes]:
@@ -36,47 +32,6 @@ def start() -> subprocess.Popen[bytes]:
     )
 
 
-def underway() -> BuildProgress | None:
-    """Return the progress of the build of the pocket kernel in the background, or None if none is running or the system
-    is not Linux.
-    """
-    if sys.platform != "linux":
-        return None
-    import fcntl
-
-    try:
-        with _path().open("r+") as file:
-            try:
-                # A shared lock, so that two processes which check at the same time do not take each other for a build.
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return BuildProgress(
-                    **_said(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
-                )
-    except OSError:
-        pass
-    return None
-
-
-def failure() -> str:
-    """Return why the last background build failed, or "" if it did not or there was none."""
-    try:
-        return str(_said(_path().read_text()).get("failure", ""))
-    except OSError:
-        return ""
-
-
-def _said(text: str) -> dict[str, Any]:
-    """Return the entries of the progress file from its text; {} if the text is incomplete, because the build is writing
-    it.
-    """
-    try:
-        said = json.loads(text)
-    except ValueError:  # the build is writing the file
-        said = {}
-    return said if isinstance(said, dict) else {}
-
-
 def _begin() -> IO[str] | None:
     """Open the file with the progress, lock it for this process and return it, or return None if another process holds
     it because it builds.
@@ -84,10 +39,12 @@ def _begin() -> IO[str] | None:
     import fcntl
 
     while True:
-        file = _path().open("a+")
+        file = background_build.path().open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _path().exists() and os.path.samestat(os.fstat(file.fileno()), _path().stat()):
+            if background_build.path().exists() and os.path.samestat(
+                os.fstat(file.fileno()), background_build.path().stat()
+            ):
                 return file
             # Try again: a build that has just ended removed this file.
         except BlockingIOError:
@@ -135,7 +92,7 @@ def main() -> int:
         except KeyboardInterrupt:
             tell({"failure": "The build was stopped."})
             return 130
-        _path().unlink(missing_ok=True)
+        background_build.path().unlink(missing_ok=True)
     return 0
 
 

@@ -19,9 +19,10 @@ from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
 from netlab.base.exit_signals import signals_raise_system_exit
 from netlab.engines import MACHINES
-from netlab_kernel import cache, edits, fragment, installed, library, prerequisites, programs, sources, wasm
+from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.pocket_kernel import POCKET_MACHINE, PocketKernel
+from netlab_kernel import edits, fragment, library_build, prerequisites, programs, recipes, sources, wasm
 from netlab_kernel.edits import build_key, recipe_hash
-from netlab_kernel.installed import POCKET_MACHINE, Kernel
 from netlab_kernel.progress import Listener, Meter, usual_phases
 from netlab_kernel.sources import Material
 
@@ -49,9 +50,9 @@ OBJECT = re.compile(r"  (?:CC|AS) +\S")
 class Kernels:
     """The kernels that `build` made or found for this machine; a kind that was not asked for may be None."""
 
-    pocket: Kernel | None
+    pocket: PocketKernel | None
     """None if it was not asked for, as on a processor that has no User-Mode Linux."""
-    library: library.LibraryKernel | None
+    library: library_kernel.LibraryKernel | None
     """None if it was not asked for or could not be built; `why_no_library` has the error."""
     why_no_library: str = ""
 
@@ -93,6 +94,7 @@ def build(
     >>> build("linux-7.3.tar.xz").pocket.release      # doctest: +SKIP
     '7.3.0'
     """
+    recipes.refresh()
     wanted = tuple(kinds or kinds_here())
 
     def ready() -> Kernels | None:
@@ -104,23 +106,24 @@ def build(
 
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
-) -> library.LibraryKernel:
+) -> library_kernel.LibraryKernel:
     """Build the library kernel for another processor with its cross compiler, or as WebAssembly for all processors, and
     return it; a WebAssembly kernel by the present recipe is returned without a build if no `source` is given.
 
-    `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with
+    `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library_kernel.WASM` with
     `wasm.Tools`. Raises KernelError as `build`.
     """
-    cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
+    recipes.refresh()
+    cross = "" if machine == library_kernel.WASM else f"{machine}-linux-gnu-"
 
-    def ready() -> library.LibraryKernel | None:
-        return library.ready(machine) if source is None and machine == library.WASM else None
+    def ready() -> library_kernel.LibraryKernel | None:
+        return library_kernel.ready(machine) if source is None and machine == library_kernel.WASM else None
 
-    def make(meter: Meter, work: Path, log: Path) -> library.LibraryKernel:
+    def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
         origin = _origin(source, meter, log)
         prerequisites.check_disk()
         material = sources.unpack(origin, work, log, meter)
-        twin = library.twin(material.folder, work / "library-source", log)
+        twin = library_build.twin(material.folder, work / "library-source", log)
         return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
 
     return _made(f"netlab kernel build for {machine}", f"{cross}gcc", usual_phases((LIBRARY,)), progress, ready, make)
@@ -200,8 +203,8 @@ def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
 def _ready(wanted: tuple[str, ...]) -> Kernels | None:
     """Return the kernels that are built by the present recipe, or None unless all kinds in `wanted` are among them."""
     current = recipe_hash()
-    pocket = next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
-    own = library.ready()
+    pocket = next((kernel for kernel in pocket_kernel.builds() if kernel.build.get("recipe") == current), None)
+    own = library_kernel.ready()
     return Kernels(pocket, own) if (own or LIBRARY not in wanted) and (pocket or POCKET not in wanted) else None
 
 
@@ -213,8 +216,13 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
     origin = _origin(source, meter, log)
     # A tree may have changed since it was built.
     keep = origin.kind != "tree"
-    pocket = next((k for k in installed.builds() if keep and k.build.get("key") == build_key(origin.identity)), None)
-    own = next((k for k in library.builds() if keep and k.build.get("key") == library.build_key(origin.identity)), None)
+    pocket = next(
+        (k for k in pocket_kernel.builds() if keep and k.build.get("key") == build_key(origin.identity)), None
+    )
+    own = next(
+        (k for k in library_kernel.builds() if keep and k.build.get("key") == library_build.build_key(origin.identity)),
+        None,
+    )
     build_own, build_pocket = LIBRARY in wanted and not own, POCKET in wanted and not pocket
     if not (build_own or build_pocket):
         return Kernels(pocket, own)
@@ -223,21 +231,21 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
     why_not = ""
     if build_own:
         # Before anything is built in the first tree.
-        twin = library.twin(material.folder, work / "library-source", log)
+        twin = library_build.twin(material.folder, work / "library-source", log)
         try:
             own = _build_library(replace(material, folder=twin), work, log, meter)
         except KernelError as error:
             if POCKET not in wanted:
                 raise
             why_not = str(error)
-            library.note_failure(why_not)
+            library_build.note_failure(why_not)
         shutil.rmtree(twin)
     if build_pocket:
         pocket = _build_pocket(material, work, log, meter)
     return Kernels(pocket, own, why_not)
 
 
-def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:
+def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> PocketKernel:
     """Configure and compile the pocket kernel in the edited source tree, check that the program starts, move it with
     its facts to the cache, and return it. `work` is a directory for temporary files. Raises KernelError if a step
     fails.
@@ -253,7 +261,7 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Ke
     fragment.configure(tree, options, version, make, variables, log)
 
     compile_started_s = time.monotonic()
-    expected = next((k.build["objects"] for k in installed.builds() if k.build.get("objects")), USUAL_OBJECTS)
+    expected = next((k.build["objects"] for k in pocket_kernel.builds() if k.build.get("objects")), USUAL_OBJECTS)
     count = Objects(meter, "compile", expected)
     programs.run([*make, "linux"], cwd=tree, log=log, env=variables, doing="compile the kernel", on_line=count)
     compile_s = time.monotonic() - compile_started_s
@@ -285,12 +293,12 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Ke
     }
     final = _finish(material, target, cache.kernels(), facts, material.patch, POCKET_SOURCE)
     meter.at("install", 1.0)
-    return installed.from_directory(final)
+    return pocket_kernel.from_directory(final)
 
 
 def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
-) -> library.LibraryKernel:
+) -> library_kernel.LibraryKernel:
     """Compile the library kernel in the edited source tree, move it with its facts to the cache, and return it.
     `machine` is the processor or "wasm", `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or "".
     Raises KernelError if a step fails.
@@ -298,28 +306,28 @@ def _build_library(
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
     meter.at("library", 0, f"the library kernel, Linux {material.release}")
-    count = Objects(meter, "library", library.USUAL_OBJECTS)
+    count = Objects(meter, "library", library_build.USUAL_OBJECTS)
     target = work / "library"
     target.mkdir()
     patch, compiler = material.patch, programs.first_line([f"{cross}gcc", "--version"])
     shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
-    if machine == library.WASM:
+    if machine == library_kernel.WASM:
         patch += edits.apply(tree, version, edits.wasm_edits())
         compiler = wasm.compile_into(tree, target, version, variables=variables, log=log, on_object=count)
     else:
         static = prerequisites.links_static(work)
-        library.compile_into(
+        library_build.compile_into(
             tree, target, version,
             variables=variables, log=log, on_object=count, machine=machine, cross=cross, static=static,
         )  # fmt: skip
         # Where there is no pocket kernel, the native engine takes it from here.
-        _compile_mnexec(target / library.MNEXEC, static, log, cross)
+        _compile_mnexec(target / library_kernel.MNEXEC, static, log, cross)
         shutil.copy(edits.RECIPE / "mnexec.c", target)
-    (target / "recipe.tar").write_bytes(library.packed_recipe())
-    program = library.program_of(machine)
+    (target / "recipe.tar").write_bytes(library_build.packed_recipe())
+    program = library_kernel.program_of(machine)
     facts = {
-        "key": library.build_key(material.origin.identity, machine),
-        "recipe": library.recipe_hash(machine),
+        "key": library_build.build_key(material.origin.identity, machine),
+        "recipe": library_build.recipe_hash(machine),
         "machine": machine,
         "compiler": compiler,
         "objects": count.objects,
@@ -328,9 +336,9 @@ def _build_library(
     }
     final = _finish(material, target, cache.libraries(), facts, patch, LIBRARY_SOURCE.replace("{program}", program))
     if machine == platform.machine():
-        (cache.libraries() / library.FAILURE).unlink(missing_ok=True)
+        (cache.libraries() / library_kernel.FAILURE).unlink(missing_ok=True)
     meter.at("library", 1.0)
-    return library.from_directory(final)
+    return library_kernel.from_directory(final)
 
 
 class Objects:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from netlab.base.errors import KernelError
 from netlab.engines import MACHINES
-from netlab_kernel import apt, archive, building, installed, library
+from netlab_engines.kernels import library_kernel, pocket_kernel
+from netlab_engines.kernels.background_build import BuildProgress
+from netlab_engines.kernels.pocket_kernel import PARTS, PocketKernel
+from netlab_kernel import apt, archive, building, library_build
 from netlab_kernel.edits import recipe_hash
-from netlab_kernel.installed import PARTS, Kernel
-from netlab_kernel.progress import BuildProgress, ProgressLine
+from netlab_kernel.progress import ProgressLine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     pack.add_argument(
         "--machine",
-        choices=[*MACHINES, library.WASM],
+        choices=[*MACHINES, library_kernel.WASM],
         help="pack only the library kernel that 'build --cross' or 'build --wasm' made for this processor",
     )
 
@@ -77,7 +79,9 @@ def main(args: argparse.Namespace) -> int:
         else:
             for kernel in archive.unpack(args.file, args.sha256):
                 print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
-                current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash(kernel.machine)
+                current = (
+                    recipe_hash() if isinstance(kernel, PocketKernel) else library_build.recipe_hash(kernel.machine)
+                )
                 if kernel.build.get("recipe") != current:
                     print("It was built by another version of netlab; pack a kernel that this version has built.")
     except KernelError as error:
@@ -103,7 +107,7 @@ def _build(args: argparse.Namespace) -> None:
     pocket, own, failed = None, None, ""
     try:
         if args.wasm or args.cross:
-            own = building.build_for(library.WASM if args.wasm else args.cross, args.source, progress)
+            own = building.build_for(library_kernel.WASM if args.wasm else args.cross, args.source, progress)
         else:
             made = building.build(args.source, progress, newest=args.newest)
             pocket, own, failed = made.pocket, made.library, made.why_no_library
@@ -120,7 +124,7 @@ def _build(args: argparse.Namespace) -> None:
         )
 
 
-def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
+def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None, KernelError | None]:
     """Return the pocket kernel and the library kernel that netlab uses here, each None if there is none, and the error
     of the search for a library kernel (None if it was found).
 
@@ -128,20 +132,20 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
     """
     own, missing = None, None
     try:
-        own = library.find()
+        own = library_kernel.find()
     except KernelError as error:
         missing = error
     try:
-        return installed.find(), own, missing
+        return pocket_kernel.find(), own, missing
     except KernelError:
         if missing:
-            if platform.machine() != installed.POCKET_MACHINE:
+            if platform.machine() != pocket_kernel.POCKET_MACHINE:
                 raise missing from None
             raise
         return None, own, None
 
 
-def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
+def _packable(machine: str | None) -> list[PocketKernel | library_kernel.LibraryKernel]:
     """Return the kernels to pack: for None or this machine's processor those that netlab uses here, with the
     WebAssembly kernel if it is built; for another `machine` or "wasm" its library kernel alone.
 
@@ -149,10 +153,10 @@ def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()
-        portable = library.ready(library.WASM)
+        portable = library_kernel.ready(library_kernel.WASM)
         return [one for one in (pocket, own, portable if portable != own else None) if one]
-    option = "--wasm" if machine == library.WASM else f"--cross {machine}"
-    made = library.builds(machine)
+    option = "--wasm" if machine == library_kernel.WASM else f"--cross {machine}"
+    made = library_kernel.builds(machine)
     if not made:
         raise KernelError(
             f"There is no library kernel for {machine} yet. Build it with 'netlab kernel build {option}'."
@@ -165,17 +169,17 @@ def _info() -> None:
     pocket, own, missing = _present()
     parts = [describe(pocket)] if pocket else []
     parts.append(describe(own) if own else f"library kernel: none. {missing}")
-    portable = library.ready(library.WASM)
+    portable = library_kernel.ready(library_kernel.WASM)
     if portable and portable != own:
         parts.append(describe(portable))
     print("\n\n".join(parts))
 
 
-def describe(kernel: Kernel | library.LibraryKernel) -> str:
+def describe(kernel: PocketKernel | library_kernel.LibraryKernel) -> str:
     """Return the text of several lines that `netlab kernel info` prints about a kernel: release, file, size, build, and
     the parts that it has and lacks.
     """
-    own = isinstance(kernel, library.LibraryKernel)
+    own = isinstance(kernel, library_kernel.LibraryKernel)
     what, whose = ("library", getattr(kernel, "machine", "")) if own else ("kernel", "User-Mode Linux")
     lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
     lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
@@ -186,11 +190,11 @@ def describe(kernel: Kernel | library.LibraryKernel) -> str:
             f"source:        {source['name']} {source['version']}",
             f"compiler:      {build['compiler']}",
         ]
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, PocketKernel):
         static = "yes" if build["static"] else "no; it needs the same C library as on the machine that built it"
         lines.append(f"static:        {static}")
-        if installed.by_another_version(kernel):
-            lines.append(f"recipe:        of another version of netlab. {installed.BUILD_ANEW}")
+        if pocket_kernel.by_another_version(kernel):
+            lines.append(f"recipe:        of another version of netlab. {pocket_kernel.BUILD_ANEW}")
     else:
         lines.append("clock:         virtual")
     names = sorted({*PARTS} - {"hostfs", "overlay"} if own else {*PARTS, "seccomp"})

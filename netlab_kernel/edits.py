@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import KernelError
-from netlab_kernel.fragment import Version
+from netlab_engines.kernels.versions import Version
 
 RECIPE = Path(__file__).parent / "recipe"
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab_engines.kernels.versions import Version, parse_version, read_config
 from netlab_kernel import programs
-
-Version = tuple[int, ...]
 
 _LINE = re.compile(r"(?P<name>CONFIG_[A-Z0-9_]+)=(?P<value>\"[^\"]*\"|[^\s#\"]+)\s*(?:#\s*(?P<note>.*))?")
 _BOUND = re.compile(r"\b(?P<kind>from|before)\s+(?P<version>\d+\.\d+)\b")
@@ -39,19 +38,6 @@ class Option:
     def line(self) -> str:
         """The option as a line of the kernel's own `.config` file."""
         return f"# {self.name} is not set" if self.value == "n" else f"{self.name}={self.value}"
-
-
-def parse_version(text: str) -> Version:
-    """Return the numbers at the front of a kernel's or a package's version. Raises KernelError if the text does not
-    begin with a number.
-
-    >>> parse_version("7.3.4-1~bpo13+1")
-    (7, 3, 4)
-    """
-    found = re.match(r"\d+(?:\.\d+)*", text)
-    if not found:
-        raise KernelError(f"A kernel version starts with a number, got {text!r}.")
-    return tuple(int(part) for part in found.group().split("."))
 
 
 def parse(text: str) -> list[Option]:
@@ -111,18 +97,6 @@ def not_taken(options: Iterable[Option], version: Version, config: str) -> list[
     return [
         option.line for option in options if option.in_force(version) and values.get(option.name, "n") != option.value
     ]
-
-
-def read_config(config: str) -> dict[str, str]:
-    """Return the values of all options that the text of a kernel's `.config` sets, such as "y" or "m", by their names;
-    options that are off are absent.
-    """
-    values = {}
-    for line in config.splitlines():
-        name, equals, value = line.partition("=")
-        if equals and name.startswith("CONFIG_"):
-            values[name] = value
-    return values
 
 
 def configure(

@@ -5,31 +5,13 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TextIO
+
+from netlab_engines.kernels.background_build import BuildProgress
 
 QUIET_INTERVAL_S = 5.0
 TTY_INTERVAL_S = 0.2
 ENOUGH_TO_JUDGE = 0.03
-
-
-@dataclass(frozen=True)
-class BuildProgress:
-    """The state of a build at some time: the name of its phase, such as "compile", the fraction that is done and the
-    time that remains. As text it is a line for the user.
-    """
-
-    phase: str
-    fraction: float
-    """The fraction of all work that is done, in [0, 1]."""
-    remaining_s: float
-    """The estimated remaining time in s."""
-    detail: str = ""
-    """The present work, such as the name of a file."""
-
-    def __str__(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
-        return f"kernel: {self.fraction:4.0%}, about {self.remaining_s:3.0f} s left: {self.phase}{detail}"
 
 
 Listener = Callable[[BuildProgress], None]

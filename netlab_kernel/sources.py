@@ -7,7 +7,8 @@ from pathlib import Path
 
 from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
-from netlab_kernel import apt, cache, edits, fragment, programs, tree
+from netlab_engines.kernels.versions import Version, parse_version
+from netlab_kernel import apt, edits, programs, tree
 from netlab_kernel.progress import Meter
 
 # Variables of a calling make, or flags that a user sets for other programs, must not affect the kernel's build.
@@ -15,6 +16,11 @@ FOREIGN = (
     "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
     "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
 )  # fmt: skip
+
+
+def downloads() -> Path:
+    """Return the directory of downloaded source packages."""
+    return base_cache.root() / "sources"
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class Material:
     origin: Source
     folder: Path
     release: str
-    version: fragment.Version
+    version: Version
     variables: dict[str, str | None]
     """Environment variables of the build; None removes a variable."""
     patch: str
@@ -83,7 +89,7 @@ def fetch(meter: Meter, log: Path) -> Source:
         """Report the done fraction of the phase "fetch", in [0, 1], and the present step to the meter."""
         meter.at("fetch", share, detail)
 
-    directory = cache.sources()
+    directory = downloads()
     directory.mkdir(parents=True, exist_ok=True)
     try:
         manager, package = apt.find_package(log, base_cache.root() / "apt", on_step)
@@ -94,7 +100,7 @@ def fetch(meter: Meter, log: Path) -> Source:
         earlier = [given(path) for path in _kept()]
         if not earlier:
             raise
-        return max(earlier, key=lambda source: fragment.parse_version(source.version))
+        return max(earlier, key=lambda source: parse_version(source.version))
     finally:
         shutil.rmtree(base_cache.root() / "apt", ignore_errors=True)
     for other in _kept():
@@ -105,7 +111,7 @@ def fetch(meter: Meter, log: Path) -> Source:
 
 def _kept() -> list[Path]:
     """Return the paths of the source packages that earlier builds downloaded to the cache."""
-    return list(cache.sources().glob("*.deb"))
+    return list(downloads().glob("*.deb"))
 
 
 def given(path: Path) -> Source:

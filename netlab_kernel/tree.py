@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab_engines.kernels.versions import Version
 from netlab_kernel import programs
-from netlab_kernel.fragment import Version
 
 DECOMPRESSORS = {".xz": ["xz", "-dc", "-T0"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"], ".zst": ["zstd", "-dc"]}
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")

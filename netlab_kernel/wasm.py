@@ -14,10 +14,11 @@ from pathlib import Path
 from netlab.base import cache as base_cache
 from netlab.base import location
 from netlab.base.errors import KernelError
-from netlab_kernel import fragment, library, programs
-from netlab_kernel.fragment import Version
+from netlab_engines.kernels import library_kernel
+from netlab_engines.kernels.versions import Version
+from netlab_kernel import fragment, library_build, programs
 
-HOME = library.HOME / "wasm"
+HOME = library_build.HOME / "wasm"
 JAVASCRIPT = location.IMPORT_ROOT / "netlab_engines" / "library" / "javascript"
 
 
@@ -105,7 +106,7 @@ def compile_into(
     `target` with its `config`, boot it once, and return the tools with their versions as one text, such as
     "ziglang==0.13.0, binaryen==120.0.0".
 
-    The parameters are those of `library.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
+    The parameters are those of `library_build.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
     fails.
     """
     tools = Tools(log)
@@ -115,18 +116,18 @@ def compile_into(
     if shutil.which("ccache"):
         clang = f"ccache {clang}"
     make = [
-        *programs.make(library.ARCHITECTURE), f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
-        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={' '.join(flags('target'))}", f"KCFLAGS={' '.join(flags('kernel'))}",
+        *programs.make(library_build.ARCHITECTURE), f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
+        f"CLANG_TARGET_FLAGS_{library_build.ARCHITECTURE}={' '.join(flags('target'))}", f"KCFLAGS={' '.join(flags('kernel'))}",
     ]  # fmt: skip
-    fragment.configure(tree, library.options(), version, make, variables, log)
+    fragment.configure(tree, library_build.options(), version, make, variables, log)
     programs.run(
         [*make, "vmlinux_a"],
         cwd=tree, log=log, env=variables, doing="compile the WebAssembly kernel", on_line=on_object,
     )  # fmt: skip
     linked = _link(tree, folder, tools, log)
-    _optimize(linked, target / library.WASM_PROGRAM, tools, log)
+    _optimize(linked, target / library_kernel.WASM_PROGRAM, tools, log)
     shutil.copy(tree / ".config", target / "config")
-    library.smoke_test(target / library.WASM_PROGRAM, ("node", str(JAVASCRIPT / "process.mjs")))
+    library_build.smoke_test(target / library_kernel.WASM_PROGRAM, ("node", str(JAVASCRIPT / "process.mjs")))
     pins = [line.split()[0] for line in (HOME / "tools.lock").read_text().splitlines() if not line.startswith("#")]
     optimizer = json.loads((HOME / "package.json").read_text())["dependencies"]
     return ", ".join([*pins, *(f"{name}=={version}" for name, version in optimizer.items())])
@@ -137,11 +138,11 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
     `folder` has the wrappers of the tools; the output is appended to `log`. Raises KernelError if a step fails.
     """
     doing = "link the WebAssembly kernel"
-    headers = library.write_headers(tree)
+    headers = library_build.write_headers(tree)
     target = [f"--target={word}" for word in flags("target")]
-    words = [*target, *flags("program"), *tools.headers(), f"-ffile-prefix-map={library.HOME}=."]
+    words = [*target, *flags("program"), *tools.headers(), f"-ffile-prefix-map={library_build.HOME}=."]
     objects = {}
-    for source in [*sorted((library.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
+    for source in [*sorted((library_build.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
         objects[source.stem] = made = tree / f"library-{source.stem}.o"
         # Without -fno-builtin, clang would turn the copying loop in the C library's memcpy() into a call of memcpy().
         own = ["-fno-builtin"] if source.stem == "libc" else ["-Wall", "-Wextra", f"-I{headers}"]
@@ -166,6 +167,6 @@ def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
     listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
     programs.run(
         ["node", str(tools.optimizer), str(linked), *flags("optimize"), f"--pass-arg=asyncify-removelist@{','.join(listed)}",
-         f"--symbolmap={program.parent / library.SYMBOLS}", "-o", str(program)],
+         f"--symbolmap={program.parent / library_build.SYMBOLS}", "-o", str(program)],
         log=log, doing="give the WebAssembly kernel its threads",
     )  # fmt: skip

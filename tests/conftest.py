@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import netlab_kernel as kernel
 from netlab.base.errors import KernelError
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel, find
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -20,13 +20,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def pocket_kernel(request: pytest.FixtureRequest) -> kernel.Kernel | None:
+def pocket_kernel(request: pytest.FixtureRequest) -> PocketKernel | None:
     """The kernel under test; without one these tests fail, because a green run must mean that they ran."""
     marker = request.node.get_closest_marker("pocket")
     if marker is None or marker.kwargs:
         return None
     try:
-        return kernel.find()
+        return find()
     except KernelError as error:
         pytest.fail(str(error))
 
@@ -45,8 +45,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("library") is None:
         return
     try:
-        library.find()
+        library_kernel.find()
     except KernelError as error:
-        if library.failure():
+        if library_kernel.failure():
             pytest.skip(str(error))
         pytest.fail(str(error))

@@ -80,6 +80,6 @@ def kernel_says(
         return subprocess.CompletedProcess(command, returncode, said, stderr)
 
     # The function caches its answer; use a new cache, which ends with the test.
-    monkeypatch.setattr(host_kernel, "refusals", functools.cache(host_kernel.kernel_errors.__wrapped__))
+    monkeypatch.setattr(host_kernel, "kernel_errors", functools.cache(host_kernel.kernel_errors.__wrapped__))
     monkeypatch.setattr(subprocess, "run", run)
     return commands

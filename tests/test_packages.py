@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ sys.path[:0] = {places!r}
 import netlab as nl
 {use}
 """
+RUN = "nl.run(nl.topologies.dumbbell(1), [nl.Ping('h1', 'h2')], duration_s=1)"
 API = """
 import sys
 import netlab as nl
@@ -38,19 +40,31 @@ def test_importing_the_api_loads_few_modules_and_neither_agent_nor_kernel_build(
     assert len(loaded) <= MAX_MODULES
 
 
-def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
-    home = tmp_path / "only"
+def with_packages(names: Sequence[str], home: Path, use: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that sees only some of netlab's packages, and not those of this installation."""
     home.mkdir()
-    (home / "netlab").symlink_to(IMPORT_ROOT / "netlab")
+    for name in names:
+        (home / name).symlink_to(IMPORT_ROOT / name)
     # An editable installation adds its packages by a .pth file, which a path of this kind does not read.
     places = [str(home), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    run = "nl.run(nl.topologies.dumbbell(1), [nl.Ping('h1', 'h2')], duration_s=1)"
-    for use in (run, "nl.live", "nl.widgets.live"):
-        command = [sys.executable, "-S", "-c", PROGRAM.format(places=places, use=use)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
+    command = [sys.executable, "-S", "-c", PROGRAM.format(places=places, use=use)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
+
+
+def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
+    for number, use in enumerate((RUN, "nl.live", "nl.widgets.live")):
+        done = with_packages(["netlab"], tmp_path / str(number), use)
         assert done.returncode == 1
         assert "The package netlab_engines is not installed" in done.stderr, done.stderr
         assert "pip install netlab" in done.stderr
+
+
+@pytest.mark.pocket
+@pytest.mark.parametrize("engine", ["pocket", "library"])
+def test_engines_run_without_the_packages_for_maintainers_and_instructors(engine: str, tmp_path: Path) -> None:
+    use = f"print({RUN.replace('duration_s', f'engine={engine!r}, duration_s')}.flows)"
+    done = with_packages(["netlab", "netlab_engines"], tmp_path / "home", use)
+    assert done.returncode == 0 and "ping" in done.stdout, done.stderr
 
 
 def test_a_module_that_is_missing_in_an_installed_package_is_an_error_as_such() -> None:

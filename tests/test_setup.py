@@ -118,7 +118,7 @@ def test_a_source_that_is_kept_serves_without_apt(setup, no_apt, tmp_path, capsy
 
 def test_an_apt_whose_source_is_too_old_is_told_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
     def too_old():
-        raise setup.kernel.KernelError("apt's newest source here is Linux 5.15.0.")
+        raise setup.building.KernelError("apt's newest source here is Linux 5.15.0.")
 
     monkeypatch.setattr(setup.sources.apt, "check", too_old)
     assert setup.main([]) == 1
@@ -150,7 +150,7 @@ def test_packages_stay_when_the_kernels_fail_and_what_is_half_made_when_it_is_st
     def build(**_more):
         raise failure
 
-    monkeypatch.setattr(setup.kernel, "build", build)
+    monkeypatch.setattr(setup.building, "build", build)
     with pytest.raises(type(failure)):
         setup.make_environment_and_kernels(need_environment=True, kinds=["library"])
     assert own_environment.exists() is kept
@@ -287,12 +287,12 @@ def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_ag
     monkeypatch, setup, pocket, own, failure, machine, missing
 ):
     class Found:
-        build = {"recipe": setup.recipe_hash()}  # noqa: RUF012 (a stand-in)
+        build = {"recipe": setup.pocket_kernel.recipes.POCKET}  # noqa: RUF012 (a stand-in)
 
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
-    monkeypatch.setattr(setup.installed, "builds", lambda: [Found()] if pocket else [])
-    monkeypatch.setattr(setup.library, "ready", lambda: Found() if own else None)
-    monkeypatch.setattr(setup.library, "failure", lambda: failure)
+    monkeypatch.setattr(setup.pocket_kernel, "builds", lambda: [Found()] if pocket else [])
+    monkeypatch.setattr(setup.library_kernel, "ready", lambda: Found() if own else None)
+    monkeypatch.setattr(setup.library_kernel, "failure", lambda: failure)
     monkeypatch.setattr(setup.building.platform, "machine", lambda: machine)
     assert setup.missing_kernels() == missing
 
@@ -313,7 +313,7 @@ def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "missing_kernels", lambda: missing)
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
-    monkeypatch.setattr(setup.library, "failure", lambda: failure)
+    monkeypatch.setattr(setup.library_kernel, "failure", lambda: failure)
     monkeypatch.setattr(setup.sources, "why_no_source", lambda: "")
     monkeypatch.setattr(setup, "set_up_now", lambda _environment, kinds, _began_s: made.append(kinds))
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: ran.append(command[-1]))

@@ -27,11 +27,12 @@ from netlab.base.location import package_directories
 from netlab.commands import cli
 from netlab.measure.results import Run
 from netlab_course import catalogue, progress_store
-from netlab_kernel import installed, library
+from netlab_engines.kernels import library_kernel, pocket_kernel
+from netlab_kernel import library_build
 from netlab_kernel.edits import recipe_hash
 from tests.programs import ROOT, load
 
-PROGRAMS = {"kernels": ("linux", "mnexec"), "libraries": (library.PROGRAM, library.MNEXEC)}
+PROGRAMS = {"kernels": ("linux", "mnexec"), "libraries": (library_kernel.PROGRAM, library_kernel.MNEXEC)}
 SWEEP = """
 import sys, netlab as nl
 assert nl.__file__.startswith(sys.argv[1]), nl.__file__
@@ -44,7 +45,7 @@ print("kept" if told[0] else "anew")
 @pytest.fixture(scope="module")
 def here() -> dict[str, Path]:
     """The directories of the kernels under test, found before a test has a cache of its own."""
-    return {"kernels": installed.find().path.parent, "libraries": library.find().path.parent}
+    return {"kernels": pocket_kernel.find().path.parent, "libraries": library_kernel.find().path.parent}
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 def build_present(home: Path) -> None:
     """Put kernels by the present recipes beside the old ones: of an older Linux, as where another source is at hand now."""
-    for room, recipe in (("kernels", recipe_hash()), ("libraries", library.recipe_hash())):
+    for room, recipe in (("kernels", recipe_hash()), ("libraries", library_build.recipe_hash())):
         (old,) = (home / "cache" / room).iterdir()
         new = Path(shutil.copytree(old, old.with_name(f"{old.name[:-12]}{'a' * 12}")))
         facts = {**load_json(old / "build.json"), "recipe": recipe, "release": "6.12.1"}
@@ -185,7 +186,7 @@ def test_a_kept_run_is_found_as_long_as_nothing_that_decides_it_changed(here: di
 
     assert after_a_change("theory/tcp.py") == "kept"
     assert after_a_change("measure/tcp.py") == "anew"
-    with (kernel / library.PROGRAM).open("ab") as file:
+    with (kernel / library_kernel.PROGRAM).open("ab") as file:
         file.write(b"\0")
     assert not sweep(old.scenario)[1], "another kernel"
 
@@ -195,7 +196,7 @@ def test_a_pocket_kernel_of_another_version_serves_and_is_told_of(
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     there = contents(home / "cache")
-    assert installed.find().path.parent.parent == home / "cache" / "kernels"
+    assert pocket_kernel.find().path.parent.parent == home / "cache" / "kernels"
     assert engines.decide() == "pocket"
     sentence = "the pocket kernel was built by another version of netlab"
     step = "Build this version's kernel with 'netlab kernel build' (about 5 minutes)"
@@ -207,8 +208,8 @@ def test_a_pocket_kernel_of_another_version_serves_and_is_told_of(
     assert step in capsys.readouterr().out
 
     build_present(home)
-    assert installed.find().path.parent.name.endswith("a" * 12)
-    assert library.find().path.parent.name.endswith("a" * 12)
+    assert pocket_kernel.find().path.parent.name.endswith("a" * 12)
+    assert library_kernel.find().path.parent.name.endswith("a" * 12)
     assert sentence not in engines.preflight()
     assert all(path.read_bytes() == content for path, content in there.items())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import netlab
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel
 from tests.engines import webassembly
 
 ROOT = Path(netlab.__file__).parents[1]
@@ -102,4 +102,4 @@ def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
     from netlab.runs import experiment
 
     here = experiment.run(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S, engine="library")
-    assert done.stdout.split(" ", 2) == ["library", library.WASM, here.flows.to_json() + "\n"]
+    assert done.stdout.split(" ", 2) == ["library", library_kernel.WASM, here.flows.to_json() + "\n"]

@@ -26,10 +26,12 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import netlab_kernel as kernel  # noqa: E402 (the set-up runs before any package is installed: the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
-from netlab_kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
-from netlab_kernel.edits import recipe_hash  # noqa: E402
+
+# The set-up runs before any package is installed: these use the standard library only.
+from netlab_engines.kernels import library_kernel, pocket_kernel  # noqa: E402
+from netlab_engines.kernels.background_build import BuildProgress  # noqa: E402
+from netlab_kernel import building, prerequisites, recipes, sources, tree  # noqa: E402
 from netlab_kernel.progress import ProgressLine  # noqa: E402
 
 VENV = ROOT / ".venv"
@@ -164,16 +166,18 @@ def missing_kernels() -> list[str]:
     """
     if os.environ.get("NETLAB_KERNEL"):
         return []
+    recipes.refresh()
     there = {
-        building.POCKET: any(found.build.get("recipe") == recipe_hash() for found in installed.builds()),
-        building.LIBRARY: library.ready() or library.failure(),
+        building.POCKET: any(not pocket_kernel.by_another_version(found) for found in pocket_kernel.builds()),
+        building.LIBRARY: library_kernel.ready() or library_kernel.failure(),
     }
     return [kind for kind in building.kinds_here() if not there[kind]]
 
 
 def kernels_of_another_version() -> bool:
     """Return whether netlab was updated after it built the installed kernels."""
-    return any(map(installed.by_another_version, installed.builds())) or bool(library.builds() and not library.ready())
+    others = map(pocket_kernel.by_another_version, pocket_kernel.builds())
+    return any(others) or bool(library_kernel.builds() and not library_kernel.ready())
 
 
 # System packages ----------------------------------------------------------------------------------------------
@@ -236,7 +240,7 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
     what = f"These are missing: {', '.join(required)}."
     if set(required) & set(prerequisites.NEEDED_PROGRAMS):
         what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
-        if (VENV / "bin/netlab").exists() and installed.builds():
+        if (VENV / "bin/netlab").exists() and pocket_kernel.builds():
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not apt:
         source = f"{sources.why_no_source()}\n" if for_kernel else ""
@@ -370,7 +374,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
     def packages() -> tuple[str, float]:
         return environment.progress() if environment else ("", 0.0)
 
-    def heard(moment: kernel.BuildProgress) -> None:
+    def heard(moment: BuildProgress) -> None:
         if environment:
             environment.raise_failure()
         words, rest_s = packages()
@@ -379,7 +383,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
     try:
         if kinds:
             try:
-                why_no_library = kernel.build(progress=heard, kinds=kinds).why_no_library
+                why_no_library = building.build(progress=heard, kinds=kinds).why_no_library
             except NetlabError as error:
                 # The packages are whole without it, and with them there is `netlab` to try again and to ask.
                 no_kernel = error
@@ -452,7 +456,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         if kinds and (why := sources.why_no_source()):
             raise SetupError(f"{why}\n{AGAIN}")
         later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []
-        if later and library.failure():
+        if later and library_kernel.failure():
             later = []
         now = [kind for kind in kinds if kind not in later]
         if LAB in arguments:

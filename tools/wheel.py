@@ -19,12 +19,13 @@ from netlab.base.location import PACKAGES  # noqa: E402
 from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is not installed)
 from netlab.commands import cli  # noqa: E402
 from netlab_course.copies import PAGES  # noqa: E402
-from netlab_kernel import archive, library  # noqa: E402
+from netlab_engines.kernels import library_kernel  # noqa: E402
+from netlab_kernel import archive  # noqa: E402
 
 NAME = f"netlab-{VERSION}-py3-none-any.whl"
 
 
-def stage(place: Path, kernel: library.LibraryKernel) -> None:
+def stage(place: Path, kernel: library_kernel.LibraryKernel) -> None:
     """Lay out what goes into the wheel."""
     ignored = shutil.ignore_patterns("__pycache__", "carried")
     for name in PACKAGES:
@@ -42,7 +43,7 @@ def stage(place: Path, kernel: library.LibraryKernel) -> None:
         shutil.copy(kernel.path.parent / name, home / name)
 
 
-def make(kernel: library.LibraryKernel, target: Path) -> Path:
+def make(kernel: library_kernel.LibraryKernel, target: Path) -> Path:
     """Make the wheel with this kernel in the directory `target`; raises CalledProcessError when pip cannot."""
     dated = subprocess.run(
         ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False
@@ -61,7 +62,7 @@ def make(kernel: library.LibraryKernel, target: Path) -> Path:
 def main() -> int:
     """Build the kernel where it is missing, then the wheel."""
     status = cli.main(["kernel", "build", "--wasm"])
-    kernel = library.ready(library.WASM)
+    kernel = library_kernel.ready(library_kernel.WASM)
     if status or kernel is None:
         return status or 1
     made = make(kernel, ROOT / "dist")

@@ -74,7 +74,7 @@ class Traffic:
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the kernel capabilities (named as in `netlab_kernel`) that an item of this kind needs."""
+        """Return the kernel capabilities (named as in `netlab_engines.kernels.pocket_kernel.PARTS`) that an item of this kind needs."""
         del item
         return set()
 

@@ -25,7 +25,7 @@ from netlab_classroom.grading.master import code_digest, digest
 from netlab_classroom.grading.roster import Entry, HandedIn, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import one_line
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel
 
 KEPT = "results"
 OURS = "\n"
@@ -91,8 +91,8 @@ def hold(
     manifest = {
         "seed": seed,
         "code": code_digest(),
-        "kernel": library.find().release,
-        "kernel_sha256": digest([library.find().path]),
+        "kernel": library_kernel.find().release,
+        "kernel_sha256": digest([library_kernel.find().path]),
         "netlab": VERSION,
     }
     trials = networks.draw(seed)

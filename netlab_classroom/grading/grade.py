@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import netlab_kernel as kernel
 from netlab.base import scratch
 from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
@@ -22,6 +21,7 @@ from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry, Matched, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import bare, one_line
+from netlab_engines.kernels import pocket_kernel
 
 KEPT = "results"
 REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
@@ -163,8 +163,8 @@ def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> 
         "chapter": chapter.stem,
         "key": master.digest([chapter.source, chapter.examiner_path]),
         "code": master.code_digest(),
-        "kernel": kernel.find().release,
-        "kernel_sha256": master.digest([kernel.find().path]),
+        "kernel": pocket_kernel.find().release,
+        "kernel_sha256": master.digest([pocket_kernel.find().path]),
         "netlab": VERSION,
         "seed": seed,
         "cpu_s": cpu_s,

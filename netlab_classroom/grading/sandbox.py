@@ -16,7 +16,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import netlab_kernel as kernel
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NetlabError, RunError
 from netlab.base.location import IMPORT_ROOT, PACKAGES, package_directories
@@ -38,6 +37,7 @@ from netlab_classroom.grading.line import (
 from netlab_course import chapters
 from netlab_engines import launcher
 from netlab_engines.guests import Guest
+from netlab_engines.kernels import pocket_kernel
 from netlab_engines.paths import python_path
 
 PROGRAM = "netlab_classroom.grading.supervisor"
@@ -48,7 +48,7 @@ POLL_S = 0.005
 MAX_REQUESTS = 400
 SEED = 1
 BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
-STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_kernel", "netlab_course", "netlab_classroom")
+STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom")
 LEFT_OUT = {
     IMPORT_ROOT / "netlab" / "commands",
     IMPORT_ROOT / "netlab_engines" / "perf",
@@ -119,7 +119,7 @@ class Sandbox:
 def boot(package: Path) -> Guest:
     """Boot a guest with the students' package (a directory), which waits for its exercises; the caller closes it."""
     return Guest(
-        kernel.find(),
+        pocket_kernel.find(),
         pin=True,
         program=PROGRAM,
         packages=[str(package), *site_packages()],

@@ -14,10 +14,10 @@ from netlab.engines import OnProgress, Requirement
 from netlab.protocol.plan import Clock, Outcome, Plan, Shape
 from netlab_engines.base import refuse_lacking, refuse_media, run_in
 from netlab_engines.fingerprint import fingerprint
+from netlab_engines.kernels import library_kernel
 from netlab_engines.library.kernel_program import KernelProgram
 from netlab_engines.library.requests import refuse_filters, refuse_programs
 from netlab_engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
-from netlab_kernel import library
 
 FEW_NODES = 50
 FEW_STREAMS = 16
@@ -37,7 +37,7 @@ class LibraryEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
-        self.kernel = library.find()
+        self.kernel = library_kernel.find()
 
     def requirements(self) -> list[Requirement]:
         return [kernel_requirement()]
@@ -92,13 +92,13 @@ class LibraryEngine:
         return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
 
 
-def start_program(kernel: library.LibraryKernel) -> KernelProgram:
+def start_program(kernel: library_kernel.LibraryKernel) -> KernelProgram:
     """Start the program of a library kernel and return it: as a child process, or as WebAssembly in a browser or in
     wasmtime.
 
     Raises KernelError if it is WebAssembly and nothing on this machine can run it.
     """
-    if kernel.machine != library.WASM:
+    if kernel.machine != library_kernel.WASM:
         # The child module needs Linux, and this module is imported on every system.
         from netlab_engines.library.child import ChildProgram
 
@@ -117,7 +117,7 @@ def start_program(kernel: library.LibraryKernel) -> KernelProgram:
 def kernel_requirement() -> Requirement:
     """Return the requirement that a library kernel is built, met or not, with the kernel's path or the remedy."""
     try:
-        here = library.find()
+        here = library_kernel.find()
     except KernelError as error:
         return Requirement("library kernel", False, "none is built", str(error))
     return Requirement("library kernel", True, f"{here.release} at {here.path}")

@@ -28,6 +28,7 @@ from netlab.protocol.requests import (
 from netlab.protocol.session import OnMessage, OnWait, requests_via
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
+from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library import requests as asked
 from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
@@ -36,7 +37,6 @@ from netlab_engines.library.wire_format import FRAME, Answer, Request
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
-from netlab_kernel.library import LibraryKernel
 
 MEMORY_MB = 1024
 SMALL_MEMORY_MB = 256

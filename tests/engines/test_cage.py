@@ -13,7 +13,7 @@ import textwrap
 import pytest
 
 import netlab as nl
-import netlab_kernel as kernel
+from netlab_engines.kernels import pocket_kernel
 
 pytestmark = pytest.mark.pocket
 
@@ -64,7 +64,7 @@ def test_the_same_bytes_in_a_cage(tmp_path_factory: pytest.TempPathFactory) -> N
         here.chmod(0o755)
         (here / "home").chmod(0o555)
         os.chown(here / "scratch", NOBODY, NOBODY)
-        shutil.copytree(kernel.find().path.parent, here / "kernel")
+        shutil.copytree(pocket_kernel.find().path.parent, here / "kernel")
         packages = [path for path in sys.path if path.endswith("site-packages")]
         environment = {
             "HOME": str(here / "home"),

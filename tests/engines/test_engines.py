@@ -13,9 +13,9 @@ from netlab.base.errors import EngineError, KernelError
 from netlab.engines import Requirement
 from netlab.protocol.plan import Plan
 from netlab_engines import selection
+from netlab_engines.kernels import library_kernel
+from netlab_engines.kernels.pocket_kernel import PARTS
 from netlab_engines.library import LibraryEngine
-from netlab_kernel import library
-from netlab_kernel.installed import PARTS
 from tests.stand_ins import Fake
 
 
@@ -81,7 +81,7 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
 
     class Library:
         name, clock = "library", "virtual"
-        kernel = library.LibraryKernel(tmp_path, "7.3.4", (7, 3, 4), "x86_64", frozenset(PARTS))
+        kernel = library_kernel.LibraryKernel(tmp_path, "7.3.4", (7, 3, 4), "x86_64", frozenset(PARTS))
         refuse = LibraryEngine.refuse
 
         def __init__(self) -> None:
@@ -140,7 +140,7 @@ def test_who_names_an_engine_or_a_kernel_gets_it(both: dict[str, str], monkeypat
 def test_a_library_kernel_without_the_wanted_part_refuses_the_plan(
     both: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = library.LibraryKernel(Path("/x"), "6.12", (6, 12), "x86_64", frozenset({"fifo", "cubic"}))
+    few = library_kernel.LibraryKernel(Path("/x"), "6.12", (6, 12), "x86_64", frozenset({"fifo", "cubic"}))
     stand_in: Any = vars(selection)["LibraryEngine"]
     monkeypatch.setattr(stand_in, "kernel", few)
     assert engines.decide(None, [plan(nl.Tcp("h1", "h2", congestion="bbr"))]) == "pocket"

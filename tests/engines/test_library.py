@@ -18,13 +18,14 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError, KernelError, RunCancelled, RunError
+from netlab_engines.kernels import library_kernel
 from netlab_engines.library import engine
 from netlab_engines.library.answers import Answers
 from netlab_engines.library.requests import make_requests, random_key
 from netlab_engines.library.wire_format import Answer, Request
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
-from netlab_kernel import library
+from netlab_kernel import library_build
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.library
@@ -49,7 +50,7 @@ def run(topology: nl.Topology, traffic: list[Any], **words: Any) -> nl.Run:
 def told(requests: bytes, **words: Any) -> tuple[int, list[tuple[int, bytes]]]:
     """Return the program's exit status and its answers to these requests."""
     done = subprocess.run(
-        [str(library.find().path), str(os.getpid())],
+        [str(library_kernel.find().path), str(os.getpid())],
         input=requests,
         capture_output=True,
         check=False,
@@ -80,7 +81,7 @@ def children() -> list[int]:
             words = entry.read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[0] == str(library.find().path).encode() and words[1:2] == [str(os.getpid()).encode()]:
+        if words[0] == str(library_kernel.find().path).encode() and words[1:2] == [str(os.getpid()).encode()]:
             found.append(int(entry.parent.name))
     return found
 
@@ -187,7 +188,7 @@ def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
         queue = found.queues[(found.queues.interface == "r1-eth1") & (found.queues.t_s > 2)]
         return float(queue.backlog_packets.mean())
 
-    capabilities = library.find().capabilities
+    capabilities = library_kernel.find().capabilities
     if capabilities and aqm not in capabilities:
         pytest.skip(f"this kernel is older than {aqm}")
     assert mean_backlog(aqm=aqm) < 0.5 * mean_backlog()
@@ -305,11 +306,11 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
         run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1)
     monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "nothing"))
     with pytest.raises(KernelError, match="which is not a program"):
-        library.find()
+        library_kernel.find()
 
 
 def test_a_build_by_another_recipe_is_told_of_and_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    own = library.find()
+    own = library_kernel.find()
     if not own.build:
         pytest.skip("the program named by $NETLAB_LIBRARY stands alone")
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
@@ -317,14 +318,16 @@ def test_a_build_by_another_recipe_is_told_of_and_not_taken(monkeypatch: pytest.
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
     home = tmp_path / "libraries" / own.path.parent.name
     home.mkdir(parents=True)
-    for name in ("config", library.PROGRAM):
+    for name in ("config", library_kernel.PROGRAM):
         (home / name).symlink_to(own.path.parent / name)
-    (home / "build.json").write_text(json.dumps({**own.build, "recipe": library.recipe_hash()}))
-    assert library.find().path == home / library.PROGRAM
+    (home / "build.json").write_text(json.dumps({**own.build, "recipe": library_build.recipe_hash()}))
+    assert library_kernel.find().path == home / library_kernel.PROGRAM
     (home / "build.json").write_text(json.dumps({**own.build, "recipe": "older"}))
     with pytest.raises(KernelError, match=r"built by another version of netlab.*netlab kernel build"):
-        library.find()
-    assert [kernel.path for kernel in library.builds()] == [home / library.PROGRAM], "what there is is still listed"
+        library_kernel.find()
+    assert [kernel.path for kernel in library_kernel.builds()] == [home / library_kernel.PROGRAM], (
+        "what there is is still listed"
+    )
 
 
 def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +419,7 @@ def starter() -> Iterator[subprocess.Popen[bytes]]:
     """A process that starts the program and waits."""
     code = (
         "import os, subprocess, sys, time\n"
-        f"child = subprocess.Popen([{str(library.find().path)!r}, str(os.getpid())], stdin=subprocess.PIPE)\n"
+        f"child = subprocess.Popen([{str(library_kernel.find().path)!r}, str(os.getpid())], stdin=subprocess.PIPE)\n"
         "print(child.pid, flush=True)\ntime.sleep(1000)\n"
     )
     process = subprocess.Popen(["python3", "-S", "-c", code], stdout=subprocess.PIPE)
@@ -442,7 +445,9 @@ def _is_running(pid: int) -> bool:
 
 
 def test_without_its_parent_it_does_not_begin() -> None:
-    done = subprocess.run([str(library.find().path), "1"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(
+        [str(library_kernel.find().path), "1"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     assert done.returncode == 2 and done.stdout == b""
 
 

@@ -29,7 +29,7 @@ import netlab as nl
 from netlab_engines import host_kernel
 
 run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
-refusals = host_kernel.refusals()
+refusals = host_kernel.kernel_errors()
 print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"), "refusals": refusals}}))
 """
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-import netlab_kernel as kernel
 from netlab.base.errors import EngineError
+from netlab_engines.kernels import pocket_kernel
+from netlab_engines.kernels.pocket_kernel import PARTS, PocketKernel
 from netlab_engines.pocket import PocketEngine
-from netlab_kernel.installed import PARTS, Kernel
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from netlab_kernel.installed import PARTS, Kernel
 def test_what_the_kernel_lacks_is_said_before_it_boots(
     monkeypatch: pytest.MonkeyPatch, aqm: str, congestion: str, lacking: set[str], refused: str
 ) -> None:
-    old = Kernel(Path("/old/linux"), "6.12.30", (6, 12, 30), frozenset(PARTS) - lacking)
-    monkeypatch.setattr(kernel, "find", lambda: old)
+    old = PocketKernel(Path("/old/linux"), "6.12.30", (6, 12, 30), frozenset(PARTS) - lacking)
+    monkeypatch.setattr(pocket_kernel, "find", lambda: old)
     monkeypatch.setattr(PocketEngine, "requirements", lambda self: [])
     topology = nl.topologies.dumbbell(pairs=1, aqm=aqm)
     sentence = rf"needs {refused}, which the kernel /old/linux \(Linux 6.12.30\) does not have; .*`netlab kernel build`"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-import netlab_kernel as kernel
 from netlab_engines import preboot
+from netlab_engines.kernels import pocket_kernel
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
@@ -40,7 +40,7 @@ def prebooted(monkeypatch: pytest.MonkeyPatch) -> Iterator[preboot.PrebootedGues
 @pytest.mark.parametrize("wait_s", [0, 1, 5])
 def test_a_run_is_the_same_however_long_its_guest_waited(prebooted: preboot.PrebootedGuest, wait_s: float) -> None:
     cold = measured(seed=5)
-    prebooted.prepare(kernel.find())
+    prebooted.prepare(pocket_kernel.find())
     assert prebooted._future is not None
     waiting = prebooted._future.result()
     assert waiting is not None
@@ -56,7 +56,7 @@ def test_a_run_is_the_same_however_long_its_guest_waited(prebooted: preboot.Preb
 def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_first(
     prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = kernel.find()
+    here = pocket_kernel.find()
     with prebooted.guest(here):
         pass
     assert prebooted._future is None
@@ -74,7 +74,7 @@ def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_fir
 def test_nothing_is_booted_ahead_while_other_runs_go_on_or_where_it_is_turned_off(
     prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = kernel.find()
+    here = pocket_kernel.find()
     prebooted._runs = 5
     with prebooted.guest(here):
         with prebooted.guest(here):
@@ -89,13 +89,13 @@ def test_nothing_is_booted_ahead_while_other_runs_go_on_or_where_it_is_turned_of
 
 
 def test_a_guest_that_died_while_it_waited_is_replaced(prebooted: preboot.PrebootedGuest) -> None:
-    prebooted.prepare(kernel.find())
+    prebooted.prepare(pocket_kernel.find())
     assert prebooted._future is not None
     waiting = prebooted._future.result()
     assert waiting is not None
     os.kill(waiting.process.pid, 9)
     waiting.process.wait()
-    with prebooted.guest(kernel.find()) as fresh:
+    with prebooted.guest(pocket_kernel.find()) as fresh:
         assert fresh.process.poll() is None
     assert waiting.closed
 
@@ -104,7 +104,7 @@ def test_a_guest_that_was_not_needed_for_long_goes(
     prebooted: preboot.PrebootedGuest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preboot, "IDLE_S", 0.5)
-    prebooted.prepare(kernel.find())
+    prebooted.prepare(pocket_kernel.find())
     assert prebooted._future is not None
     waiting = prebooted._future.result()
     assert waiting is not None
@@ -115,9 +115,9 @@ def test_a_guest_that_was_not_needed_for_long_goes(
 def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, delay_s: float) -> None:
     code = f"""
         import time
-        import netlab_kernel as kernel
+        from netlab_engines.kernels import pocket_kernel
         from netlab_engines import preboot
-        preboot._prebooted.prepare(kernel.find())
+        preboot._prebooted.prepare(pocket_kernel.find())
         time.sleep({delay_s})
         guest = preboot._prebooted._future.result()
         print(guest.process.pid, guest.directory)
@@ -134,9 +134,9 @@ def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, del
 def test_a_guest_that_waits_goes_with_its_process() -> None:
     code = """
         import time
-        import netlab_kernel as kernel
+        from netlab_engines.kernels import pocket_kernel
         from netlab_engines.guests import Guest
-        guest = Guest(kernel.find())
+        guest = Guest(pocket_kernel.find())
         print(guest.process.pid, flush=True)
         time.sleep(1000)
     """

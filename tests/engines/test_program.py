@@ -7,9 +7,9 @@ import pytest
 import wasmtime
 
 from netlab.base.errors import RunCancelled
+from netlab_engines.kernels import library_kernel
 from netlab_engines.library import engine
 from netlab_engines.library.kernel_program import KernelProgram
-from netlab_kernel import library
 
 HEAD = """
   (import "netlab" "read" (func $read (param i32 i32) (result i32)))
@@ -38,7 +38,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
         path = tmp_path / "module.wasm"
         path.write_bytes(wasmtime.wat2wasm(f"(module {HEAD} {text} {tells})"))
-        kernel = library.LibraryKernel(path, "7.3.4", (7, 3, 4), library.WASM, frozenset())
+        kernel = library_kernel.LibraryKernel(path, "7.3.4", (7, 3, 4), library_kernel.WASM, frozenset())
         return engine.start_program(kernel)
 
     return start

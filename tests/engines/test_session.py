@@ -13,10 +13,10 @@ import pytest
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError
 from netlab_engines.base import agent_plan
+from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library import child
 from netlab_engines.library.session import SMALL_MEMORY_MB, LibrarySession
 from netlab_engines.library.wire_format import Answer, Request
-from netlab_kernel.library import LibraryKernel
 from tests.engines.test_requests import NETWORK, frames
 
 KERNEL = LibraryKernel(Path("nowhere"), "7.3.4", (7, 3, 4), "x86_64", frozenset())

@@ -9,9 +9,10 @@ import pytest
 import netlab as nl
 from netlab.base.errors import EngineError, RunError
 from netlab.runs.scenario import Scenario
+from netlab_engines.kernels import library_kernel
+from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library.engine import LibraryEngine
-from netlab_kernel import library, wasm
-from netlab_kernel.library import LibraryKernel
+from netlab_kernel import library_build, wasm
 from netlab_replication.rows import published
 from tests.engines import webassembly
 
@@ -21,7 +22,7 @@ PLANS = dict(webassembly.plans(duration_s=2))
 
 @pytest.fixture(scope="module")
 def native() -> LibraryKernel:
-    kernel = library.ready()
+    kernel = library_kernel.ready()
     assert kernel is not None, "build it with `netlab kernel build`"
     return kernel
 
@@ -62,7 +63,7 @@ def test_no_stack_that_is_swapped_holds_a_listed_function(name: str, portable: L
 
 def in_node_with_a_look_at_each_swap(kernel: LibraryKernel, scenario: Scenario, folder: Path) -> bytes:
     found = folder / "found"
-    words = (kernel.path.parent / library.SYMBOLS, wasm.HOME / "atomic.txt", found)
+    words = (kernel.path.parent / library_build.SYMBOLS, wasm.HOME / "atomic.txt", found)
     said, _ = webassembly.answers(webassembly.in_node(kernel, folder, *map(str, words)), scenario)
     assert not found.exists(), f"in atomic.txt, and on a stack that was swapped: {set(found.read_text().split())}"
     return said

@@ -14,10 +14,11 @@ from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 from netlab.protocol.session import OnWait
 from netlab.runs.scenario import Scenario
+from netlab_engines.kernels import library_kernel
+from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library import engine
 from netlab_engines.library.kernel_program import KernelProgram, OnAnswers
-from netlab_kernel import library, wasm
-from netlab_kernel.library import LibraryKernel
+from netlab_kernel import wasm
 
 
 def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
@@ -60,7 +61,9 @@ def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
 
 def built() -> LibraryKernel:
     """The library kernel as WebAssembly; a test that needs it is skipped where nobody has built it."""
-    return library.ready(library.WASM) or pytest.skip("netlab kernel build --wasm makes the WebAssembly kernel")
+    return library_kernel.ready(library_kernel.WASM) or pytest.skip(
+        "netlab kernel build --wasm makes the WebAssembly kernel"
+    )
 
 
 def in_node(kernel: LibraryKernel, folder: Path, *words: str) -> LibraryKernel:

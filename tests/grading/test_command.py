@@ -34,7 +34,9 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
     with classroom.sample_chapter():
         (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS))))
         monkeypatch.setattr("os.umask", lambda _mask: 0)
-        monkeypatch.setattr("netlab_kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__)))
+        monkeypatch.setattr(
+            "netlab_engines.kernels.pocket_kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__))
+        )
         monkeypatch.setattr("netlab_classroom.grading.sandbox.require_walls", lambda: None)
         command = ["grade", "sample", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
         yield [*command, "--root", str(classroom.SAMPLE)]

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from netlab.base.errors import KernelError
 from netlab.commands import cli
 from netlab_engines import paths
-from netlab_kernel import archive, cache, installed, library
+from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.pocket_kernel import PocketKernel
+from netlab_kernel import archive, library_build
 from netlab_kernel.edits import recipe_hash
-from netlab_kernel.installed import Kernel
 from tests.examples import examples
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00" + archive.ELF_MACHINES["x86_64"].to_bytes(2, "little")
@@ -33,17 +34,17 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def kernel() -> Kernel:
+def kernel() -> PocketKernel:
     return make_kernel()
 
 
 @pytest.fixture
-def own() -> library.LibraryKernel:
-    return library.from_directory(make(archive.LIBRARY, cache.libraries()))
+def own() -> library_kernel.LibraryKernel:
+    return library_kernel.from_directory(make(archive.LIBRARY, cache.libraries()))
 
 
-def make_kernel() -> Kernel:
-    return installed.from_directory(make(archive.POCKET, cache.kernels()))
+def make_kernel() -> PocketKernel:
+    return pocket_kernel.from_directory(make(archive.POCKET, cache.kernels()))
 
 
 def make(kind: archive.Kind, room: Path) -> Path:
@@ -55,7 +56,7 @@ def make(kind: archive.Kind, room: Path) -> Path:
         (home / name).write_bytes(ELF + name.encode())
         (home / name).chmod(0o755)
     (home / "config").write_text("CONFIG_INET=y\nCONFIG_NET_SCH_NETEM=y\n")
-    facts = {"release": "7.3.4", "key": KEY, "machine": "x86_64", "recipe": library.recipe_hash()}
+    facts = {"release": "7.3.4", "key": KEY, "machine": "x86_64", "recipe": library_build.recipe_hash()}
     (home / "build.json").write_text(json.dumps(facts))
     return home
 
@@ -70,7 +71,7 @@ def contents(home: Path) -> dict[str, bytes]:
 
 
 def test_every_file_arrives_and_programs_can_be_run(
-    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = archive.pack([kernel], tmp_path / "out")
     before = contents(kernel.path.parent)
@@ -78,7 +79,7 @@ def test_every_file_arrives_and_programs_can_be_run(
     (arrived,) = archive.unpack(file)
 
     assert contents(arrived.path.parent) == before
-    assert other in arrived.path.parents and installed.find() == arrived
+    assert other in arrived.path.parents and pocket_kernel.find() == arrived
     assert arrived.path.stat().st_mode & 0o111 and arrived.mnexec_path is not None
     assert "netem" in arrived.capabilities
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-x86_64.tar.xz"
@@ -86,29 +87,29 @@ def test_every_file_arrives_and_programs_can_be_run(
 
 
 def test_both_kernels_travel_in_one_file(
-    kernel: Kernel, own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: PocketKernel, own: library_kernel.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = archive.pack([kernel, own], tmp_path / "out")
     before = [contents(each.path.parent) for each in (kernel, own)]
     elsewhere(tmp_path, monkeypatch)
     arrived = archive.unpack(file)
     assert [contents(each.path.parent) for each in arrived] == before
-    assert arrived == [installed.find(), library.find()]
+    assert arrived == [pocket_kernel.find(), library_kernel.find()]
     assert all(each.path.stat().st_mode & 0o111 for each in arrived)
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-{KEY}-x86_64.tar.xz"
 
 
 @pytest.mark.parametrize("other", ["pocket", "library"])
 def test_a_kernel_that_another_version_packed_is_installed_and_told_of(
-    kernel: Kernel,
-    own: library.LibraryKernel,
+    kernel: PocketKernel,
+    own: library_kernel.LibraryKernel,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     other: str,
 ) -> None:
     """Else a room of PCs would be told to unpack a file, do so, and be told again."""
-    for name, each, recipe in (("pocket", kernel, recipe_hash()), ("library", own, library.recipe_hash())):
+    for name, each, recipe in (("pocket", kernel, recipe_hash()), ("library", own, library_build.recipe_hash())):
         facts = {**each.build, "recipe": "older" if name == other else recipe}
         (each.path.parent / "build.json").write_text(json.dumps(facts))
     file = archive.pack([kernel, own], tmp_path / "out")
@@ -121,7 +122,7 @@ def test_a_kernel_that_another_version_packed_is_installed_and_told_of(
 
 
 def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(
-    own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: library_kernel.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = archive.pack([own], tmp_path / "out")
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
@@ -129,21 +130,23 @@ def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(
         archive.unpack(file)
 
 
-def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(kernel: Kernel, tmp_path: Path) -> None:
+def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(
+    kernel: PocketKernel, tmp_path: Path
+) -> None:
     first, second = archive.pack([kernel], tmp_path / "a"), archive.pack([kernel], tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     digest, name = (first.parent / f"{first.name}.sha256").read_text().split()
     assert (digest, name) == (hashlib.sha256(first.read_bytes()).hexdigest(), first.name)
 
 
-def test_licence_source_and_changes_are_in_the_file(kernel: Kernel, tmp_path: Path) -> None:
+def test_licence_source_and_changes_are_in_the_file(kernel: PocketKernel, tmp_path: Path) -> None:
     with tarfile.open(archive.pack([kernel], tmp_path)) as tar:
         names = {Path(name).name for name in tar.getnames()}
     assert {"COPYING", "SOURCE", "config", "netlab.patch", "tcp_tahoe.c", "SHA256SUMS"} <= names
 
 
 def test_what_later_builds_have_more_is_carried_where_it_is_there(
-    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (kernel.path.parent / "gate.c").write_text("the gate")
     file = archive.pack([kernel], tmp_path)
@@ -153,19 +156,19 @@ def test_what_later_builds_have_more_is_carried_where_it_is_there(
 
 
 def test_the_library_kernel_carries_the_native_engine_s_helper(
-    own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: library_kernel.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert own.mnexec_path is None, "a build from before there was one"
     (own.path.parent / "mnexec").write_bytes(ELF + b"helper")
     file = archive.pack([own], tmp_path)
     elsewhere(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
-    assert isinstance(arrived, library.LibraryKernel) and arrived.mnexec_path is not None
+    assert isinstance(arrived, library_kernel.LibraryKernel) and arrived.mnexec_path is not None
     assert arrived.mnexec_path.read_bytes() == ELF + b"helper" and arrived.mnexec_path.stat().st_mode & 0o111
     assert paths.system_path()[0] == str(arrived.path.parent)
 
 
-def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_checksum_is_refused(kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = archive.pack([kernel], tmp_path)
     other = elsewhere(tmp_path, monkeypatch)
     with pytest.raises(KernelError, match="instead of 0000"):
@@ -250,7 +253,7 @@ def build_json(**facts: str) -> bytes:
     ],
 )
 def test_what_does_not_belong_is_refused_even_with_sums_that_fit(
-    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, says: str
+    kernel: PocketKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, says: str
 ) -> None:
     file = repacked(archive.pack([kernel], tmp_path), change)
     other = elsewhere(tmp_path, monkeypatch)
@@ -259,7 +262,7 @@ def test_what_does_not_belong_is_refused_even_with_sums_that_fit(
     assert not list(other.glob("**/*")) and not (tmp_path / "evil").exists()
 
 
-def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: Kernel, tmp_path: Path) -> None:
+def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: PocketKernel, tmp_path: Path) -> None:
     def change(files: dict[str, bytes]) -> None:
         files["pocket/mnexec"] += b"!"
 
@@ -301,6 +304,6 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, data: bytes) -> None:
 def test_a_file_that_is_not_there_and_a_foreign_kernel_are_told(tmp_path: Path) -> None:
     with pytest.raises(KernelError, match="There is no file"):
         archive.unpack(tmp_path / "none.tar.xz")
-    foreign = Kernel(tmp_path / "linux.uml", "6.12", (6, 12), frozenset())
+    foreign = PocketKernel(tmp_path / "linux.uml", "6.12", (6, 12), frozenset())
     with pytest.raises(KernelError, match="was not built by netlab"):
         archive.pack([foreign], tmp_path)

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-import netlab_kernel as kernel_room
 from netlab.base.errors import KernelError
 from netlab.engines import MACHINES
-from netlab_kernel import apt, archive, building, cache, edits, fragment, library, prerequisites, tree
-from netlab_kernel.progress import BuildProgress
+from netlab_engines.kernels import cache, library_kernel, pocket_kernel
+from netlab_engines.kernels.background_build import BuildProgress
+from netlab_engines.kernels.versions import Version
+from netlab_kernel import apt, archive, building, edits, fragment, library_build, prerequisites, tree
 from tests.waiting import wait_for
 
 MAKEFILE = """\
@@ -74,17 +75,17 @@ compile_mnexec, links_static = building._compile_mnexec, prerequisites.links_sta
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
-    monkeypatch.setattr(library, "compile_into", compile_into)
+    monkeypatch.setattr(library_build, "compile_into", compile_into)
     monkeypatch.setattr(building, "_compile_mnexec", copy_mnexec)
     monkeypatch.setattr(prerequisites, "links_static", lambda _work: can_link_static())
     return tmp_path / "cache"
 
 
-def compile_into(tree: Path, target: Path, version: fragment.Version, **_words: object) -> None:
+def compile_into(tree: Path, target: Path, version: Version, **_words: object) -> None:
     """Leave what compiling the library kernel would; the real program is tested where it runs."""
     assert (tree / "arch/netlab/Kconfig").exists() and (tree / "net/ipv4/tcp_tahoe.c").exists() and version == (7, 3, 4)
     (target / "config").write_text("CONFIG_INET=y\n")
-    (target / library.PROGRAM).write_text("library\n")
+    (target / library_kernel.PROGRAM).write_text("library\n")
 
 
 @pytest.fixture
@@ -137,14 +138,14 @@ def takes_all(source: Path) -> Path:
 def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(takes_all: Path, own_cache: Path) -> None:
     before = {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()}
     moments: list[BuildProgress] = []
-    built = kernel_room.build(takes_all, moments.append)
+    built = building.build(takes_all, moments.append)
     kernel, own = built.pocket, built.library
 
     assert kernel is not None and own is not None and built.why_no_library == ""
     assert (kernel.release, kernel.path.parent.parent) == ("7.3.4", own_cache / "kernels")
     assert all((kernel.path.parent / name).is_file() for name in archive.POCKET.contents)
     assert all((own.path.parent / name).is_file() for name in archive.LIBRARY.contents)
-    assert own.build["source"] == kernel.build["source"] and library.find() == own
+    assert own.build["source"] == kernel.build["source"] and library_kernel.find() == own
     assert {"tahoe", "seeded_random", "virtual_time", "dualpi2"} <= kernel.capabilities
     assert subprocess.run([kernel.path], capture_output=True, text=True, check=True).stdout == "7.3.4\n"
     assert kernel.build["objects"] == 2 and kernel.build["size_bytes"] == kernel.path.stat().st_size
@@ -154,31 +155,31 @@ def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(takes_all:
     assert {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()} == before
     fractions = [moment.fraction for moment in moments]
     assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == pytest.approx(1)
-    assert kernel_room.find() == kernel
+    assert pocket_kernel.find() == kernel
 
 
 def test_an_archive_is_built_once_and_found_again(takes_all: Path, tmp_path: Path) -> None:
     file = tmp_path / "linux-7.3.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
-    first = kernel_room.build(file)
+    first = building.build(file)
     changed_ns = [kernel.path.stat().st_mtime_ns for kernel in (first.pocket, first.library)]
-    again = kernel_room.build(file)
+    again = building.build(file)
     assert [kernel.path.stat().st_mtime_ns for kernel in (again.pocket, again.library)] == changed_ns
-    assert kernel_room.build() == first, "without a source, the kernels that are there are taken"
+    assert building.build() == first, "without a source, the kernels that are there are taken"
 
 
 def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Path) -> None:
     file = tmp_path / "linux-7.3.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
-    first = kernel_room.build(file)
+    first = building.build(file)
     there: Any
     missing: Any
     for there, missing in ((first.pocket, first.library), (first.library, first.pocket)):
         kept_ns = there.path.stat().st_mtime_ns
         shutil.rmtree(missing.path.parent)
-        assert missing.path.parent in {kernel.path.parent for kernel in both(kernel_room.build(file))}
+        assert missing.path.parent in {kernel.path.parent for kernel in both(building.build(file))}
         assert missing.path.is_file() and there.path.stat().st_mtime_ns == kept_ns
 
 
@@ -186,11 +187,11 @@ def test_the_library_kernel_can_be_had_first_and_the_pocket_kernel_later(takes_a
     file = tmp_path / "linux-7.3.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
-    first = kernel_room.build(file, kinds=["library"])
+    first = building.build(file, kinds=["library"])
     assert first.library is not None and first.pocket is None
-    later = kernel_room.build(file, kinds=["pocket"])
+    later = building.build(file, kinds=["pocket"])
     assert later.pocket is not None and later.library == first.library
-    assert kernel_room.build() == later
+    assert building.build() == later
 
 
 def both(built: building.Kernels) -> list[Any]:
@@ -203,14 +204,14 @@ def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept
     def fail(*_: object, **__: object) -> None:
         raise KernelError("Could not link the library kernel.")
 
-    monkeypatch.setattr(library, "compile_into", fail)
-    built = kernel_room.build(takes_all)
+    monkeypatch.setattr(library_build, "compile_into", fail)
+    built = building.build(takes_all)
     assert built.pocket is not None and built.library is None
-    assert built.why_no_library == library.failure() == "Could not link the library kernel."
+    assert built.why_no_library == library_kernel.failure() == "Could not link the library kernel."
     with pytest.raises(KernelError, match="could not be built on this machine. Could not link"):
-        library.find()
-    monkeypatch.setattr(library, "compile_into", compile_into)
-    assert kernel_room.build(takes_all).library is not None and library.failure() == ""
+        library_kernel.find()
+    monkeypatch.setattr(library_build, "compile_into", compile_into)
+    assert building.build(takes_all).library is not None and library_kernel.failure() == ""
 
 
 def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_taken_for_ours(
@@ -218,12 +219,12 @@ def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_take
 ) -> None:
     told: dict[str, object] = {}
 
-    def record(tree: Path, target: Path, version: fragment.Version, **words: object) -> None:
+    def record(tree: Path, target: Path, version: Version, **words: object) -> None:
         told.update(words)
         compile_into(tree, target, version)
 
     other = next(machine for machine in MACHINES if machine != platform.machine())
-    monkeypatch.setattr(library, "compile_into", record)
+    monkeypatch.setattr(library_build, "compile_into", record)
     # Few machines have the cross compiler: this machine's own stands in for it.
     compiler = tmp_path / "bin" / f"{other}-linux-gnu-gcc"
     compiler.parent.mkdir()
@@ -232,7 +233,7 @@ def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_take
     monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
     made = building.build_for(other, takes_all)
     assert (made.machine, told["machine"], told["cross"]) == (other, other, f"{other}-linux-gnu-")
-    assert library.builds() == []
+    assert library_kernel.builds() == []
     have = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name == f"{other}-linux-gnu-gcc" else have(name))
     with pytest.raises(KernelError, match=f"install gcc-{other.replace('_', '-')}-linux-gnu"):
@@ -257,7 +258,7 @@ def package_of(source: Path, tmp_path: Path) -> Path:
 
 
 def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
-    kernel = kernel_room.build(package_of(takes_all, tmp_path)).pocket
+    kernel = building.build(package_of(takes_all, tmp_path)).pocket
     assert kernel is not None and kernel.build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
@@ -269,10 +270,10 @@ def test_without_a_network_an_earlier_download_serves(
 
     monkeypatch.setattr(apt, "find_package", offline)
     with pytest.raises(KernelError, match="apt offers no"):
-        kernel_room.build()
+        building.build()
     (own_cache / "sources").mkdir(exist_ok=True)
     package_of(takes_all, tmp_path).rename(own_cache / "sources/linux-source-7.3_7.3.4-1_all.deb")
-    assert kernel_room.build().library.build["source"]["version"] == "7.3.4-1~bpo13+1"
+    assert building.build().library.build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
 def test_what_is_never_compiled_is_not_unpacked_and_kconfig_is(source: Path, tmp_path: Path) -> None:
@@ -289,7 +290,7 @@ def test_a_failed_build_names_a_log_with_the_compilers_words_and_leaves_no_kerne
 ) -> None:
     (takes_all / "main.c").write_text("int main(void) { return oops; }\n")
     with pytest.raises(KernelError, match="compile the kernel") as caught:
-        kernel_room.build(takes_all)
+        building.build(takes_all)
     log = own_cache / "kernel-build.log"
     assert str(log) in str(caught.value) and "oops" in str(caught.value)
     assert "oops" in log.read_text()
@@ -299,7 +300,7 @@ def test_a_failed_build_names_a_log_with_the_compilers_words_and_leaves_no_kerne
 def test_options_that_do_not_take_are_named(source: Path, own_cache: Path) -> None:
     with_makefile(source, "\t@true\n", "\t@sed -i /VETH/d .config\n")
     with pytest.raises(KernelError, match="does not take 1 of the options") as caught:
-        kernel_room.build(source)
+        building.build(source)
     assert "CONFIG_VETH=y" in str(caught.value)
     assert left_behind(own_cache) == ["kernel-build.log"]
 
@@ -307,7 +308,7 @@ def test_options_that_do_not_take_are_named(source: Path, own_cache: Path) -> No
 def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAKEFLAGS", "CFLAGS", "V"):
         monkeypatch.setenv(name, "n" if name == "MAKEFLAGS" else "1")
-    assert kernel_room.build(takes_all).pocket.release == "7.3.4"
+    assert building.build(takes_all).pocket.release == "7.3.4"
 
 
 @pytest.mark.parametrize(
@@ -326,21 +327,21 @@ def test_what_is_no_source_is_told(tmp_path: Path, make_it: object, says: str) -
     home = tmp_path / "source"
     make_it(home)
     with pytest.raises(KernelError, match=says):
-        kernel_room.build(home)
+        building.build(home)
 
 
 def test_a_damaged_archive_is_told(tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "linux-7.3.tar.xz"
     file.write_bytes(b"\xfd7zXZ\x00 and nothing more")
     with pytest.raises(KernelError, match="damaged"):
-        kernel_room.build(file)
+        building.build(file)
     assert left_behind(own_cache) == ["kernel-build.log"]
 
 
 def test_an_old_kernel_is_refused(source: Path) -> None:
     with_makefile(source, "VERSION = 7", "VERSION = 4")
     with pytest.raises(KernelError, match=r"Linux 4\.3\.4; 6\.1 or later"):
-        kernel_room.build(source)
+        building.build(source)
 
 
 def test_missing_programs_are_named_with_the_line_that_installs_them(
@@ -349,26 +350,27 @@ def test_missing_programs_are_named_with_the_line_that_installs_them(
     have = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name in {"flex", "xz"} else have(name))
     with pytest.raises(KernelError, match="sudo apt-get install flex xz-utils"):
-        kernel_room.build(source)
+        building.build(source)
 
 
 def test_too_little_disk_is_told_with_both_numbers(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5_000_000))
     with pytest.raises(KernelError, match=r"900 MB.* has 5 MB left"):
-        kernel_room.build(source)
+        building.build(source)
 
 
 # A build in a process of its own, whose compilation has a child that would outlive it.
 BUILD = """
 import sys
-from netlab_kernel import command, library
+from netlab_engines.kernels import library_kernel
+from netlab_kernel import command, library_build
 
 def compile_into(tree, target, *_words, **_more):
-    for name in ("config", library.PROGRAM):
+    for name in ("config", library_kernel.PROGRAM):
         (target / name).write_text(name)
 
-library.compile_into = compile_into
+library_build.compile_into = compile_into
 sys.exit(command._run(["build", "--source", sys.argv[1]]))
 """
 
@@ -407,7 +409,7 @@ def test_a_stopped_build_leaves_nothing_behind(
 def test_what_a_killed_build_left_is_cleared_by_the_next(takes_all: Path, own_cache: Path) -> None:
     stale = own_cache / "build-dead/linux"
     stale.mkdir(parents=True)
-    kernel_room.build(takes_all)
+    building.build(takes_all)
     assert left_behind(own_cache) == []
 
 
@@ -434,14 +436,14 @@ def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, ow
             raise RuntimeError("the caller's own")
 
     with pytest.raises(RuntimeError, match="the caller's own"):
-        kernel_room.build(takes_all, listener)
+        building.build(takes_all, listener)
     assert left_behind(own_cache) == []
 
 
 def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) -> None:
-    kernel = kernel_room.build(takes_all).pocket
+    kernel = building.build(takes_all).pocket
     (kernel.path.parent / "old").touch()
-    again = kernel_room.build(takes_all).pocket
+    again = building.build(takes_all).pocket
     assert again.path == kernel.path and not (again.path.parent / "old").exists()
     assert [path.name for path in cache.kernels().iterdir()] == [kernel.path.parent.name]
 
@@ -455,4 +457,4 @@ def test_the_archive_of_the_library_kernel_is_made_by_a_target_that_the_version_
     tmp_path: Path, makefile: str, target: str
 ) -> None:
     (tmp_path / "Makefile").write_text("all:\n" + makefile)
-    assert library._target(tmp_path) == target
+    assert library_build._target(tmp_path) == target

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from netlab_kernel import library
+from netlab_kernel import library_build
 
 COMMON = "static inline int three(void) { return 3; }\n#define NAME KBUILD_MODNAME\n"
 SOURCE = '#include "kernel.h"\nconst char *name = NAME;\nint number(void) { return three(); }\n'
@@ -17,7 +17,7 @@ def tree(tmp_path):
     headers = tmp_path / "headers"
     headers.mkdir()
     for name in ("cc", "names.h"):
-        shutil.copy(library.HOME / "headers" / name, headers)
+        shutil.copy(library_build.HOME / "headers" / name, headers)
     (headers / "kernel.h").write_text("#pragma once\n" + COMMON)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "kernel.h").write_text("#ifndef NAME\n" + COMMON + "#endif\n")

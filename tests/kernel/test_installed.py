@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import netlab_kernel as kernel_room
 from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
-from netlab_kernel import cache, command, installed
+from netlab_engines.kernels import cache, pocket_kernel
+from netlab_kernel import command
 from netlab_kernel.edits import recipe_hash
 
 
@@ -45,7 +45,7 @@ def put(
 
 def test_without_a_kernel_the_remedies_are_named() -> None:
     with pytest.raises(KernelError, match="netlab kernel build") as caught:
-        kernel_room.find()
+        pocket_kernel.find()
     assert "unpack" in str(caught.value) and "$NETLAB_KERNEL" in str(caught.value)
 
 
@@ -53,7 +53,7 @@ def test_of_this_recipes_builds_the_highest_version_wins_as_a_number_and_then_th
     put("7.9.1", "a" * 12)
     put("7.10.0", "b" * 12, built_at="2026-01-01")
     put("7.10.0", "c" * 12, built_at="2026-02-01")
-    assert [k.build["key"][0] for k in installed.builds()] == ["c", "b", "a"]
+    assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["c", "b", "a"]
 
 
 def test_a_build_by_this_recipe_comes_first_even_if_older_or_of_an_older_kernel() -> None:
@@ -61,7 +61,7 @@ def test_a_build_by_this_recipe_comes_first_even_if_older_or_of_an_older_kernel(
     put("7.3.4", "a" * 12, built_at="2026-03-01", recipe="older")
     put("7.3.4", "b" * 12, built_at="2026-02-01")
     put("6.12.1", "c" * 12, built_at="2026-04-01")
-    assert [k.build["key"][0] for k in installed.builds()] == ["b", "c", "a"]
+    assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "c", "a"]
 
 
 def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
@@ -69,38 +69,38 @@ def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
 ) -> None:
     monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
     put("7.3.4", "a" * 12, into=tmp_path / "shared" / "kernels")
-    assert kernel_room.find().build["key"][0] == "a"
+    assert pocket_kernel.find().build["key"][0] == "a"
     assert not base_cache.root().exists(), "finding one writes nothing"
     put("7.4.0", "b" * 12)
-    assert [k.build["key"][0] for k in installed.builds()] == ["b", "a"]
+    assert [k.build["key"][0] for k in pocket_kernel.builds()] == ["b", "a"]
 
 
 def test_a_half_copied_directory_is_passed_over_and_told_when_asked_for() -> None:
     put("7.3.4", "a" * 12)
     broken = put("7.9.0", "b" * 12)
     (broken / "mnexec").unlink()
-    assert kernel_room.find().release == "7.3.4"
+    assert pocket_kernel.find().release == "7.3.4"
     with pytest.raises(KernelError, match=r"mnexec missing"):
-        installed.from_directory(broken)
+        pocket_kernel.from_directory(broken)
     (broken / "mnexec").touch()
     (broken / "build.json").write_text("{}")
     with pytest.raises(KernelError, match=r"build\.json cannot be read"):
-        installed.from_directory(broken)
+        pocket_kernel.from_directory(broken)
 
 
 def test_capabilities_follow_from_configuration_and_version() -> None:
-    kernel = installed.from_directory(put("7.3.4", "a" * 12))
+    kernel = pocket_kernel.from_directory(put("7.3.4", "a" * 12))
     assert {"virtual_time", "reno", "ecn", "seccomp"} <= kernel.capabilities
     assert not {"bbr", "cubic"} & kernel.capabilities, "a module is none of its parts: nothing loads it"
     assert (kernel.version, kernel.mnexec_path) == ((7, 3, 4), kernel.path.with_name("mnexec"))
-    assert "seccomp" not in installed.capabilities_of("", (6, 12, 107))
-    assert "seccomp" in installed.capabilities_of("", (6, 16))
+    assert "seccomp" not in pocket_kernel.capabilities_of("", (6, 12, 107))
+    assert "seccomp" in pocket_kernel.capabilities_of("", (6, 16))
 
 
 def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPatch) -> None:
     home = put("7.3.4", "a" * 12)
     monkeypatch.setenv("NETLAB_KERNEL", str(home / "linux"))
-    assert kernel_room.find() == installed.from_directory(home)
+    assert pocket_kernel.find() == pocket_kernel.from_directory(home)
 
 
 def test_what_netlab_did_not_build_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,11 +111,11 @@ def test_what_netlab_did_not_build_is_refused_with_the_remedy(tmp_path: Path, mo
     ):
         monkeypatch.setenv("NETLAB_KERNEL", str(path))
         with pytest.raises(KernelError, match=remedy):
-            kernel_room.find()
+            pocket_kernel.find()
 
 
 def test_info_says_version_size_time_and_what_it_lacks() -> None:
-    text = command.describe(installed.from_directory(put("7.3.4", "a" * 12)))
+    text = command.describe(pocket_kernel.from_directory(put("7.3.4", "a" * 12)))
     for words in (
         "Linux 7.3.4",
         "0.0 MB",
@@ -133,5 +133,5 @@ def test_a_cache_of_somebody_else_is_told_with_the_remedy(tmp_path: Path, monkey
     tmp_path.chmod(0)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     with pytest.raises(KernelError, match=r"cannot be read \(Permission denied\)\. Set NETLAB_CACHE"):
-        kernel_room.find()
+        pocket_kernel.find()
     tmp_path.chmod(0o700)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from netlab_kernel.progress import BuildProgress, Meter, ProgressLine
+from netlab_engines.kernels.background_build import BuildProgress
+from netlab_kernel.progress import Meter, ProgressLine
 
 
 class Tty:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
+from netlab_engines.kernels import cache, library_kernel
 from netlab_engines.library import engine
-from netlab_kernel import archive, cache, edits, library, programs, wasm
+from netlab_kernel import archive, edits, library_build, programs, wasm
 
-KEYS = {library.WASM: "00000000aaaa", platform.machine(): "00000000bbbb"}
+KEYS = {library_kernel.WASM: "00000000aaaa", platform.machine(): "00000000bbbb"}
 
 
 @pytest.fixture(autouse=True)
@@ -23,52 +24,52 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
 
 
-def build(machine: str, room: Path | None = None, program: bytes = b"\0asm") -> library.LibraryKernel:
+def build(machine: str, room: Path | None = None, program: bytes = b"\0asm") -> library_kernel.LibraryKernel:
     home = (room or cache.libraries()) / f"7.3.4-{KEYS[machine]}"
     home.mkdir(parents=True)
     for name in archive.WASM.contents:
         (home / name).write_text("CONFIG_INET=y\n")
-    (home / library.WASM_PROGRAM).rename(home / library.program_of(machine))
-    (home / library.program_of(machine)).write_bytes(program)
-    facts = {"release": "7.3.4", "key": KEYS[machine], "machine": machine, "recipe": library.recipe_hash(machine)}
+    (home / library_kernel.WASM_PROGRAM).rename(home / library_kernel.program_of(machine))
+    (home / library_kernel.program_of(machine)).write_bytes(program)
+    facts = {"release": "7.3.4", "key": KEYS[machine], "machine": machine, "recipe": library_build.recipe_hash(machine)}
     (home / "build.json").write_text(json.dumps(facts))
-    return library.from_directory(home)
+    return library_kernel.from_directory(home)
 
 
 def test_the_native_kernel_is_taken_where_it_is_there_and_else_webassembly() -> None:
-    portable = build(library.WASM)
-    assert library.find() == portable
+    portable = build(library_kernel.WASM)
+    assert library_kernel.find() == portable
     native = build(platform.machine())
-    assert library.find() == native
-    assert library.ready(library.WASM) == portable
+    assert library_kernel.find() == native
+    assert library_kernel.ready(library_kernel.WASM) == portable
 
 
 def test_what_a_wheel_carries_is_found(tmp_path: Path) -> None:
-    carried = build(library.WASM, tmp_path / "carried" / "libraries")
-    assert library.find() == carried
+    carried = build(library_kernel.WASM, tmp_path / "carried" / "libraries")
+    assert library_kernel.find() == carried
 
 
 def test_a_module_named_in_the_environment_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.wasm").write_bytes(b"\0asm")
     monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "mine.wasm"))
-    assert library.find().machine == library.WASM
+    assert library_kernel.find().machine == library_kernel.WASM
 
 
 def test_it_is_packed_with_the_native_one_and_unpacked_on_any_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    portable = build(library.WASM)
+    portable = build(library_kernel.WASM)
     file = archive.pack([portable], tmp_path)
-    assert file.name == f"netlab-kernel-7.3.4-{KEYS[library.WASM]}-wasm.tar.xz"
+    assert file.name == f"netlab-kernel-7.3.4-{KEYS[library_kernel.WASM]}-wasm.tar.xz"
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "other"))
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     (arrived,) = archive.unpack(file)
-    assert arrived == library.ready(library.WASM)
+    assert arrived == library_kernel.ready(library_kernel.WASM)
     assert {path.name for path in arrived.path.parent.iterdir()} == set(archive.WASM.contents)
 
 
 def test_what_is_no_webassembly_is_refused(tmp_path: Path) -> None:
-    file = archive.pack([build(library.WASM, program=b"\x7fELF")], tmp_path)
+    file = archive.pack([build(library_kernel.WASM, program=b"\x7fELF")], tmp_path)
     with pytest.raises(KernelError, match="is not WebAssembly"):
         archive.unpack(file)
 
@@ -76,7 +77,7 @@ def test_what_is_no_webassembly_is_refused(tmp_path: Path) -> None:
 def test_without_wasmtime_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "netlab_engines.library.sandbox", None)
     with pytest.raises(KernelError, match="pip install wasmtime"):
-        engine.start_program(build(library.WASM))
+        engine.start_program(build(library_kernel.WASM))
 
 
 def test_without_node_the_package_is_named_before_anything_is_fetched(
@@ -89,7 +90,7 @@ def test_without_node_the_package_is_named_before_anything_is_fetched(
 
 
 def test_the_two_kernels_have_recipes_of_their_own() -> None:
-    assert library.recipe_hash(library.WASM) != library.recipe_hash(platform.machine())
+    assert library_build.recipe_hash(library_kernel.WASM) != library_build.recipe_hash(platform.machine())
     assert all(edit not in edits.edits() for edit in edits.wasm_edits())
 
 
@@ -106,13 +107,13 @@ def test_the_list_of_functions_that_never_sleep_has_none_that_swaps() -> None:
 
 
 def test_another_flag_for_its_tools_makes_another_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machines = (library.WASM, platform.machine())
-    before = [library.recipe_hash.__wrapped__(machine) for machine in machines]
-    monkeypatch.setattr(library, "HOME", shutil.copytree(library.HOME, tmp_path / "library"))
-    assert [library.recipe_hash.__wrapped__(machine) for machine in machines] == before
-    flags = library.HOME / "wasm" / "flags.txt"
+    machines = (library_kernel.WASM, platform.machine())
+    before = [library_build.recipe_hash.__wrapped__(machine) for machine in machines]
+    monkeypatch.setattr(library_build, "HOME", shutil.copytree(library_build.HOME, tmp_path / "library"))
+    assert [library_build.recipe_hash.__wrapped__(machine) for machine in machines] == before
+    flags = library_build.HOME / "wasm" / "flags.txt"
     flags.write_text(flags.read_text().replace("-ffp-contract=off", "-ffp-contract=fast"))
-    portable, native = (library.recipe_hash.__wrapped__(machine) for machine in machines)
+    portable, native = (library_build.recipe_hash.__wrapped__(machine) for machine in machines)
     assert (portable != before[0], native) == (True, before[1])
-    monkeypatch.setattr(wasm, "HOME", library.HOME / "wasm")
+    monkeypatch.setattr(wasm, "HOME", library_build.HOME / "wasm")
     assert "-ffp-contract=fast" in wasm.flags("program")

@@ -14,7 +14,7 @@ import pytest
 import netlab as nl
 from netlab.runs.cache import RunCache
 from netlab.runs.sweeps import SweepInterrupted
-from netlab_kernel import library
+from netlab_engines.kernels import library_kernel
 from tests.agreement import agrees, udp_limit_mbps
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
@@ -64,7 +64,7 @@ def test_interruption_leaves_no_guest_behind(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SweepInterrupted):
         nl.sweep([scenario(rate, duration_s=36_000) for rate in (1, 2, 3)])
     assert not list(tmp_path.glob("netlab-*/run-*"))
-    program = f"{library.find().path}\0{os.getpid()}"
+    program = f"{library_kernel.find().path}\0{os.getpid()}"
     assert not [
         entry
         for entry in Path("/proc").iterdir()

@@ -17,8 +17,8 @@ from netlab_engines.agent.failures import Failures
 from netlab_engines.agent.flows.base import RunningFlow
 from netlab_engines.base import run_in
 from netlab_engines.guests import Guest
+from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.paths import python_path
-from netlab_kernel import Kernel
 from tests.agent.flows.places import PORT, place
 
 
@@ -109,7 +109,9 @@ BREAKS = {
 
 @pytest.mark.pocket
 @pytest.mark.parametrize("module", BREAKS)
-def test_a_run_with_an_error_of_netlab_ends_with_its_cause(module: str, tmp_path: Path, pocket_kernel: Kernel) -> None:
+def test_a_run_with_an_error_of_netlab_ends_with_its_cause(
+    module: str, tmp_path: Path, pocket_kernel: PocketKernel
+) -> None:
     broken, said = BREAKS[module]
     package = IMPORT_ROOT / "netlab_engines"
     copy, folder = tmp_path / package.name, module.partition("/")[0]

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 from netlab.base.errors import KernelError
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
-from netlab_kernel import cache
-from netlab_kernel.edits import recipe_hash
-from netlab_kernel.fragment import Version, parse_version, read_config
+from netlab_engines.kernels import cache, recipes
+from netlab_engines.kernels.versions import Version, parse_version, read_config
 
 POCKET_MACHINE = "x86_64"
 """The only processor with User-Mode Linux."""
@@ -61,7 +60,7 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Kernel:
+class PocketKernel:
     """A pocket kernel that netlab built: its program in a build's directory, and the contents of its `build.json`."""
 
     path: Path
@@ -93,7 +92,7 @@ def capabilities_of(config: str, version: Version) -> frozenset[str]:
     return frozenset(found | ({"seccomp"} if version >= SECCOMP_SINCE else set()))
 
 
-def find() -> Kernel:
+def find() -> PocketKernel:
     """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the caches.
 
     A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by another recipe
@@ -119,13 +118,13 @@ def find() -> Kernel:
     return found[0]
 
 
-def builds() -> list[Kernel]:
+def builds() -> list[PocketKernel]:
     """Return all pocket kernels in the user's cache, the shared cache and netlab's wheel, the best first; incomplete
     builds are left out, and [] means that there is none.
 
     Raises KernelError if a cache exists and cannot be read, for example root's cache.
     """
-    return best_first(cache.kernels(), from_directory, recipe_hash())
+    return best_first(cache.kernels(), from_directory, recipes.POCKET)
 
 
 def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
@@ -150,11 +149,11 @@ def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
     )
 
 
-def by_another_version(kernel: Kernel) -> bool:
+def by_another_version(kernel: PocketKernel) -> bool:
     """Return whether a pocket kernel was built by a version of netlab with another recipe than the present one; False
     if nothing is known about its build.
     """
-    return bool(kernel.build) and kernel.build.get("recipe") != recipe_hash()
+    return bool(kernel.build) and kernel.build.get("recipe") != recipes.POCKET
 
 
 def read_build(
@@ -203,10 +202,10 @@ def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozense
     return capabilities_of(config.read_text(), version)
 
 
-def from_directory(directory: Path) -> Kernel:
+def from_directory(directory: Path) -> PocketKernel:
     """Return the pocket kernel in the directory of a build.
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """
     build, version, capabilities = read_build(directory, FILES)
-    return Kernel(directory / "linux", str(build["release"]), version, capabilities, build)
+    return PocketKernel(directory / "linux", str(build["release"]), version, capabilities, build)

@@ -1,4 +1,4 @@
-"""The library kernel: Linux's network stack and a small program around it, linked to one program that runs as a child.
+"""Build the library kernel: Linux's network stack and a small program around it, linked to one program that runs as a child.
 
 It is built from the same source as the pocket kernel, with netlab's own architecture (`recipe/library/arch`), the same
 network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
@@ -13,23 +13,19 @@ import shutil
 import struct
 import subprocess
 import tarfile
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from netlab.base.errors import KernelError
-from netlab_kernel import cache, fragment, installed, programs
+from netlab_engines.kernels import cache
+from netlab_engines.kernels.library_kernel import FAILURE, PROGRAM, WASM
+from netlab_engines.kernels.versions import Version
+from netlab_kernel import fragment, programs
 from netlab_kernel.edits import RECIPE, additions, edits, wasm_edits
-from netlab_kernel.fragment import Option, Version
+from netlab_kernel.fragment import Option
 
 HOME = RECIPE / "library"
-WASM = "wasm"
-"""The name in place of a processor for a kernel as WebAssembly, which runs on every processor."""
-PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
 SYMBOLS = "symbols"
 """The file next to the WebAssembly module with the number and the name of each of its functions."""
-MNEXEC = "mnexec"
-FAILURE = "failure"
 ARCHITECTURE = "netlab"
 USUAL_OBJECTS = 560
 NETWORK = "\n# Network\n"
@@ -43,34 +39,6 @@ EXPORTS = (
 HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
 
 
-@dataclass(frozen=True)
-class LibraryKernel:
-    """A library kernel, which is a program with Linux's network stack, that netlab built or that
-    $NETLAB_LIBRARY names.
-    """
-
-    path: Path
-    """The program."""
-    release: str
-    """Its release, such as "7.3.4"."""
-    version: Version
-    """Its release as numbers for comparisons."""
-    machine: str
-    """The processor: "x86_64" or "aarch64", or "wasm" for all."""
-    capabilities: frozenset[str]
-    """The names of `installed.PARTS` that are built in."""
-    build: dict[str, Any] = field(default_factory=dict)
-    """The build's `build.json`; empty for a program in $NETLAB_LIBRARY without that file."""
-
-    @property
-    def mnexec_path(self) -> Path | None:
-        """The path of netlab's own `mnexec` next to the program, for the native engine; None for old builds,
-        WebAssembly, and programs that netlab did not build.
-        """
-        beside = self.path.parent / MNEXEC
-        return beside if self.build and beside.is_file() else None
-
-
 def options() -> list[Option]:
     """Return the options of the library kernel's configuration: its own, then the network options
     of the pocket kernel.
@@ -78,11 +46,6 @@ def options() -> list[Option]:
     own = (HOME / "library.config").read_text()
     shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
     return fragment.parse(own + "\n" + shared)
-
-
-def program_of(machine: str) -> str:
-    """Return the name of the program's file in a build for a processor or "wasm"."""
-    return WASM_PROGRAM if machine == WASM else PROGRAM
 
 
 @functools.cache
@@ -132,82 +95,6 @@ def note_failure(why: str) -> None:
     """
     cache.libraries().mkdir(parents=True, exist_ok=True)
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
-
-
-def failure() -> str:
-    """Return why the present recipe could not be built here, as `note_failure` recorded it, or "" if it was built or
-    was not tried.
-    """
-    try:
-        recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
-    except OSError:
-        return ""
-    return why.strip() if recipe == recipe_hash() else ""
-
-
-def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
-    """Return all library kernels for a processor or "wasm" in the user's cache, the shared cache and netlab's wheel,
-    the best first.
-    """
-    found = installed.best_first(cache.libraries(), from_directory, recipe_hash(machine))
-    return [kernel for kernel in found if kernel.machine == machine]
-
-
-def ready(machine: str = platform.machine()) -> LibraryKernel | None:
-    """Return the best library kernel by the present recipe for a processor or "wasm", or None if there is none."""
-    current = recipe_hash(machine)
-    return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
-
-
-def find() -> LibraryKernel:
-    """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build in the caches by
-    the present recipe, for this processor or as WebAssembly.
-
-    A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe may have
-    other requests and other results, so it is not used.
-
-    Raises KernelError, with a remedy, if there is none.
-    """
-    named = os.environ.get("NETLAB_LIBRARY")
-    if named:
-        path = Path(named).expanduser().absolute()
-        machine = WASM if path.suffix == ".wasm" else platform.machine()
-        if not os.access(path, os.R_OK if machine == WASM else os.X_OK):
-            raise KernelError(f"NETLAB_LIBRARY is {path}, which is not a program. Set it to a program, or unset it.")
-        if (path.parent / "build.json").is_file():
-            return from_directory(path.parent, path)
-        return LibraryKernel(path, "unknown", (0,), machine, frozenset())
-    found = ready() or ready(WASM)
-    if found is None:
-        older, why = builds(), failure()
-        where = f"There is no library kernel in {cache.libraries()}"
-        if why:
-            raise KernelError(f"{where}: it could not be built on this machine. {why}")
-        if older:
-            raise KernelError(
-                f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
-                f"this one. {installed.BUILD_ANEW}"
-            )
-        raise KernelError(
-            f"{where} yet. Build it with 'netlab kernel build' (about "
-            "5 minutes for both kernels), or install one from another machine with 'netlab kernel unpack FILE'."
-        )
-    return found
-
-
-def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
-    """Return the library kernel in the directory of a build; `program` is the path of its program if that is not the
-    usual one.
-
-    Raises KernelError if a file is missing or `build.json` cannot be read.
-    """
-    build, version, has = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
-    machine = str(build["machine"])
-    path = program or directory / program_of(machine)
-    if not path.is_file():
-        raise KernelError(f"{directory} is incomplete: {path.name} missing. Remove it and build again.")
-    capabilities = frozenset({*has, "virtual_time", "seeded_random"} - {"seccomp"})
-    return LibraryKernel(path, str(build["release"]), version, machine, capabilities, build)
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:

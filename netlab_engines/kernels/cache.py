@@ -1,4 +1,4 @@
-"""The directories of built kernels and downloaded sources."""
+"""The directories of built kernels."""
 
 from pathlib import Path
 
@@ -43,8 +43,3 @@ def _inside(place: Path) -> list[Path]:
             f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to one of your directories, or NETLAB_KERNEL to "
             "the file linux of a build."
         ) from None
-
-
-def sources() -> Path:
-    """Return the directory of downloaded source packages (.deb), which may not exist yet."""
-    return root() / "sources"

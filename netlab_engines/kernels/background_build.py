@@ -1,0 +1,74 @@
+"""The progress of the pocket kernel's build that the set-up leaves running; a file in the cache has it."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netlab.base import cache
+
+
+@dataclass(frozen=True)
+class BuildProgress:
+    """The state of a build at some time: the name of its phase, such as "compile", the fraction that is done and the
+    time that remains. As text it is a line for the user.
+    """
+
+    phase: str
+    fraction: float
+    """The fraction of all work that is done, in [0, 1]."""
+    remaining_s: float
+    """The estimated remaining time in s."""
+    detail: str = ""
+    """The present work, such as the name of a file."""
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"kernel: {self.fraction:4.0%}, about {self.remaining_s:3.0f} s left: {self.phase}{detail}"
+
+
+def path() -> Path:
+    """Return the path of the file with the progress, which a build holds locked."""
+    return cache.root() / "pocket-kernel.json"
+
+
+def underway() -> BuildProgress | None:
+    """Return the progress of the build of the pocket kernel in the background, or None if none is running or the system
+    is not Linux.
+    """
+    if sys.platform != "linux":
+        return None
+    import fcntl
+
+    try:
+        with path().open("r+") as file:
+            try:
+                # A shared lock, so that two processes which check at the same time do not take each other for a build.
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return BuildProgress(
+                    **_said(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
+                )
+    except OSError:
+        pass
+    return None
+
+
+def failure() -> str:
+    """Return why the last background build failed, or "" if it did not or there was none."""
+    try:
+        return str(_said(path().read_text()).get("failure", ""))
+    except OSError:
+        return ""
+
+
+def _said(text: str) -> dict[str, Any]:
+    """Return the entries of the progress file from its text; {} if the text is incomplete, because the build is writing
+    it.
+    """
+    try:
+        said = json.loads(text)
+    except ValueError:  # the build is writing the file
+        said = {}
+    return said if isinstance(said, dict) else {}

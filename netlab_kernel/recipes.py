@@ -1,0 +1,45 @@
+"""Write the hashes of the recipes to `netlab_engines/kernels/recipes.py`: by them, engines recognize builds of this version.
+
+Run `python -m netlab_kernel.recipes` after a change of a recipe; a build and the set-up do it, too.
+"""
+
+from pathlib import Path
+
+from netlab_engines.kernels import recipes
+from netlab_engines.kernels.library_kernel import WASM
+from netlab_kernel import edits, library_build
+
+TEXT = '''\
+"""The hashes of the recipes of this version's kernels. Made by `python -m netlab_kernel.recipes`: change a recipe instead."""
+
+POCKET = "{POCKET}"
+LIBRARY = "{LIBRARY}"
+WASM = "{WASM}"
+'''
+
+
+def current() -> dict[str, str]:
+    """Return the hash of each recipe, by the name of its constant."""
+    return {
+        "POCKET": edits.recipe_hash(),
+        "LIBRARY": library_build.recipe_hash(),
+        "WASM": library_build.recipe_hash(WASM),
+    }
+
+
+def refresh() -> bool:
+    """Write the hashes, unless they are right; return whether they had changed. This process uses them at once.
+
+    Raises OSError if the file cannot be written.
+    """
+    found = current()
+    changed = {name: value for name, value in found.items() if getattr(recipes, name) != value}
+    if changed:
+        Path(recipes.__file__).write_text(TEXT.format(**found))
+        for name, value in changed.items():
+            setattr(recipes, name, value)
+    return bool(changed)
+
+
+if __name__ == "__main__":
+    refresh()
