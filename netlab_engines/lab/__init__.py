@@ -1,1 +1,1 @@
-"""A live network: it is built, waits, and does what it is told."""
+"""A live network, which runs commands and traffic on request, and Mininet scripts, in an engine."""

@@ -12,7 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Connect to the newest waiting terminal of a host."""
+    """Connect this terminal to the newest waiting terminal of the host `options.host` (None: of any host) until its
+    shell ends, and return the exit code. Raises NetlabError if none waits.
+    """
     found = terminal.offered(options.host)
     if not found:
         which = f" of {options.host}" if options.host else ""

@@ -11,7 +11,7 @@ from netlab_engines.lab.session import Session
 
 
 class Wired(Protocol):
-    """The part of a lab that its links use."""
+    """The part of a live network that its links use."""
 
     session: Session
     topology: Topology
@@ -19,9 +19,12 @@ class Wired(Protocol):
 
 
 class LiveLink:
-    """A link of a lab, identified by its ends and, among parallel links, by its number from 1."""
+    """A link of a live network, identified by its two ends and, among parallel links, by its number from 1."""
 
     def __init__(self, lab: Wired, ends: tuple[str, str], number: int) -> None:
+        """Find the link of this number between the nodes `ends` in the network's topology. Raises ScenarioError if
+        there is none.
+        """
         self._lab = lab
         self.position = lab.topology.position(*ends, number)
         self._ends = ends
@@ -31,7 +34,7 @@ class LiveLink:
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
 
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Change properties of the link now; others keep their values.
+        """Change properties of the link now; all others keep their values, and the change is added to `lab.changes`.
 
         Parameters
         ----------
@@ -65,18 +68,20 @@ class LiveLink:
             self._note(reverse=reverse, **direction)
 
     def down(self) -> None:
-        """Switch the link off; packets on it are lost."""
+        """Switch both directions of the link off now; packets on it are lost."""
         self._switch(False)
 
     def up(self) -> None:
-        """Switch the link on again, with its former addresses and routes."""
+        """Switch both directions of the link on again now, with its former addresses and routes."""
         self._switch(True)
 
     def _switch(self, up: bool) -> None:
+        """Switch both directions of the link on or off, and note that in `lab.changes`."""
         both = [2 * self.position, 2 * self.position + 1]
         self._lab.session.request().change(directions=both, shape=None, up=up)
         self._note(up=up)
 
     def _note(self, **words: Any) -> None:
+        """Add a change of this link with these properties at the present time to `lab.changes`."""
         at_s = round(self._lab.session.now_s, 6)
         self._lab.changes.append(Change(at_s=at_s, link=self._ends, number=self._number, **words))

@@ -58,7 +58,8 @@ def live(
     wall_limit_s: float = WALL_LIMIT_S,
     engine: str | Engine | None = None,
 ) -> Lab:
-    """Build a network that waits for commands.
+    """Build a network in an engine and return it; it waits for commands and traffic, and its time passes only with
+    them.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def live(
 
 
 class Lab:
-    """A live network; see `live`.
+    """A live network, with a node for each name (`lab["h1"]`); see `live`, whose arguments it has.
 
     Attributes
     ----------
@@ -169,7 +170,7 @@ class Lab:
     # Life cycle -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the lab; its tables stay readable. A second call does nothing."""
+        """End the network and all its programs; its tables stay readable. A second call does nothing."""
         if not self.closed and self._flows:
             try:
                 self._refresh()
@@ -214,14 +215,14 @@ class Lab:
 
     @property
     def now_s(self) -> float:
-        """Network time in s since the lab was built."""
+        """The network time in s since the network was built."""
         if self.session.guest.clock == "real" and not self.closed:
             # The network goes on between requests, so ask for the time.
             self.session.request().advance(until_s=0.0, progress_s=None)
         return self.session.now_s
 
     def advance(self, duration_s: float, *, pace: float | None = None) -> None:
-        """Let network time pass.
+        """Let network time pass, with all traffic and background processes; blocks until it has passed.
 
         Parameters
         ----------
@@ -251,7 +252,8 @@ class Lab:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
 
     def start(self, item: Traffic) -> LiveFlow:
-        """Start netlab's own traffic, now or `item.start_s` later; it runs whenever network time passes.
+        """Start an item of netlab's own traffic, now or `item.start_s` later, and return the flow, whose label gets a
+        number if it is used already; it runs whenever network time passes.
 
         Raises
         ------
@@ -276,7 +278,9 @@ class Lab:
         return self._flows[label]
 
     def link(self, a: str, b: str, number: int = 1) -> LiveLink:
-        """Return the link between two nodes; `number`, from 1, selects one of several parallel links."""
+        """Return the link between the nodes `a` and `b`; `number`, from 1, selects one of several parallel links.
+        Raises ScenarioError if there is none.
+        """
         return LiveLink(self, (a, b), number)
 
     def capture(
@@ -288,7 +292,9 @@ class Lab:
         filter: str = "",  # noqa: A002 (tcpdump's name)
         name: str = "",
     ) -> LiveCapture:
-        """Record the packets of a link from now on; the parameters are those of `netlab.Capture`."""
+        """Record the packets of the link between the nodes `a` and `b` from now on, and return the capture; the
+        parameters are those of `netlab.Capture`.
+        """
         item = Capture(a, b, snap_bytes, filter, name)
         position = self.link(a, b).position
         problems = item.problems("capture")
@@ -313,7 +319,7 @@ class Lab:
 
     @property
     def run(self) -> Run:
-        """All tables so far, in the form of a run's result."""
+        """All tables so far, in the form of the result of `netlab.run`."""
         if not self.closed:
             self._refresh()
         items = []
@@ -340,20 +346,21 @@ class Lab:
 
     @property
     def flows(self) -> pd.DataFrame:
-        """A row for each flow, with its totals as if it ended now."""
+        """A table with a row for each flow that has begun, with its totals as if it ended now."""
         return self.run.flows
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """A row for each flow and interval so far."""
+        """A table with a row for each flow and interval so far."""
         return self.run.intervals
 
     @property
     def queues(self) -> pd.DataFrame:
-        """A row for each queue and interval so far."""
+        """A table with a row for each queue and interval so far."""
         return self.run.queues
 
     def _refresh(self) -> None:
+        """Ask the network for all new samples and the present totals, and add them to the tables."""
         found = self.session.request().tables(streams=len(self._streams), queues=len(self._queues))
         self._streams += found["streams"]
         self._queues += found["queues"]
@@ -362,7 +369,7 @@ class Lab:
 
 
 class LiveFlow:
-    """A flow that was started in a lab.
+    """A flow that was started in a live network; `label` is its name in the tables.
 
     Attributes
     ----------
@@ -380,25 +387,25 @@ class LiveFlow:
 
     @property
     def row(self) -> pd.Series:
-        """The flow's row of `lab.flows`."""
+        """The flow's row of `lab.flows`, with its totals so far."""
         flows = self._lab.flows
         found: pd.Series = flows[flows.flow == self.label].iloc[0]
         return found
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """The flow's rows of `lab.intervals`."""
+        """The flow's rows of `lab.intervals`, numbered from 0."""
         rows = self._lab.intervals
         return rows[rows.flow == self.label].reset_index(drop=True)
 
     def stop(self) -> None:
-        """Stop the flow now; its rows stay in the tables."""
+        """Stop the flow now; its rows stay in the tables. A second call does nothing."""
         if self.stopped_s is None:
             self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
 
 
 class LiveCapture:
-    """A running capture of a lab's link."""
+    """A running capture of the packets of a live network's link."""
 
     def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
         self._lab = lab
@@ -411,7 +418,8 @@ class LiveCapture:
         return f"LiveCapture({self._item!r})"
 
     def stop(self) -> Path:
-        """End the capture and return its pcapng file, for example for Wireshark; the file is deleted with the lab object.
+        """End the capture and return the path of its pcapng file, for example for Wireshark; the file is deleted with
+        the lab object. A second call returns the path again.
 
         Raises
         ------
@@ -430,17 +438,20 @@ class LiveCapture:
 
     @property
     def packets(self) -> pd.DataFrame:
-        """The packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`; reading it ends the capture."""
+        """The captured packets as a table with the columns of `netlab.captures.PACKET_COLUMNS`; reading it ends the
+        capture.
+        """
         return captures.read_packets(self.stop())
 
 
 def _unused(label: str, taken: Container[str]) -> str:
-    """Return the label, with a number appended if it is already used."""
+    """Return the label itself, or with the first number from 2 appended that is not among those in `taken`."""
     return next(
         name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
     )
 
 
 def _close(guest: GuestSession, artifacts: ExitStack) -> None:
+    """Close the session and remove the directory of captures."""
     guest.close()
     artifacts.close()

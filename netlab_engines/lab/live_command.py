@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Open Mininet's prompt for a live network."""
+    """Open Mininet's prompt for a live network of the file `options.topology`, on the terminal or with lines from the
+    standard input, and return its exit code at its end. Raises ScenarioError for a bad file.
+    """
     try:
         words = json.loads(Path(options.topology).read_text(encoding="utf-8"))
     except OSError as error:

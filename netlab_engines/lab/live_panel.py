@@ -72,7 +72,8 @@ def live(
     duration_s: float = 600.0,
     engine: str | None = None,
 ) -> LivePanel:
-    """Show a network whose traffic runs live, with sliders that change its links meanwhile.
+    """Show a network whose traffic runs live in a notebook, with curves that grow and sliders that change its links
+    meanwhile, and return the panel.
 
     It shows its first seconds and waits for *Play*. The curves mark the sliders' changes; goodput is the mean over a
     second. A page without widgets shows the first seconds as a figure.
@@ -133,7 +134,7 @@ def live(
 
 
 class LivePanel:
-    """A live network with growing curves and sliders; see `live`.
+    """A panel of a notebook with a live network, growing curves and sliders; see `live`.
 
     Attributes
     ----------
@@ -148,6 +149,9 @@ class LivePanel:
     def __init__(
         self, scenario: Scenario, controls: Sliders, engine: str | Engine, window_s: float, duration_s: float
     ) -> None:
+        """Start the network of the scenario in an engine, and make the widgets. `window_s` is the width of the curves,
+        `duration_s` the end, both in s of network time.
+        """
         self.controls, self.pace, self.message = controls, 1.0, ""
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
         self._lock = threading.RLock()
@@ -182,7 +186,7 @@ class LivePanel:
 
     @property
     def figure(self) -> Any:
-        """All measurements so far, as an interactive figure."""
+        """All measurements so far (goodput and window), as an interactive figure."""
         return plots.time_series(self.lab.run, QUANTITIES[:2])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -201,7 +205,7 @@ class LivePanel:
         return bool(self.beat.playing)
 
     def play(self) -> None:
-        """Let network time pass continuously."""
+        """Let network time pass continuously, as long as a page shows the panel."""
         self._drawn_s = time.monotonic()
         # A page that was reloaded sends messages only after this value changes.
         self.beat.playing = False
@@ -209,18 +213,18 @@ class LivePanel:
         self.buttons["Play"].description = "Pause"
 
     def pause(self) -> None:
-        """Stop network time."""
+        """Stop network time; the network stays."""
         self.beat.playing = False
         self.buttons["Play"].description = "Play"
         self._tell_main_loop()
 
     def step(self) -> None:
-        """Let a tenth of a second of network time pass at the current speed."""
+        """Pause, and let a tenth of a second of wall-clock time's worth of network time pass at the current speed."""
         self.pause()
         self.pass_by(PICTURE_S * self.pace)
 
     def begin_again(self) -> None:
-        """Start the network again with the sliders' settings."""
+        """Close the network and start it and its traffic again with the sliders' settings and empty curves."""
         with self._lock:
             self.lab.close()
             self._begin(self.lab.topology)
@@ -244,7 +248,9 @@ class LivePanel:
             widget.close()
 
     def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
-        """Let network time pass, as much as can be computed in `work_s` seconds, and draw."""
+        """Let `duration_s` of network time pass, but only as much as can be computed in `work_s` of wall-clock time,
+        and draw; pauses at the end of the panel's duration.
+        """
         with self._lock:
             now_s, began_s = self.lab.session.now_s, time.monotonic()
             part_s = (min(now_s + duration_s, self._duration_s) - now_s) / self._parts
@@ -259,7 +265,7 @@ class LivePanel:
             self._draw()
 
     def _begin(self, topology: Topology) -> None:
-        """Start the live network with its traffic, and empty curves."""
+        """Start the live network of this topology with the scenario's traffic, and empty curves."""
         # This import needs Linux, and the module is imported on every system.
         from netlab_engines.lab.live import Lab
 
@@ -274,6 +280,7 @@ class LivePanel:
         self._arrived_to: dict[str, int] = defaultdict(int)
 
     def _switch(self) -> None:
+        """Play if the network is paused or its page was reloaded, else pause."""
         # After a page was reloaded, the panel is still in the playing state, but receives no messages.
         if self.playing and time.monotonic() - self._drawn_s < 2:
             self.pause()
@@ -281,11 +288,14 @@ class LivePanel:
             self.play()
 
     def _shift(self, by: int) -> None:
+        """Select the speed that is `by` places further in PACES, and draw."""
         self.pace = PACES[min(max(PACES.index(self.pace) + by, 0), len(PACES) - 1)]
         self._draw()
 
     def _change(self, link: tuple[str, str], field: str) -> None:
-        """Set a field of a link to its slider's value; both directions if they were equal."""
+        """Set a field of a link, given by its two nodes, to its slider's value; in both directions
+        if they were equal.
+        """
         value = self.controls[link, field].value
         if isinstance(value, float):
             value = float(f"{value:.3g}")
@@ -297,6 +307,7 @@ class LivePanel:
         self._draw()
 
     def _on_beat(self, _change: Any) -> None:
+        """Handle a message of the page: draw now, or schedule the next pictures if this thread has an event loop."""
         self._credit = AHEAD
         self._tell_main_loop()
         # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
@@ -306,11 +317,14 @@ class LivePanel:
             self._go_on()
 
     def _tell_main_loop(self) -> None:
+        """Let the main thread's event loop start or stop handling interrupts, if there is one."""
         if self._main_loop is not None and not self._main_loop.is_closed() and sys.platform != "emscripten":
             self._main_loop.call_soon_threadsafe(self._hear_interrupts)
 
     def _await_moment(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Schedule the next picture, replacing one that is already scheduled."""
+        """Schedule the next picture in the event loop, replacing one that is already scheduled; nothing if the network
+        is paused or the page's messages are used up.
+        """
         if self._next is not None:
             self._next.cancel()
         if self.playing and self._credit > 0:
@@ -318,17 +332,21 @@ class LivePanel:
             self._next = loop.call_later(max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._at_moment, loop)
 
     def _at_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Draw a picture and schedule the next one."""
         self._go_on()
         self._await_moment(loop)
 
     def _go_on(self) -> None:
+        """Let as much network time pass as belongs to the wall-clock time since the last picture,
+        if the network plays.
+        """
         now_s = time.monotonic()
         passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
         if self.playing:
             self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
     def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
-        """Run an action; show an error of netlab in the panel, and pause after it."""
+        """Run an action of the user's; show an error of netlab in the panel, and pause after it or an interrupt."""
         with self._lock:
             self._say("")
             try:
@@ -340,12 +358,15 @@ class LivePanel:
                 self._say(str(error))
 
     def _say(self, sentence: str) -> None:
+        """Show a sentence in the panel as an alert, or hide the alert if it is ""."""
         self.message = sentence
         self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
         self._alert.layout.display = None if sentence else "none"
 
     def _hear_interrupts(self) -> None:
-        """Handle interrupts while the network plays: between cells a notebook's kernel ignores them."""
+        """Install the handler of interrupts while the network plays, and remove it otherwise: between cells a
+        notebook's kernel ignores them.
+        """
         handler = signal.getsignal(signal.SIGINT)
         if self.playing and handler == signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupted)
@@ -353,13 +374,14 @@ class LivePanel:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def _interrupted(self, _number: int, _frame: Any) -> None:
+        """Pause the network after an interrupt, as a signal handler."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.pause()
 
     # Display
 
     def _draw(self) -> None:
-        """Draw all measurements that arrived since the last picture."""
+        """Draw all measurements and changes of links that arrived since the last picture."""
         found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
         self._take_streams(found["streams"])
         self._take_datagrams(found)
@@ -376,7 +398,7 @@ class LivePanel:
         self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
 
     def _take_streams(self, samples: Sequence[StreamSample]) -> None:
-        """Add the samples of TCP connections to the curves, summed over the connections of a flow."""
+        """Add new samples of TCP connections to the curves, summed over the connections of a flow."""
         sums: dict[tuple[str, float], list[float]] = {}
         for row in samples:
             own = (row["flow"], row["stream"])
@@ -390,7 +412,7 @@ class LivePanel:
             self._strips.add("cwnd_segments", flow, t_s, window)
 
     def _take_datagrams(self, found: Tables) -> None:
-        """Add the goodput of UDP flows to the curves, also for intervals without a datagram."""
+        """Add the goodput of UDP flows since the last picture to the curves, also for intervals without a datagram."""
         whole = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
         for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
@@ -399,13 +421,16 @@ class LivePanel:
             self._arrived_to[flow] = whole
 
     def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
+        """Add a point to the goodput of a flow at `t_s`: the mean over the last MEAN_S, the newest interval with
+        `fresh_bytes` included.
+        """
         latest = self._latest[flow]
         latest.append(fresh_bytes)
         self._strips.add("goodput_mbps", flow, t_s, rate_mbps(sum(latest), len(latest) * self._interval_s))
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that calls this thread; None outside a notebook's kernel."""
+    """Return the event loop that calls this thread, or None if none does, as outside a notebook's kernel."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -413,7 +438,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _close_earlier(panel: LivePanel) -> None:
-    """Close the panel that an earlier run of the current cell made."""
+    """Close the panel that an earlier run of the current notebook cell made, and note this one as the cell's."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
     cell = parent.get("metadata", {}).get("cellId")

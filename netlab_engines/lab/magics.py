@@ -16,14 +16,14 @@ _registered: list[Any] = []
 
 
 class OpenLab(Protocol):
-    """The part of a lab that the magics use."""
+    """The part of a live network that the magics use."""
 
     @property
     def closed(self) -> bool:
         """True if the lab has ended."""
 
     def __getitem__(self, name: str) -> Host:
-        """Return a node."""
+        """Return the node of this name."""
 
     def __iter__(self) -> Iterator[str]:
         """Return an iterator over the names of the nodes."""
@@ -33,12 +33,12 @@ _labs: list[weakref.ref[OpenLab]] = []
 
 
 def note(lab: OpenLab) -> None:
-    """Note a lab that was opened."""
+    """Note that a live network was opened; the magics use the newest one."""
     _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
 
 
 def current() -> OpenLab:
-    """Return the newest lab that is not closed.
+    """Return the live network that was opened last and is not closed.
 
     Raises RunError if there is none.
     """
@@ -50,7 +50,8 @@ def current() -> OpenLab:
 
 
 def host(line: str, cell: str | None = None) -> None:
-    """Run a line, or the lines of a cell, in a host's shell.
+    """Run a line, or the lines of a cell, in a host's shell and show the output and a failing exit code; an error of
+    netlab is printed.
 
     `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. The output appears
     while the command runs. An interrupt of the notebook's kernel stops the command, and the network stays usable.
@@ -75,12 +76,13 @@ def host(line: str, cell: str | None = None) -> None:
 
 
 def _show(text: str) -> None:
+    """Write a text to the standard output at once."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def completions(_shell: Any, _event: Any) -> list[str]:
-    """Return the names of the nodes, to complete the line of `%host`."""
+    """Return the names of the newest live network's nodes, to complete the line of `%host`; [] if none is open."""
     try:
         return list(current())
     except NetlabError:
@@ -88,7 +90,9 @@ def completions(_shell: Any, _event: Any) -> list[str]:
 
 
 def register() -> None:
-    """Register the magics in the running IPython, unless that has been done."""
+    """Register the magics and their completion in the running IPython, unless that has been done; without IPython
+    nothing happens.
+    """
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()

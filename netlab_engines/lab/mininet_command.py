@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Check a Mininet script and run it."""
+    """Check the Mininet script `options.script`, print its problems, and run it unless `--check` is given; return the
+    script's exit status, or with `--check` 0 or EXIT_WARNINGS. Raises ScenarioError if it cannot run.
+    """
     path = Path(options.script)
     if options.arguments == ["--check"] and not _mentions_check(path):
         options.check = True

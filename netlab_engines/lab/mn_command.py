@@ -10,7 +10,7 @@ from netlab_engines.lab.script import run_script
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Pass all options to Mininet's mn."""
+    """Let `netlab mn` accept all options and pass them to Mininet's mn."""
     # All words after `netlab mn` belong to mn, except a single --help.
     parser.prefix_chars = "\0"
     parser.set_defaults(parser=parser)
@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run Mininet's own mn."""
+    """Run Mininet's own mn with these options in a pocket kernel and return its exit status; a single --help prints the
+    help of `netlab mn`.
+    """
     if options.arguments in (["-h"], ["--help"]):
         options.parser.print_help()
         options.parser.exit()

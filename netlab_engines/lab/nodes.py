@@ -20,20 +20,22 @@ PATIENCE_S = 5.0
 
 
 class Output(str):
-    """The output of a command; `exit_code` is its exit status, 0 for success."""
+    """The output of a command as text, both streams together; `exit_code` is its exit status, 0 for success, negative
+    for a signal.
+    """
 
     __slots__ = ("exit_code",)
     exit_code: int
 
     def __new__(cls, text: str, exit_code: int) -> Output:
-        """Return the text with the exit code."""
+        """Return the text with the exit code as its attribute."""
         made = super().__new__(cls, text)
         made.exit_code = exit_code
         return made
 
 
 class Host:
-    """A node of a lab with its shell, which keeps its directory and variables from one command to the next.
+    """A node of a live network with its shell, which keeps its directory and variables from one command to the next.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class Host:
         return f"Host({self.name!r})"
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
-        """Run a command until it ends, and return its output.
+        """Run a command in the node's shell until it ends, and return its output; network time passes meanwhile.
 
         Parameters
         ----------
@@ -72,11 +74,13 @@ class Host:
         told_s = time.monotonic() + PATIENCE_S
 
         def heard(text: str) -> None:
+            """Collect a piece of output and pass it on."""
             parts.append(text)
             if on_text is not None:
                 on_text(text)
 
         def wait() -> None:
+            """After PATIENCE_S, write once that the command is still running."""
             nonlocal told_s
             if time.monotonic() >= told_s:
                 told_s = math.inf
@@ -88,21 +92,29 @@ class Host:
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:
-        """Start a command in the background; it runs whenever network time passes."""
+        """Start a command in the node's background, where it runs whenever network time passes, and return it as a
+        Process.
+        """
         pid = self._session.request().background(node=self.name, command=command)["pid"]
         return Process(self._session, self.name, command, pid)
 
     def read(self, path: str) -> bytes:
-        """Return the content of one of the host's files; relative paths start in its home directory."""
+        """Return the content of one of the node's files; a relative path starts in its home directory. Raises RunError
+        if it cannot be read.
+        """
         return bytes.fromhex(self._session.request().read(node=self.name, path=path)["hex"])
 
     def write(self, path: str, data: bytes | str) -> None:
-        """Write one of the host's files; relative paths start in its home directory."""
+        """Write bytes or text (as UTF-8) to one of the node's files, in place of its content; a relative path starts in
+        its home directory. Raises RunError if that fails.
+        """
         raw = data.encode() if isinstance(data, str) else data
         self._session.request().write(node=self.name, path=path, hex=raw.hex())
 
     def terminal(self) -> Terminal:
-        """Return a terminal of this host for JupyterLab or a shell; its display in a notebook tells how to open it."""
+        """Return a new terminal of this node for JupyterLab or a shell; its display in a notebook tells how to open it.
+        Raises NotHereError on an engine without terminals.
+        """
         # This request raises the right error on an engine whose hosts have no programs, and so no terminals.
         self.read("/dev/null")
         # Imported here, because it needs modules that only Linux has.
@@ -112,7 +124,7 @@ class Host:
 
 
 class Process:
-    """A command that runs in the background."""
+    """A command that runs in the background of a node whenever network time passes."""
 
     def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
         self._session = session
@@ -127,24 +139,27 @@ class Process:
         return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
 
     def _look(self, wait_s: float = 0.0) -> None:
+        """Ask for the process's new output and its state, after letting network time pass until it ends, at most
+        `wait_s`.
+        """
         found = self._session.request().process(pid=self._pid, offset=self._offset, wait_s=wait_s)
         self._text += found["text"]
         self._offset, self._code = found["offset"], found["code"]
 
     @property
     def output(self) -> str:
-        """The command's output so far."""
+        """The command's output so far, both streams together; reading it asks the network."""
         self._look()
         return self._text
 
     @property
     def exit_code(self) -> int | None:
-        """The command's exit status, or None while it runs."""
+        """The command's exit status, or None while it runs; reading it asks the network."""
         self._look()
         return self._code
 
     def wait(self, limit_s: float = 60.0) -> Output:
-        """Let network time pass until the command ends, at most `limit_s` seconds, and return its output.
+        """Let network time pass until the command ends, at most `limit_s` seconds of it, and return its output.
 
         Raises
         ------
@@ -160,7 +175,9 @@ class Process:
         return Output(self._text, self._code)
 
     def stop(self, number: int = signal.SIGINT) -> Output:
-        """Send the command a signal, by default that of Ctrl-C, and return its output; kill it if it does not end."""
+        """Send the command a signal, by default that of Ctrl-C, then SIGTERM and SIGKILL if it does not end within a
+        second of network time each, and return its output.
+        """
         for how in (number, signal.SIGTERM, signal.SIGKILL):
             self._look()
             if self._code is None:

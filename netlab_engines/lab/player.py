@@ -19,7 +19,8 @@ CTRL_C = b"\x03"
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
-    """Connect this terminal to a program in the guest until it ends, and return its exit code.
+    """Connect this terminal to the program with the pid `pid` on a terminal of the guest until it ends, and return its
+    exit code.
 
     With `paced` the network runs in real time. If the program asks for a terminal of a node, the command that opens it in
     another shell is printed.
@@ -27,6 +28,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     offered: list[terminal.Terminal] = []
 
     def offer(found: re.Match[str]) -> str:
+        """Make a terminal of the node that the program asks for, and return the text that tells how to open it."""
         offered.append(terminal.Terminal(session, found[1]))
         return f"In another shell, type: {offered[-1].command}\r\n"
 
@@ -36,6 +38,9 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     show = write if stopping is None else stopping.guarded(write)
 
     def read_keys(patience_s: float) -> None:
+        """Wait at most `patience_s` for keys, and add them to those that were typed; Ctrl-C and a closed terminal ask
+        the script to end.
+        """
         nonlocal typed
         if not select.select(reading, [], [], patience_s)[0]:
             return
@@ -55,6 +60,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             stopping.ask(signal.SIGINT)
 
     def look() -> None:
+        """Read keys while the guest computes, and pass an interrupt on at once."""
         # The guest receives keys only between two turns, and a turn lasts as long as a program computes.
         nonlocal typed
         read_keys(0)
@@ -90,7 +96,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
 
 
 def size() -> tuple[int, int]:
-    """Return the numbers of rows and columns of this terminal."""
+    """Return the number of rows and the number of columns of this terminal."""
     columns, rows = shutil.get_terminal_size()
     return rows, columns
 

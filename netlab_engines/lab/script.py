@@ -24,7 +24,7 @@ from netlab_engines.pocket import PocketEngine
 
 @dataclass(frozen=True)
 class Finished:
-    """The result of a script."""
+    """The result of a Mininet script that has run."""
 
     code: int
     """Its exit status."""
@@ -43,7 +43,8 @@ def run_script(
     keys: str = "",
     beside: Path | None = None,
 ) -> Finished:
-    """Run a Mininet script in a pocket kernel.
+    """Check the engine, run a Mininet script in a pocket kernel to its end, and return its result; the files that it
+    wrote remain.
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files that it
     writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and the wall-clock
@@ -122,7 +123,9 @@ def run_script(
 
 
 def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict[str, Path]:
-    """Copy files from the guest's own directories to a directory next to the script, and print their paths."""
+    """Copy the files `paths` of the guest's own directories, which are in `folder`, to a directory next to the script
+    or in `place`, print where they are, and return the copies by the paths.
+    """
     if not paths:
         return {}
     copies: dict[str, Path] = {}
@@ -141,6 +144,9 @@ def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict
 
 
 def _directory_for_copies(script: Path, place: Path) -> Path:
+    """Make a directory with the script's name and ".files" next to the script, in `place` or in the home directory,
+    whichever is writable first, or else a temporary one; return its path.
+    """
     name = f"{script.name.removesuffix('.py')}.files"
     for parent in (script.parent, place, home_directory()):
         with suppress(OSError):

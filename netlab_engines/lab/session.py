@@ -26,6 +26,9 @@ OnText = Callable[[str], None]
 
 
 def _hear(message: Message, on_text: OnText | None) -> None:
+    """Print the report of a failed program in a message of the guest, or pass its text on to `on_text`, if it is not
+    None.
+    """
     if "report" in message:
         write_error(message["report"])
     if on_text is not None and "text" in message:
@@ -33,7 +36,8 @@ def _hear(message: Message, on_text: OnText | None) -> None:
 
 
 class Session:
-    """A session with a guest whose requests can be interrupted.
+    """A session with a guest, whose requests are made one at a time and can be stopped by Ctrl-C and by a wall-clock
+    limit.
 
     Lines about background programs that failed are printed to the standard error.
 
@@ -65,7 +69,7 @@ class Session:
         return self.guest.closed
 
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return an object that makes one request.
+        """Return the object whose methods each make one request and wait for its answer.
 
         `on_text` gets the output of programs while they run; `on_wait` is called several times a second until the answer.
 
@@ -75,10 +79,14 @@ class Session:
         return requests_via(functools.partial(self._ask, on_text, on_wait))
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        """Make the request named `do` with the arguments `words` and return its answer; see `request`."""
+
         def heard(message: Message) -> None:
+            """Handle a message that comes before the answer."""
             _hear(message, on_text)
 
         def look() -> None:
+            """Send interrupts that are due, and close the guest if it reacts to none."""
             if on_wait is not None:
                 on_wait()
             if not interrupts.nothing_came():
@@ -112,6 +120,10 @@ class Session:
     def _ask_stoppable(
         self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
+        """Make a request as `_ask` does; `stopping` decides when the guest is interrupted, and no error follows from
+        that.
+        """
+
         def heard(message: Message) -> None:
             stopping.look()
             _hear(message, on_text)
@@ -128,9 +140,12 @@ class Session:
 
 
 class _Interrupts:
-    """Stops a request of a guest after Ctrl-C or the wall-clock limit: first with an interrupt, then with kills."""
+    """The interrupts of one request, after Ctrl-C or the wall-clock limit: first an interrupt, then kills, GRACE_S
+    apart.
+    """
 
     def __init__(self, guest: protocol.Session, limit_s: float) -> None:
+        """Begin a request of `guest` that may take `limit_s` of wall-clock time."""
         self._guest = guest
         self._next_s = time.monotonic() + limit_s
         self._sent = 0
@@ -143,16 +158,20 @@ class _Interrupts:
         return signals_handled(("SIGINT",), self._ctrl_c)
 
     def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
+        """Send an interrupt or kill after Ctrl-C, as a signal handler."""
         self.by_hand = True
         self._send()
 
     def _send(self) -> None:
+        """Send the guest an interrupt, or a kill if it has had one."""
         self._guest.interrupt(kill=self._sent > 0)
         self._sent += 1
         self._next_s = time.monotonic() + GRACE_S
 
     def nothing_came(self) -> bool:
-        """Send the next interrupt or kill if it is due; return False if the guest does not react to any of them."""
+        """Send the next interrupt or kill if it is due, and return True; return False if
+        MAX_INTERRUPTS had no effect.
+        """
         if time.monotonic() < self._next_s:
             return True
         if not self._sent:

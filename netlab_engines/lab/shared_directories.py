@@ -44,7 +44,8 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 
 def shared_directories(working: str | Path, script: str | Path) -> list[str]:
-    """Return the directories to share, as absolute paths of which none is inside another.
+    """Return the directories of this machine that a script may write to directly, as sorted absolute paths of which
+    none is inside another.
 
     They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp, the
     parents of each as far as the user may write to them, and every other directory up to three levels below / that the user may
@@ -73,25 +74,35 @@ def home_directory() -> Path:
 
 
 def _can_be_shared(place: str) -> bool:
+    """Return whether this absolute path is a directory that may be shared: not /, not one of the system's, and not
+    below NEVER.
+    """
     return place != "/" and place not in SYSTEM and not _is_below(place, NEVER) and Path(place).is_dir()
 
 
 def _is_below(place: str, directories: Iterable[str]) -> bool:
+    """Return whether a path is inside one of these directories."""
     return any(place.startswith(f"{directory}/") for directory in directories)
 
 
 def _may_write(place: str) -> bool:
+    """Return whether this user may write to a directory."""
     return os.access(place, os.W_OK | os.X_OK)
 
 
 def _highest(place: str) -> str:
-    """Return the highest parent of `place` up to which the user may write to every directory; it is not one of the system's."""
+    """Return the highest parent of `place` (or itself) up to which the user may write to every directory, outside the
+    system's directories.
+    """
     while not _is_below(above := str(Path(place).parent), SYSTEM) and _can_be_shared(above) and _may_write(above):
         place = above
     return place
 
 
 def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
+    """Yield the directories below `directory`, down to MAX_DEPTH, to which the user may write; nothing is searched
+    below those, below remote mounts or in the system's directories.
+    """
     try:
         entries = sorted(entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
     except OSError:
@@ -106,6 +117,7 @@ def _search(directory: str, remote: set[str], depth: int) -> Iterator[str]:
 
 
 def _remote_mounts() -> set[str]:
+    """Return the mount points of remote file systems."""
     found: set[str] = set()
     try:
         lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
@@ -120,6 +132,7 @@ def _remote_mounts() -> set[str]:
 
 
 def _without_nested(places: Iterable[str]) -> list[str]:
+    """Return the paths, sorted, without those inside another of them."""
     kept: list[str] = []
     for place in sorted(places):
         if not _is_below(place, kept):

@@ -30,7 +30,7 @@ Reason = signal.Signals | Literal["limit", "output"]
 
 
 def tell(text: str) -> None:
-    """Print a line of netlab's own to the standard error."""
+    """Print a line of netlab's own, with the prefix "netlab: ", to the standard error."""
     write_error(f"netlab: {text}")
 
 
@@ -45,7 +45,8 @@ def write_error(line: str) -> None:
 
 
 class Stopping:
-    """Turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and a closed output into interrupts of a guest's script.
+    """The end of a running script: it turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and a closed output into
+    interrupts of the guest, and then into kills.
 
     The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this class
     calls `look` several times a second.
@@ -61,6 +62,7 @@ class Stopping:
     """
 
     def __init__(self, guest: protocol.Session, limit_s: float) -> None:
+        """Begin the script of `guest`, which may take `limit_s` of wall-clock time."""
         self._guest = guest
         self._limit_s = limit_s
         self._finishing = False
@@ -78,15 +80,20 @@ class Stopping:
         self._file().unlink(missing_ok=True)
 
     def handle_signals(self) -> AbstractContextManager[None]:
-        """Return a context in which this process's ending signals ask the script to end, in the main thread only."""
+        """Return a context in which SIGINT, SIGTERM and SIGHUP to this process ask the script to end, in the main
+        thread only.
+        """
         # An exception in the middle of a message would leave half of it in the channel to the guest.
         return signals_handled(ENDING_SIGNALS, lambda number, _frame: self.ask(signal.Signals(number)))
 
     def _file(self) -> Path:
+        """Return the path of the file by which the host tells the guest the name of the signal that ends the script."""
         return self._guest.folder / ENDING
 
     def ask(self, reason: Reason) -> None:
-        """Ask the script to end; kill it at a second Ctrl-C."""
+        """Ask the script to end for this reason, by an interrupt; kill it if it was asked already and this is a second
+        Ctrl-C. Nothing happens after `finish`.
+        """
         now_s = time.monotonic()
         if self._finishing:
             return
@@ -101,19 +108,22 @@ class Stopping:
             self._kill()
 
     def _kill(self) -> None:
+        """Kill the script's program, and note when the next kill is due."""
         self.killed |= not self._finishing
         self._kills += 1
         self._next_s = time.monotonic() + KILL_EVERY_S
         self._guest.interrupt(kill=True)
 
     def finish(self) -> None:
-        """Note that the script has ended: the remaining work has FINISH_S and cannot be interrupted."""
+        """Note that the script has ended: the remaining requests have FINISH_S of wall-clock time and cannot be
+        interrupted.
+        """
         self._finishing = True
         self._kills = 0
         self._next_s = time.monotonic() + FINISH_S
 
     def look(self) -> None:
-        """Send the messages, interrupts and kills that are due now.
+        """Send the messages, interrupts and kills that are due now; to be called several times a second.
 
         Raises RunError, and closes the guest, if it does not react to kills.
         """
@@ -136,9 +146,12 @@ class Stopping:
             raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
 
     def guarded(self, write: Callable[[str], Any]) -> Callable[[str], None]:
-        """Return a function that writes and, if the output was closed, ends the script as SIGPIPE would end a program."""
+        """Return a function that calls `write` with a text and, if the output was closed, asks the script to end, as
+        SIGPIPE would end a program; later texts are discarded.
+        """
 
         def written(text: str) -> None:
+            """Write a text unless the output was closed."""
             if self.failed_output is None:
                 try:
                     write(text)
@@ -151,14 +164,16 @@ class Stopping:
         return written
 
     def status(self, code: int) -> int:
-        """Return the exit status of a command whose script ended with `code`, a negative number for a signal."""
+        """Return the exit status of the netlab command (128 + number for a signal) whose script ended with `code`, a
+        negative number for a signal.
+        """
         number = self.reason if isinstance(self.reason, signal.Signals) else signal.SIGINT
         if self.reason is not None and code in (-signal.SIGINT, -signal.SIGKILL, 128 + signal.SIGINT):
             return 128 + number
         return code if code >= 0 else 128 - code
 
     def report(self) -> str | None:
-        """Return a message about how the script was killed, or None if it was not."""
+        """Return a sentence about when the script was killed, or None if it was not."""
         if self.reason is None or not self.killed:
             return None
         if self._twice:

@@ -36,9 +36,14 @@ LEFT = "\r\n[netlab: no key was pressed for {:.0f} minutes; the network is pause
 
 
 class Terminal:
-    """A terminal of a node, which waits for a shell to connect from its creation on."""
+    """A terminal of a node, which waits on a Unix socket for a shell to connect, from its creation on; its display in a
+    notebook tells how.
+    """
 
     def __init__(self, session: Session, node: str) -> None:
+        """Make the socket in the run's directory and wait for connections in a thread; nothing happens in the guest
+        before one comes.
+        """
         self._session = session
         self.node = node
         # The socket is in the directory of the guest's run, so it is removed with that, even if the notebook is killed.
@@ -52,7 +57,9 @@ class Terminal:
 
     @property
     def command(self) -> str:
-        """The command that connects to the terminal, with the full path of netlab, which may not be in a new shell's path."""
+        """The command line that connects to the terminal, with the full path of netlab, which may not be in a new
+        shell's path.
+        """
         own = Path(sys.executable).parent / "netlab"
         return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
 
@@ -66,11 +73,14 @@ class Terminal:
         )
 
     def close(self) -> None:
-        """Accept no more connections."""
+        """Accept no more connections, and remove the socket; a connected shell stays."""
         self._socket.close()
         self.path.unlink(missing_ok=True)
 
     def _serve(self) -> None:
+        """Accept connections one after the other and run a shell for each, until the terminal or the session is closed;
+        runs in a thread.
+        """
         while True:
             try:
                 peer, _ = self._socket.accept()
@@ -83,6 +93,9 @@ class Terminal:
                 return
 
     def _relay(self, peer: socket.socket) -> None:
+        """Open a shell of the node for a connection, and pass keys and output between them, in real time, until one of
+        them ends.
+        """
         size = json.loads(peer.recv(64).decode() or "[24, 80]")
         pid = self._session.request().terminal(node=self.node, rows=size[0], columns=size[1])["pid"]
         wall_s, network_s = time.monotonic(), self._session.now_s
@@ -115,7 +128,9 @@ class Terminal:
 
 
 def offered(node: str | None = None) -> list[Path]:
-    """Return the sockets of this user's waiting terminals, the newest last."""
+    """Return the paths of the sockets of this user's waiting terminals of a node (None: of all
+    nodes), the newest last.
+    """
     found = sorted(
         scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
     )
@@ -134,7 +149,9 @@ def sockets_name(path: Path) -> Iterator[str]:
 
 
 def attach(path: Path) -> int:
-    """Connect to a terminal until its shell ends, and return an exit code."""
+    """Connect this process's terminal to the waiting terminal with the socket `path` until its shell ends, and return
+    the exit code 0. Raises NetlabError if it cannot be reached.
+    """
     with socket.socket(socket.AF_UNIX) as peer:
         try:
             with sockets_name(path) as name:
@@ -148,7 +165,9 @@ def attach(path: Path) -> int:
 
 
 def relay(peer: socket.socket) -> int:
-    """Send keys to a terminal and write its output to the standard output until it ends; return an exit code."""
+    """Send keys from the standard input to a terminal, and write its output to the standard output, until it ends;
+    return the exit code 0.
+    """
     reading = [peer, sys.stdin]
     while True:
         ready, _, _ = select.select(reading, [], [])
@@ -168,7 +187,9 @@ def relay(peer: socket.socket) -> int:
 
 @contextlib.contextmanager
 def raw(fd: int) -> Any:
-    """Put a terminal into raw mode, so that every key passes unchanged; do nothing for other inputs."""
+    """Put the terminal with the descriptor `fd` into raw mode while the block runs, so that every key passes unchanged;
+    do nothing for other inputs.
+    """
     if not os.isatty(fd):
         yield
         return

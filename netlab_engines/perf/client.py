@@ -31,7 +31,8 @@ _HELLO_EVERY_S = 0.2
 def run_test(
     host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
-    """Run a test with a server and return its report, as ``netlab perf --json`` prints it.
+    """Run a test with the server at a host and port to its end, and return its report, as ``netlab perf --json`` prints
+    it.
 
     Parameters
     ----------
@@ -59,11 +60,16 @@ def run_test(
 
 
 class _Test(Side):
+    """The client's side of one test: its control connection and its ends of the streams."""
+
     at_client = True
 
     def __init__(
         self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Counters]], None] | None
     ) -> None:
+        """Connect to the server and send the greeting of a control connection. Raises ThroughputError if there is no
+        server.
+        """
         self._request = request
         self._on_rows = on_rows
         self._where = f"{host} port {port}"
@@ -73,6 +79,9 @@ class _Test(Side):
         super().__init__(sock, f"The server at {self._where}")
 
     def run(self) -> dict[str, Any]:
+        """Run the test and return its report; all connections are closed at the end. Raises ThroughputError if it
+        fails.
+        """
         self._channel.start()
         try:
             ready = self._agree()
@@ -85,6 +94,9 @@ class _Test(Side):
             self._close()
 
     def _agree(self) -> Message:
+        """Ask the server for the test and return its READY message, with the test's token and first stream id. Raises
+        ThroughputError if it refuses.
+        """
         self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
         ready = self._next("READY", HANDSHAKE_S)
         if not isinstance(ready.get("token"), str) or not isinstance(ready.get("stream_id"), int):
@@ -92,6 +104,7 @@ class _Test(Side):
         return ready
 
     def _open_streams(self, ready: Message) -> None:
+        """Open this side's end of each stream with the token and stream id of the server's READY message."""
         for index in range(self._request.streams):
             if self._request.protocol == "tcp":
                 self._open_tcp(index, ready["token"])
@@ -100,6 +113,9 @@ class _Test(Side):
                 self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
 
     def _open_tcp(self, index: int, token: str) -> None:
+        """Connect the TCP stream of this index (from 0), tuned as the test asks, and greet the server with the test's
+        token.
+        """
         request = self._request
         with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
             tune_tcp(
@@ -146,6 +162,7 @@ class _Test(Side):
             raise
 
     def _raise_waiting_error(self) -> None:
+        """Raise the error in the next waiting event, if there is one; other events stay."""
         try:
             event = self._events.get_nowait()
         except queue.Empty:
@@ -153,6 +170,9 @@ class _Test(Side):
         self._events.put(self._sound(event))
 
     def _start(self) -> float:
+        """Start the receivers, tell the server, start the senders when it has started, and return the test's start in s
+        on the monotonic clock.
+        """
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
         self._channel.send("START")
@@ -184,6 +204,9 @@ class _Test(Side):
                 self._wait_for_datagrams(counters_by_index(event, self._request))
 
     def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
+        """Exchange counters with the server and return the report; `rows` are this side's samples, `ready` is the
+        server's READY message.
+        """
         request = self._request
         own = self._counters()
         self._channel.send("BYE", counters=counters_in_order(own))
@@ -202,6 +225,9 @@ class _Test(Side):
         }
 
     def _next(self, type_: str, timeout_s: float) -> Message:
+        """Return the next event, which must be a message of this type. Raises ThroughputError if it is another, or none
+        comes within `timeout_s`.
+        """
         try:
             return super()._next(type_, timeout_s)
         except TimeoutError:
@@ -210,6 +236,7 @@ class _Test(Side):
             ) from None
 
     def _sound(self, event: Any) -> Message:
+        """Return an event as a message; raise ThroughputError if it is an error or the server's REFUSED or ERROR."""
         message = super()._sound(event)
         if message["type"] in ("REFUSED", "ERROR"):
             raise ThroughputError(str(message.get("reason", "The server refused the test without a reason."))[:500])
@@ -217,7 +244,9 @@ class _Test(Side):
 
 
 def connect(host: str, port: int) -> socket.socket:
-    """Return a connection to a server, or raise ThroughputError with the reason and a remedy."""
+    """Return a TCP connection to the server at a host and port. Raises ThroughputError, with the reason and a remedy,
+    if none can be made within CONNECT_S.
+    """
     where = f"{host} port {port}"
     try:
         sock = socket.create_connection((host, port), CONNECT_S)
@@ -239,6 +268,7 @@ def connect(host: str, port: int) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
+    """Return the reason of a network error as words for a sentence."""
     if error.errno == errno.ETIMEDOUT or isinstance(error, TimeoutError):
         return "no answer in time"
     return error.strerror or str(error)

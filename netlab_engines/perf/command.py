@@ -30,7 +30,7 @@ ONLY_CLIENT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``netlab perf`` to a parser."""
+    """Add the options of ``netlab perf``, of its server and of its client, to a parser."""
     role = parser.add_argument_group("role").add_mutually_exclusive_group(required=True)
     role.add_argument("-s", "--server", action="store_true", help="serve tests until Ctrl-C")
     role.add_argument("-c", "--client", metavar="HOST", help="run a test with the netlab perf server on HOST")
@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
+    """Add the options of the client to a group of a parser."""
     add, length = client.add_argument, client.add_mutually_exclusive_group()
     length.add_argument("-t", "--time", **SECONDS, help=f"seconds to send (default {DEFAULT_TIME_S:g})")
     exactly = "bytes that each stream sends, such as 1500000, 1500KB or 1.5MB"
@@ -99,7 +100,9 @@ def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the command and return its exit code."""
+    """Run ``netlab perf`` as a server or a client, print errors, and return its exit code: 0, EXIT_FAILED or
+    EXIT_INTERRUPTED.
+    """
     try:
         _check_role(args)
         with _output(args.json) as out:
@@ -117,6 +120,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _check_role(args: argparse.Namespace) -> None:
+    """Raise ThroughputError if an option of the client was given to the server, or the other way round."""
     usual = argparse.ArgumentParser()
     add_arguments(usual)
     strange = ONLY_CLIENT if args.server else ONLY_SERVER
@@ -128,7 +132,9 @@ def _check_role(args: argparse.Namespace) -> None:
 
 
 def request_from(args: argparse.Namespace) -> TestRequest:
-    """Return the test that a client's options describe; raise ThroughputError if they contradict each other."""
+    """Return the test that a client's options describe. Raises ThroughputError if they contradict each other or a value
+    is not allowed.
+    """
     if args.reverse and args.bidir:
         raise ThroughputError("Choose one of --reverse (the server sends) and --bidir (both send).")
     for name in ("congestion", "window", "mss") if args.udp else ("rate", "length", "batch"):
@@ -156,7 +162,8 @@ def request_from(args: argparse.Namespace) -> TestRequest:
 
 
 def volume_bytes(text: str) -> int:
-    """Return the number of bytes in a text such as '1500', '1500B', '1.5KB' or '2MB'; 1 KB is 1000 bytes.
+    """Return the number of bytes in the text of an option such as '1500', '1500B', '1.5KB' or '2MB'; 1 KB is 1000
+    bytes. Raises ArgumentTypeError for another text.
 
     >>> volume_bytes("1500"), volume_bytes("1.5KB"), volume_bytes("2MB")
     (1500, 1500, 2000000)
@@ -173,7 +180,12 @@ def volume_bytes(text: str) -> int:
 
 
 def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
+    """Serve tests until Ctrl-C or SIGTERM, print a log and a final line, and write each report as JSON to `out`, if it
+    is not None.
+    """
+
     def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
+        """Write the report of a finished test of the client `peer`."""
         if out is not None:
             _write(out, json.dumps({"client": peer, **result, "settings": request.to_message()}) + "\n")
         if out is not sys.stdout:
@@ -182,6 +194,7 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
             say("\n".join(lines))
 
     def say(line: str) -> None:
+        """Print a line of the log, unless the standard output has the reports; errors then go to the standard error."""
         if out is not sys.stdout:
             print(line, flush=True)
         elif "failed" in line:
@@ -211,12 +224,16 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
 
 
 def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
+    """Run a client's test, print its table and summary, and write its report as JSON to `out`, if it is not None.
+    Raises ThroughputError if it fails.
+    """
     request = request_from(args)
     table = IntervalTable(request, args.format)
     quiet = out is sys.stdout
     head = [f"{describe(request)}, to {args.client}", *table.header()]
 
     def show(rows: list[dict[str, Any]]) -> None:
+        """Print the table's rows of an interval from its samples."""
         if not quiet:
             print("\n".join(head + table.rows(rows)), flush=True)
             head.clear()
@@ -237,7 +254,10 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
 
 @contextlib.contextmanager
 def _output(target: str | None) -> Iterator[TextIO | None]:
-    """Yield the file for the JSON report, or None; open it before the test, so that a wrong path is reported at once."""
+    """Yield the open file or stream for the JSON report by the option `target` ("-" is the standard output), or None
+    without one; it is opened before the test, so that a wrong path is reported at once. Raises ThroughputError if it
+    cannot be opened.
+    """
     if target is None:
         yield None
     elif target == "-":
@@ -255,7 +275,9 @@ def _output(target: str | None) -> Iterator[TextIO | None]:
 
 
 def _write(out: TextIO, text: str) -> None:
-    """Write a text and flush it, because a full disk is reported only when the buffer is written."""
+    """Write a text and flush it, because a full disk is reported only when the buffer is written. Raises
+    ThroughputError if that fails.
+    """
     try:
         out.write(text)
         out.flush()
@@ -267,7 +289,9 @@ def _write(out: TextIO, text: str) -> None:
 
 
 def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
-    """Return the arguments of `add_argument` for a number from `low` to `high`; `rule` is the text of the error."""
+    """Return the arguments of `add_argument` for an option that is a number from `low` to `high`, read by `read`;
+    `rule` is the text of the error, `metavar` the value's name in the help.
+    """
 
     def number(text: str) -> float:
         try:

@@ -25,12 +25,17 @@ Counters = dict[str, Any]
 
 
 class Endpoint:
-    """A side's end of a stream; subclasses send or receive over TCP or UDP."""
+    """An end of one stream of a test, on one side, with a thread that sends or receives; subclasses do
+    that over TCP or UDP.
+    """
 
     sends: bool
     """True if this end sends."""
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        """Prepare the end of the stream `index` (from 0) on an open socket; nothing is sent or
+        received before `start`.
+        """
         self.index = index
         self.request = request
         self.sock = sock
@@ -39,62 +44,77 @@ class Endpoint:
         self._thread = threading.Thread(target=self._run, name=f"stream {index}", daemon=True)
 
     def start(self, start_s: float) -> None:
-        """Start; `start_s` is the start of the test on this side's monotonic clock."""
+        """Start the thread that sends or receives; `start_s` is the start of the test in s on this side's monotonic
+        clock.
+        """
         self.start_s = start_s
         self._thread.start()
 
     def stop(self) -> None:
-        """End the stream at once."""
+        """End the stream at once, by closing both directions of its connection."""
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
 
     def sample(self) -> Counters:
-        """Return the changes since the last sample, for a row of the interval table."""
+        """Return what this end sent or received since the last sample (bytes and, by protocol, datagrams or
+        retransmissions), with its present state, for a row of the interval table. Raises OSError if the connection is
+        gone.
+        """
         raise NotImplementedError
 
     def mark_omitted(self) -> None:
-        """Leave out what was counted so far; does nothing if the omitted part is a separate stream."""
+        """Leave what was counted so far out of `counters`; for UDP nothing happens, because the omitted part is a
+        separate stream.
+        """
 
     def counters(self) -> Counters:
-        """Return this side's totals at the end, by the names of the JSON report."""
+        """Return this end's totals without the omitted part, by the names of the JSON report; "error" is None if it had
+        none.
+        """
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop, wait for the thread and close the socket."""
+        """Stop the stream, wait for its thread and close its socket."""
         self.stop()
         if self._thread.is_alive():
             self._thread.join()
         self.sock.close()
 
     def _run(self) -> None:
+        """Do the work of the thread, and set `finished` at its end in any case."""
         try:
             self._work()
         finally:
             self.finished.set()
 
     def _work(self) -> None:
+        """Send or receive until the stream's end; runs in the thread."""
         raise NotImplementedError
 
     def _since(self, **now: float) -> dict[str, float]:
-        """Return the increase of each counter since the last call."""
+        """Return the increase of each of these counters since the last call, or since the start."""
         grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
         self._before.update(now)
         return grown
 
     def _end_s(self) -> float | None:
+        """Return the planned end of the stream in s on the monotonic clock, or None if a number of bytes ends it."""
         if self.request.duration_s is None:
             return None
         return self.start_s + self.request.omit_s + self.request.duration_s
 
 
 class TcpSending(Endpoint):
-    """Sends over TCP and waits until the peer has received everything."""
+    """The sending end of a TCP stream, which also waits until the peer has received everything."""
 
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        """Set the congestion control that the test asks for; see `Endpoint`. Raises ThroughputError if the kernel does
+        not have it.
+        """
         super().__init__(index, request, sock)
         if request.congestion is not None:
             set_congestion(sock, request.congestion)
@@ -105,12 +125,15 @@ class TcpSending(Endpoint):
         self._sender: TcpSender | None = None
 
     def _work(self) -> None:
+        """Send until the end, and wait until the peer has read everything; runs in the thread."""
         self._sender = TcpSender(self.sock, end_s=self._end_s(), num_bytes=self.request.num_bytes)
         self._sender.run()
         self._wait_until_delivered()
 
     def _wait_until_delivered(self) -> None:
-        """Wait until the peer has read everything and closes its direction, as long as there is progress."""
+        """Wait until the peer has read everything and closes its direction, or nothing was
+        acknowledged for PATIENCE_S.
+        """
         closing = select.poll()
         closing.register(self.sock.fileno(), select.POLLIN)
         acked, moved_s = -1, time.monotonic()
@@ -120,18 +143,24 @@ class TcpSending(Endpoint):
                 acked, moved_s = now_acked, time.monotonic()
 
     def stop(self) -> None:
+        """End the sending at once."""
         if self._sender is not None:
             self._sender.stop()
         super().stop()
 
     def _read(self) -> TcpInfo:
-        """Return the kernel's present state of the connection, and record its RTT and window."""
+        """Return the kernel's present state of the connection, and note its round-trip time and
+        window for the totals.
+        """
         info = tcp_info.read(self.sock)
         self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
         self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
         return info
 
     def sample(self) -> Counters:
+        """Return the bytes acknowledged and the segments retransmitted since the last sample, and the present window,
+        round-trip time and delivery rate.
+        """
         info = self._read()
         grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
         return {
@@ -143,6 +172,7 @@ class TcpSending(Endpoint):
         }
 
     def mark_omitted(self) -> None:
+        """Leave what was sent, retransmitted and measured so far out of `counters`."""
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
         self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
@@ -150,6 +180,9 @@ class TcpSending(Endpoint):
         self._cwnd_max = 0
 
     def counters(self) -> Counters:
+        """Return the bytes sent, retransmissions, round-trip times in ms and windows in segments without the omitted
+        part.
+        """
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
             "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
@@ -166,11 +199,14 @@ class TcpSending(Endpoint):
 
 
 class TcpReceiving(Endpoint):
-    """Receives over TCP until the peer closes, then closes its own direction to confirm that it has everything."""
+    """The receiving end of a TCP stream; at the peer's end it closes its own direction to confirm that it has
+    everything.
+    """
 
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, skipped_bytes: int) -> None:
+        """Limit the window as the test asks; see `Endpoint`. `skipped_bytes` were read from the connection before."""
         super().__init__(index, request, sock)
         if request.window_bytes is not None:
             limit_window(sock, request.window_bytes)
@@ -179,6 +215,7 @@ class TcpReceiving(Endpoint):
         self._omitted_until_s: float | None = None
 
     def _work(self) -> None:
+        """Receive until the peer closes, then close the other direction; runs in the thread."""
         self._receiver.run()
         try:
             self.sock.shutdown(socket.SHUT_WR)
@@ -189,10 +226,12 @@ class TcpReceiving(Endpoint):
         return self._since(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
+        """Leave what was received so far, and the time until now, out of `counters`."""
         self._omitted_bytes = self._receiver.received_bytes
         self._omitted_until_s = time.monotonic()
 
     def counters(self) -> Counters:
+        """Return the bytes received and the time in s in which they arrived, both without the omitted part."""
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
         seconds = 0.0
@@ -206,23 +245,32 @@ class TcpReceiving(Endpoint):
 
 
 class UdpSending(Endpoint):
-    """Sends datagrams; those in the omitted time are a separate stream before the one that counts."""
+    """The sending end of a UDP stream; the datagrams in the omitted time are a separate stream before the one that
+    counts.
+    """
 
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        """See `Endpoint`; `stream_id` is that of the datagrams that count, and `stream_id` + 1 that of the omitted
+        ones.
+        """
         super().__init__(index, request, sock)
         self._stream_id = stream_id
         self._stopped = False
         self._senders: list[UdpSender] = []
 
     def _work(self) -> None:
+        """Send the omitted datagrams, if there are any, then those that count; runs in the thread."""
         omit_s = self.request.omit_s
         if omit_s:
             self._send(self._stream_id + 1, self.start_s + omit_s)
         self._send(self._stream_id, self._end_s())
 
     def _send(self, stream_id: int, end_s: float | None) -> None:
+        """Send datagrams of a stream id until `end_s` on the monotonic clock (None: until the test's number of bytes),
+        unless the end was stopped.
+        """
         request = self.request
         sender = UdpSender(
             self.sock,
@@ -240,17 +288,20 @@ class UdpSending(Endpoint):
             sender.run()
 
     def stop(self) -> None:
+        """End the sending at once."""
         self._stopped = True
         for sender in list(self._senders):
             sender.stop()
 
     def sample(self) -> Counters:
+        """Return the bytes and datagrams sent since the last sample, the omitted ones included."""
         return self._since(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
     def counters(self) -> Counters:
+        """Return the bytes and datagrams sent, without the omitted ones, and the time in s that sending them took."""
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
         sender = self._senders[-1]
@@ -263,11 +314,16 @@ class UdpSending(Endpoint):
 
 
 class UdpReceiving(Endpoint):
-    """Receives the datagrams of a stream until `stop`."""
+    """The receiving end of a UDP stream, which receives until `stop`; the omitted datagrams have a stream id of their
+    own.
+    """
 
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        """See `Endpoint`; `stream_id` is that of the datagrams that count, and `stream_id` + 1 that of the omitted
+        ones.
+        """
         super().__init__(index, request, sock)
         self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
         self._account = self._receiver.streams[stream_id]
@@ -277,10 +333,11 @@ class UdpReceiving(Endpoint):
         self._receiver.run()
 
     def stop(self) -> None:
+        """End the receiving after the datagrams that wait are counted."""
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
-        """Wait until all datagrams have arrived, or none arrived for `quiet_s`."""
+        """Wait until all of `sent_datagrams` have arrived, or none has arrived for `quiet_s`."""
         self._receiver.read_now()
         seen, moved_s = self._account.received_datagrams, time.monotonic()
         while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
@@ -290,6 +347,9 @@ class UdpReceiving(Endpoint):
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
     def sample(self) -> Counters:
+        """Return the bytes and datagrams received and the datagrams lost since the last sample, the omitted ones
+        included, and the present jitter in ms.
+        """
         self._receiver.read_now()
         both = (self._account, self._omitted)
         grown = self._since(
@@ -302,6 +362,9 @@ class UdpReceiving(Endpoint):
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
     def counters(self) -> Counters:
+        """Return the distinct bytes and datagrams received without the omitted ones, the time in s in which they
+        arrived, reordering, duplicates, jitter and delays in ms, and drops in the socket's buffer.
+        """
         account = self._account
         count = account.received_datagrams
         seconds = 0.0
@@ -324,7 +387,9 @@ class UdpReceiving(Endpoint):
 
 
 class Sampler:
-    """Samples all endpoints at the end of each interval, and once more at `stop` or at the end of a `with` block."""
+    """A thread that samples all ends of this side at the end of each interval, and once more at `stop` or at the end of
+    a `with` block; `rows` has all samples.
+    """
 
     def __init__(
         self,
@@ -333,6 +398,9 @@ class Sampler:
         start_s: float,
         on_rows: Callable[[list[Counters]], None] | None = None,
     ) -> None:
+        """Prepare the samples of a test that starts at `start_s` on the monotonic clock; `on_rows` is called with the
+        rows of each interval, one for each stream, in the thread.
+        """
         self.rows: list[Counters] = []
         self._endpoints = endpoints
         self._interval_s = request.interval_s
@@ -351,12 +419,15 @@ class Sampler:
         self.stop()
 
     def stop(self) -> None:
-        """Take the last sample and end the thread."""
+        """Take the last sample and end the thread; a second call does nothing."""
         if not self._stopping.is_set():
             self._stopping.set()
             self._thread.join()
 
     def _run(self) -> None:
+        """Sample at the end of each interval, and mark the end of the omitted time, until `stop`;
+        runs in the thread.
+        """
         marked = self._omit_s == 0
         number = 1
         while True:
@@ -377,6 +448,9 @@ class Sampler:
             self._sample()
 
     def _sample(self) -> None:
+        """Add a row for each end to `rows`, for the time since the last sample; ends whose connection is gone have
+        none.
+        """
         from_s, self._sampled_s = self._sampled_s, time.monotonic()
         length_s = max(self._sampled_s - from_s, 1e-9)
         rows = []
@@ -401,7 +475,8 @@ class Sampler:
 
 
 class Side:
-    """The common part of a test's client and server: the control connection and the ends of the streams.
+    """The common part of the client and the server of one test: the control connection and this side's ends of the
+    streams, by the stream's index.
 
     Events are messages from the other side, messages that threads of this side queue, and the error that ends the test.
     """
@@ -409,6 +484,7 @@ class Side:
     at_client: bool
 
     def __init__(self, sock: socket.socket, peer: str) -> None:
+        """Prepare the control connection on an open socket; `peer` names the other side in errors."""
         self._sock = sock
         self._peer = peer
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -416,7 +492,9 @@ class Side:
         self._endpoints: dict[int, Endpoint] = {}
 
     def _next(self, type_: str, timeout_s: float) -> Message:
-        """Return the next event, which must be of this type; raise TimeoutError if there is none in time."""
+        """Return the next event, which must be a message of this type. Raises TimeoutError if none comes within
+        `timeout_s`, and ThroughputError if it is another or an error.
+        """
         try:
             message = self._sound(self._events.get(timeout=timeout_s))
         except queue.Empty:
@@ -426,7 +504,7 @@ class Side:
         return message
 
     def _sound(self, event: Any) -> Message:
-        """Return an event as a message; raise it if it is an error."""
+        """Return an event as a message; if it is a ThroughputError, raise it."""
         if isinstance(event, ThroughputError):
             raise event
         message: Message = event
@@ -435,7 +513,8 @@ class Side:
     def _add_end(
         self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
     ) -> Endpoint:
-        """Add this side's end of a stream.
+        """Make this side's end of the stream `index` on an open socket, add it and return it; whether it sends follows
+        from the test's direction.
 
         `stream_id` is needed for UDP. `skipped_bytes` is the number of bytes already read from a TCP connection.
         """
@@ -449,13 +528,17 @@ class Side:
         return made
 
     def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
-        """Start the ends that send, or those that receive, and return them."""
+        """Start those ends of this side that send, or (`sends` is False) those that receive, and return them; `start_s`
+        is the test's start on the monotonic clock.
+        """
         found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
         for endpoint in found:
             endpoint.start(start_s)
         return found
 
     def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
+        """Call `tell` when all of these ends have finished, in a thread that waits for them."""
+
         def announce() -> None:
             for endpoint in endpoints:
                 endpoint.finished.wait()
@@ -464,7 +547,9 @@ class Side:
         threading.Thread(target=announce, name="announcer", daemon=True).start()
 
     def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
-        """Wait some round trips of the control connection for datagrams in flight, then stop the receivers."""
+        """Wait some round trips of the control connection for datagrams in flight, then stop the UDP receivers; `sent`
+        has the counters of the other side by the stream's index.
+        """
         quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
         for index, endpoint in self._endpoints.items():
             if isinstance(endpoint, UdpReceiving):
@@ -472,13 +557,16 @@ class Side:
                 endpoint.stop()
 
     def _counters(self) -> dict[int, Counters]:
+        """Return the totals of this side's ends by the stream's index."""
         return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
 
     def _close(self) -> None:
+        """Close all ends of this side and the control connection."""
         for endpoint in self._endpoints.values():
             endpoint.close()
         self._channel.close()
 
 
 def _text(error: OSError | None) -> str | None:
+    """Return a network error as text, or None if there is none."""
     return None if error is None else (error.strerror or str(error))

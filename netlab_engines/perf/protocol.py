@@ -66,7 +66,9 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class TestRequest:
-    """A test that a client requests from a server; exactly one of `duration_s` and `num_bytes` is set."""
+    """The settings of a test that a client requests from a server; exactly one of `duration_s` and `num_bytes` is set.
+    Units are in the names; `omit_s` is the time at the start that does not count.
+    """
 
     __test__ = False  # pytest must not collect this class, whose name begins with Test
 
@@ -89,7 +91,7 @@ class TestRequest:
 
     @classmethod
     def from_message(cls, message: object) -> TestRequest:
-        """Return the request in a message from the network; raise ThroughputError for any mistake in it."""
+        """Return the test in a JSON object from the network. Raises ThroughputError for any mistake in it."""
         if not isinstance(message, dict):
             raise ThroughputError("The requested test must be a JSON object.")
         known = {field.name for field in fields(cls)}
@@ -101,7 +103,7 @@ class TestRequest:
         return request
 
     def check(self) -> None:
-        """Raise ThroughputError for the first value that is not allowed."""
+        """Raise ThroughputError for the first setting that is not allowed, with the rule."""
         for problem in violations(RULES | (UDP_RULES if self.protocol == "udp" else {}), self):
             raise ThroughputError(f"{problem}.")
         if (self.duration_s is None) == (self.num_bytes is None):
@@ -115,7 +117,7 @@ class TestRequest:
             raise ThroughputError(f"congestion must be a short name such as cubic; got {short_repr(name)}.")
 
     def to_message(self) -> Message:
-        """Return the request as JSON types."""
+        """Return the settings as a JSON object."""
         return asdict(self)
 
     @property
@@ -124,12 +126,13 @@ class TestRequest:
         return self.parallel * (2 if self.direction == "both" else 1)
 
     def client_sends(self, index: int) -> bool:
-        """Return whether stream `index` (from 0) goes from the client to the server."""
+        """Return whether the stream `index` (from 0) goes from the client to the server."""
         return self.direction == "up" or (self.direction == "both" and index < self.parallel)
 
 
 def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[Message]:
-    """Yield the JSON messages of a byte stream up to its end; raise ThroughputError for other data.
+    """Yield the JSON messages, one for each line, of a byte stream up to its end; a part of a line at the end is left
+    out. Raises ThroughputError for other data or a line of more than `limit_bytes`.
 
     >>> import io
     >>> list(messages(io.BytesIO(b'{"type": "BYE"}\\n{"type": "DONE"}\\n{"ty')))
@@ -143,12 +146,14 @@ def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[M
 
 
 class Channel:
-    """A control connection: `send` writes a message, and a thread puts what arrives into `events`.
+    """An end of a control connection: `send` writes a message, and a thread puts those that arrive into the
+    queue `events`.
 
     An event is a message, or a ThroughputError that tells how the connection ended, which is always the last event.
     """
 
     def __init__(self, sock: socket.socket, peer: str, events: queue.SimpleQueue[Any]) -> None:
+        """Prepare an open connection; `peer` names the other side in errors. Nothing is read before `start`."""
         self._sock = sock
         self._peer = peer
         self._events = events
@@ -158,11 +163,11 @@ class Channel:
         self._thread = threading.Thread(target=self._read, name=f"control {peer}", daemon=True)
 
     def start(self) -> None:
-        """Start the thread that reads."""
+        """Start the thread that reads messages."""
         self._thread.start()
 
     def send(self, type_: str, **content: Any) -> None:
-        """Send a message; raise ThroughputError if the connection is broken."""
+        """Send a message of this type with its further fields. Raises ThroughputError if the connection is broken."""
         data = json.dumps({"type": type_, **content}).encode() + b"\n"
         try:
             with self._sending:
@@ -171,7 +176,7 @@ class Channel:
             raise ThroughputError(f"The connection to {self._peer} broke: {error.strerror or error}.") from None
 
     def close(self) -> None:
-        """Close the connection and let its thread end."""
+        """Close the connection and wait for the end of its thread."""
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -181,6 +186,9 @@ class Channel:
         self._sock.close()
 
     def _read(self) -> None:
+        """Put all messages that arrive into the queue, and at last the error that tells how the connection ended; runs
+        in the thread.
+        """
         try:
             with self._sock.makefile("rb") as file:
                 for message in messages(file):
@@ -196,11 +204,14 @@ class Channel:
         self._events.put(end)
 
     def _closed(self) -> ThroughputError:
+        """Return (not raise) the error that the other side closed the connection too early."""
         return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
 def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
-    """Return the counters in a BYE, ACK: BYE or DONE by stream; raise ThroughputError if they are not valid."""
+    """Return the counters in a message BYE, ACK: BYE or DONE by the stream's index, for all streams of the test. Raises
+    ThroughputError if they are not valid.
+    """
     try:
         counters = {entry["index"]: entry for entry in message["counters"]}
         usable = all(
@@ -218,17 +229,20 @@ def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[
 
 
 def counters_in_order(counters: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return counters by stream in the form of a message, which `counters_by_index` reads."""
+    """Return the counters, given by the stream's index, as the list that a message contains and `counters_by_index`
+    reads.
+    """
     return [{"index": index, **own} for index, own in counters.items()]
 
 
 def greeting(*parts: object) -> bytes:
-    """Return the first line of a connection."""
+    """Return the first line of a connection, as bytes, with these parts after the protocol's name."""
     return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
 
 
 def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
-    """Read exactly the first line of a connection and return its parts after the protocol's name.
+    """Read exactly the first line of a new connection, within `timeout_s` for each byte, and return its parts after the
+    protocol's name: "control", or "stream", a token and an index.
 
     Raises ThroughputError if it is not a greeting of netlab perf, and OSError if the connection breaks.
     """
@@ -249,12 +263,14 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
 
 
 def hello_datagram(stream_id: int, token: bytes = b"") -> bytes:
-    """Return a greeting datagram for a stream, which no receiver counts; the client's contains the token."""
+    """Return the bytes of a greeting datagram for a UDP stream, which no receiver counts; the client's contains the
+    test's token.
+    """
     return HEADER.pack(stream_id & MAX_STREAM_ID, HELLO_SEQ, 0) + token
 
 
 def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
-    """Return the stream id and the token of a greeting datagram, or None for other bytes."""
+    """Return the stream id and the token ("" if it has none) of a greeting datagram, or None for other bytes."""
     if len(datagram) < HEADER.size:
         return None
     stream_id, seq, _ = HEADER.unpack_from(datagram)
@@ -262,7 +278,7 @@ def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's boot id, which is equal for processes with the same clock, or "" if there is none."""
+    """Return the kernel's boot id, which is equal for processes whose clocks are the same, or "" if there is none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -283,6 +299,7 @@ def _notice_death(sock: socket.socket) -> None:
 
 
 def _plain(entry: dict[str, object]) -> bool:
+    """Return whether all values of a message's object are None, short texts or ordinary numbers."""
     return all(
         value is None
         or (isinstance(value, str) and len(value) < 200)
@@ -292,6 +309,7 @@ def _plain(entry: dict[str, object]) -> bool:
 
 
 def _decode(line: bytes) -> Message:
+    """Return the message in a line of JSON. Raises ThroughputError if it is none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -35,7 +35,7 @@ _OF_A_STREAM = {
 
 
 def describe(request: TestRequest) -> str:
-    """Return a description of a test in one line."""
+    """Return a description of a test in one line: protocol, streams, direction, length, and for UDP size and rate."""
     way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""
@@ -49,7 +49,8 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Combine the counters of both ends of every stream, as returned by `Endpoint.counters`.
+    """Combine the counters of both ends of every stream, by the stream's index from 0, to one record for each stream
+    and one for all.
 
     Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which includes losses
     after the last datagram that arrived. One-way delays are left out unless both sides have the `same_clock`.
@@ -84,6 +85,9 @@ def combine(
 
 
 def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
+    """Return the record of all streams together: sums of counts, the longest time, and minima, maxima and means of the
+    others.
+    """
     total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
@@ -100,11 +104,14 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
 
 
 def _sent_mbps(request: TestRequest, record: Record) -> float | None:
-    """Return the rate of payload that a stream sent in Mbit/s, over the test's duration or, if that was longer, over its own."""
+    """Return the rate of payload that a stream sent in Mbit/s, over the test's duration or, if that was longer, over
+    its own; None without a time.
+    """
     return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
 
 
 def _add_loss(record: Record) -> None:
+    """Add the number of lost datagrams and the loss rate (None if none was sent) to a record."""
     sent = record.setdefault("datagrams", 0)
     received = record.setdefault("received_datagrams", 0)
     record["lost"] = sent - received
@@ -112,16 +119,19 @@ def _add_loss(record: Record) -> None:
 
 
 def _mbps(volume_bytes: int, seconds: float) -> float | None:
+    """Return the rate in Mbit/s of a number of bytes in a time in s; None if the time is 0."""
     return rate_mbps(volume_bytes, seconds) if seconds > 0 else None
 
 
 class IntervalTable:
-    """A table of all streams: a row per interval, a column per stream and a column for the sum.
+    """The table that a client prints during a test: a row for each interval, with a column for each stream and one for
+    the sum.
 
     With more than eight streams a row has several lines, with eight streams per line.
     """
 
     def __init__(self, request: TestRequest, unit: str) -> None:
+        """Prepare the table of a test, with volumes in `unit`, a key of FORMATS."""
         self._request = request
         self._unit = unit
         self._labels = [
@@ -130,7 +140,7 @@ class IntervalTable:
         ]
 
     def header(self) -> list[str]:
-        """Return the lines above the first row."""
+        """Return the lines above the first row of the table."""
         request = self._request
         if request.streams == 1:
             return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]
@@ -145,7 +155,9 @@ class IntervalTable:
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
-        """Return the lines for the samples of an interval, one per stream."""
+        """Return the lines of the table for one interval, from the samples of its streams; a star marks an omitted
+        interval.
+        """
         by_stream = {sample["stream"]: sample for sample in samples}
         first = samples[0]
         span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
@@ -165,11 +177,12 @@ class IntervalTable:
         ]
 
     def _columns(self) -> list[tuple[str, str]]:
-        """Return the columns of a test with one stream: names in samples and titles."""
+        """Return the columns of a test with one stream: the name in samples and the title of each."""
         own = _OF_A_STREAM[self._request.protocol, self._request.direction]
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
     def _meaning(self) -> str:
+        """Return the title of the rate that this side measures, by protocol and direction."""
         request = self._request
         if request.direction == "up":
             return "acked (Mbit/s)" if request.protocol == "tcp" else "sent (Mbit/s)"
@@ -177,7 +190,8 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """Return the lines of the final table, with the sender's and the receiver's counters.
+    """Return the lines of the final table, with the counters of both sides for each stream and for all, in `unit`, a
+    key of FORMATS, and sentences about problems.
 
     The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
     """
@@ -223,7 +237,9 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
 
 
 def _slower_than_offered(request: TestRequest, streams: Sequence[Record]) -> list[str]:
-    """Return a sentence if senders were slower than the requested rate, and one about iperf3's unit if they were much slower."""
+    """Return a sentence if senders were slower than the requested rate, and one about iperf3's unit if they were much
+    slower; [] otherwise.
+    """
     sent_mbps = [s["sent_mbps"] or 0.0 for s in streams if s.get("offered_mbps")]
     offered_mbps = (request.rate_bps or 0) / BITS_PER_MEGABIT
     if not sent_mbps or min(sent_mbps) >= MIN_SENT_SHARE * offered_mbps:
@@ -253,7 +269,7 @@ def _in_larger_unit(bps: float) -> str:
 
 
 def amount(volume_bytes: float, unit: str) -> str:
-    """Return a volume in a unit of --format as text; bytes are shown as a whole number."""
+    """Return a number of bytes as text in `unit`, a key of FORMATS; in B it is a whole number."""
     return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
 
 
@@ -272,6 +288,9 @@ def number(value: float | None) -> str:
 
 
 def _cell(record: Record, key: str, unit: str) -> str:
+    """Return the text of a cell: a record's value under `key`, with volumes in `unit`, or minimum, mean and maximum for
+    "rtt" and "delay".
+    """
     if key.endswith("bytes"):
         return amount(record[key], unit)
     if key in ("rtt", "delay"):
@@ -280,4 +299,5 @@ def _cell(record: Record, key: str, unit: str) -> str:
 
 
 def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    """Return the values in groups of COLUMNS_PER_LINE, in their order."""
     return (values[i : i + COLUMNS_PER_LINE] for i in range(0, len(values), COLUMNS_PER_LINE))

@@ -29,7 +29,8 @@ MIN_PAUSE_S, MAX_PAUSE_S, MAX_FAILURES = 0.001, 1.0, 20
 
 
 class Server:
-    """A server that listens from its creation on and serves tests until `close`.
+    """A server of ``netlab perf`` that listens from its creation on and serves tests of many clients at once, each in
+    threads of its own, until `close`.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class Server:
             threading.Thread(target=self._greet, args=(sock, peer), name="greeting", daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening and end the tests that still run."""
+        """Stop listening, and end the tests that still run; `serve` then returns."""
         self._closing = True
         for sock in (self._listener, self._udp):
             try:
@@ -118,7 +119,7 @@ class Server:
             session.abort("The server was stopped.")
 
     def admit(self, session: Session) -> None:
-        """Add a session to the running tests; raise ThroughputError if there are already too many."""
+        """Add a session to the running tests. Raises ThroughputError if there are already `max_clients`."""
         with self._lock:
             if len(self._sessions) >= self.max_clients:
                 self.refused += 1
@@ -129,17 +130,17 @@ class Server:
             self._sessions[session.token] = session
 
     def release(self, session: Session) -> None:
-        """Remove a session from the running tests."""
+        """Remove a session from the running tests, if it is one of them."""
         with self._lock:
             self._sessions.pop(session.token, None)
 
     def find(self, token: str) -> Session | None:
-        """Return the session with a token, or None if there is none."""
+        """Return the running session with this token, or None if there is none."""
         with self._lock:
             return self._sessions.get(token)
 
     def count(self, *, done: bool, received_bytes: int = 0, sent_bytes: int = 0) -> None:
-        """Add a finished or failed test to the totals."""
+        """Add a finished (`done`) or failed test to the totals, with the bytes that the server received and sent."""
         with self._lock:
             self.tests_done += done
             self.tests_failed += not done
@@ -147,11 +148,14 @@ class Server:
             self.sent_bytes += sent_bytes
 
     def _count_stranger(self) -> None:
+        """Count a connection or datagram that belongs to no test."""
         with self._lock:
             self.strangers += 1
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
-        """Read the greeting of a new connection and pass the connection to its session."""
+        """Read the greeting of a new connection and pass the connection to its session, or run a new session; otherwise
+        close it. Runs in a thread of its own.
+        """
         try:
             with contextlib.ExitStack() as greeting:
                 greeting.callback(self._greeting.release)
@@ -169,6 +173,7 @@ class Server:
                 self.on_line(f"{peer}: rejected a connection. {error}")
 
     def _read_hellos(self) -> None:
+        """Read greeting datagrams and pass them to their sessions until `close`; runs in a thread."""
         failures = 0
         while not self._closing:
             try:
@@ -190,11 +195,14 @@ class Server:
 
 
 class Session(Side):
-    """The server's side of one client's test, in the thread of its control connection."""
+    """The server's side of one client's test, in the thread of its control connection; other
+    threads add the streams.
+    """
 
     at_client = False
 
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
+        """Prepare the test of the client `peer` on its control connection, with a new token and first stream id."""
         super().__init__(sock, peer)
         self.token = secrets.token_hex(protocol.TOKEN_BYTES)
         self._base_id = secrets.randbelow(MAX_STREAM_ID + 1)
@@ -204,7 +212,9 @@ class Session(Side):
         self._client_boot_id = ""
 
     def run(self, agreed: Callable[[], None]) -> None:
-        """Serve the client until the test ends or fails; call `agreed` once the server has accepted the test."""
+        """Serve the client until the test ends or fails, report the result to the server, and close all connections;
+        call `agreed` once the test is accepted.
+        """
         server = self._server
         self._channel.start()
         try:
@@ -235,11 +245,13 @@ class Session(Side):
             self._close()
 
     def abort(self, reason: str) -> None:
-        """End the test from another thread."""
+        """End the test, from another thread, with an error of this reason."""
         self._events.put(ThroughputError(reason))
 
     def add_stream(self, index: int, sock: socket.socket, skipped_bytes: int) -> bool:
-        """Add a TCP connection whose greeting has this session's token; return False if the test has no such stream."""
+        """Add a TCP connection, of which `skipped_bytes` were read, as the stream `index` of the test; return False if
+        the test has no such stream or has it already.
+        """
         with self._joining:
             request = self._request
             if request is None or request.protocol != "tcp" or index in self._endpoints or index >= request.streams:
@@ -255,7 +267,9 @@ class Session(Side):
             return True
 
     def add_path(self, stream_id: int, address: Any) -> bool:
-        """Open a socket for a UDP stream to the address that greeted, and answer; return False if the test has no such stream."""
+        """Open a socket for the UDP stream with this id to the client's address that greeted, and answer; return False
+        if the test has no such stream.
+        """
         with self._joining:
             request = self._request
             index, odd = divmod((stream_id - self._base_id) % (MAX_STREAM_ID + 1), 2)
@@ -275,6 +289,7 @@ class Session(Side):
             return True
 
     def _tell_if_complete(self, request: TestRequest) -> None:
+        """Queue an event if all streams of the test are open."""
         if len(self._endpoints) == request.streams:
             self._events.put({"type": "all streams"})
 
@@ -291,6 +306,9 @@ class Session(Side):
         return sock
 
     def _agree(self) -> TestRequest:
+        """Wait for the client's HELLO, check the test, add it to the running ones, answer READY and return the test.
+        Raises ThroughputError, after REFUSED, if it is not allowed.
+        """
         hello = self._next("HELLO", HANDSHAKE_S)
         try:
             request = TestRequest.from_message(hello.get("test"))
@@ -306,6 +324,7 @@ class Session(Side):
         return request
 
     def _check_limits(self, request: TestRequest) -> None:
+        """Raise ThroughputError if the test is longer than the server allows."""
         length_s = request.omit_s + (request.duration_s or 0)
         if length_s > self._server.max_time_s:
             raise ThroughputError(
@@ -314,6 +333,9 @@ class Session(Side):
             )
 
     def _wait_for_streams(self, request: TestRequest) -> None:
+        """Wait until all streams are open, HANDSHAKE_S at most, and tell the client. Raises ThroughputError if some are
+        missing.
+        """
         try:
             self._next("all streams", HANDSHAKE_S)
         except TimeoutError:
@@ -324,6 +346,9 @@ class Session(Side):
         self._channel.send("STREAMS")
 
     def _start(self) -> float:
+        """Wait for the client's START, start receivers and senders, and return the test's start in s on the monotonic
+        clock.
+        """
         self._next("START", HANDSHAKE_S)
         start_s = time.monotonic()
         self._start_ends(start_s, sends=False)
@@ -333,11 +358,15 @@ class Session(Side):
         return start_s
 
     def _done(self, senders: list[Endpoint]) -> None:
+        """Tell the client that these senders have delivered everything, with their counters."""
         # The session's own thread sees and reports the same errors.
         with contextlib.suppress(ThroughputError, OSError):
             self._channel.send("DONE", counters=counters_in_order({end.index: end.counters() for end in senders}))
 
     def _wait_for_bye(self, request: TestRequest) -> dict[int, Counters]:
+        """Wait for the client's BYE, until well after the test's planned end, and return its counters by the stream's
+        index. Raises ThroughputError if none comes.
+        """
         allowed_s = self._server.max_time_s
         if request.duration_s is not None:
             allowed_s = request.omit_s + request.duration_s
@@ -348,6 +377,9 @@ class Session(Side):
         return counters_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_counters: dict[int, Counters]) -> Counters:
+        """Wait for data in flight, send the client this side's counters and samples, and return the report of both
+        sides.
+        """
         self._wait_for_datagrams(client_counters)
         for endpoint in self._endpoints.values():
             if request.protocol == "tcp" and not endpoint.sends:
@@ -362,7 +394,9 @@ class Session(Side):
 
 
 def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
-    """Return a TCP and a UDP socket on one port, or raise ThroughputError with the reason and a remedy."""
+    """Return a TCP and a UDP socket that listen on one port of an address (None: of all). Raises ThroughputError with
+    the reason and a remedy if that fails.
+    """
     where = f"{bind or 'all addresses'} port {port}"
     try:
         if bind is None:
@@ -391,6 +425,7 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
 
 
 def _why(error: OSError) -> str:
+    """Return the reason why a port cannot be used, with a remedy, as the end of a sentence."""
     if error.errno == errno.EADDRINUSE:
         return "it is in use, maybe by another server; choose another --port, or end that server (see `ss -tulpn`)."
     if error.errno == errno.EACCES:
@@ -401,6 +436,7 @@ def _why(error: OSError) -> str:
 
 
 def _raise_file_limit() -> None:
+    """Raise this process's limit of open files to the highest that is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -12,7 +12,8 @@ MAX_FILES = 50
 
 
 def check(script: Path, directory: Path) -> list[Problem]:
-    """Return every problem of a script, and of the modules next to it that it imports, those that stop it first.
+    """Return all problems of a Mininet script that would run in `directory`, and of its own modules and programs,
+    merged by their texts, those that stop the script first; nothing of it is run.
 
     It would run in `directory`. A problem stops the script where it comes to it for certain.
     """
@@ -37,6 +38,9 @@ def check(script: Path, directory: Path) -> list[Problem]:
 
 
 def _problems(source: Source, found_in: imports.Places) -> list[Problem]:
+    """Return the problems of one file, with the command that converts it if it is Python 2; `found_in` has the
+    directories of its own modules.
+    """
     found = [
         *source.problems,
         *idioms.problems(source),

@@ -1,4 +1,4 @@
-"""Find the commands that a script gives to shells, and take from them the names of the programs that they start."""
+"""Find the commands that a script gives to shells, and in them the names of the programs that they start."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ SHELLS = frozenset(["sh", "bash", "dash"])
 
 @dataclass(frozen=True)
 class Started:
-    """A program that a command starts, with the words behind it, and the line of the script."""
+    """A program that a command of a script starts, the words after its name, and the line of the script; HOLE stands
+    for a part that only the running script knows.
+    """
 
     program: str
     words: tuple[str, ...]
@@ -86,7 +88,9 @@ class Started:
 
 
 def started(tree: ast.Module) -> Iterator[Started]:
-    """Yield each program that a script starts, as far as its name is in the script."""
+    """Yield each program that a script starts by Mininet, `os` or `subprocess`, as far as its name is in the script's
+    text.
+    """
     known = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -96,6 +100,9 @@ def started(tree: ast.Module) -> Iterator[Started]:
 
 
 def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
+    """Return the shell commands that a call may run, as far as they are in the text, if it is a call of a function that
+    runs commands, else []; `known` has the texts of constant names.
+    """
     function = node.func
     if not node.args:
         return []
@@ -120,11 +127,14 @@ def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
+    """Return a word in single quotes if it has white space, as a shell needs it."""
     return "'" + text.replace("'", "'\\''") + "'" if re.search(r"\s", text) else text
 
 
 def _texts(node: ast.expr, known: dict[str, list[str]]) -> list[str]:
-    """Return what an expression may be as a text, with a HOLE for each part that is not in the script."""
+    """Return the texts that an expression may have, with a HOLE for each part that is not in the script; `known` has
+    those of constant names.
+    """
     if isinstance(node, ast.Constant):
         return [str(node.value)]
     if isinstance(node, ast.JoinedStr):
@@ -141,7 +151,7 @@ def _texts(node: ast.expr, known: dict[str, list[str]]) -> list[str]:
 
 
 def _constants(tree: ast.Module) -> dict[str, list[str]]:
-    """Return the texts that are given to names, for names that are given nothing else."""
+    """Return the texts that are assigned to names, by the name, for names to which nothing else is assigned."""
     found: dict[str, list[str]] = {}
     others: set[str] = set()
     for node in ast.walk(tree):
@@ -161,7 +171,8 @@ def _constants(tree: ast.Module) -> dict[str, list[str]]:
 
 
 def simple_commands(text: str) -> Iterator[list[str]]:
-    """Yield the words of each simple command of a shell's line, its program first, as far as that can be told.
+    """Yield the words of each simple command in a shell's text, its program first, without assignments, redirections
+    and programs such as sudo before it, as far as that can be told.
 
     >>> list(simple_commands("cd /tmp; sudo -E tc qdisc show | grep 'x y' > f && X=1 timeout 5 ping -c 1 h2 &"))
     [['cd', '/tmp'], ['tc', 'qdisc', 'show'], ['grep', 'x y'], ['ping', '-c', '1', 'h2']]
@@ -191,6 +202,9 @@ def simple_commands(text: str) -> Iterator[list[str]]:
 
 
 def _program(words: list[str]) -> Iterator[list[str]]:
+    """Yield the words of the command, or of the commands of a `sh -c`, in these words of a shell's line; nothing if
+    they are no command.
+    """
     words = list(words)
     while words:
         if ASSIGNMENT.match(words[0]) or words[0] in BEFORE_COMMAND:
@@ -210,6 +224,7 @@ def _program(words: list[str]) -> Iterator[list[str]]:
 
 
 def _behind_options(words: list[str]) -> list[str]:
+    """Return the words after a program such as sudo and its options and operands."""
     with_value, operands = OPTIONS_WITH_VALUE[words[0]], OPERANDS.get(words[0], 0)
     rest = words[1:]
     while rest and rest[0].startswith("-"):
@@ -220,4 +235,5 @@ def _behind_options(words: list[str]) -> list[str]:
 
 
 def _unquoted(word: str) -> str:
+    """Return a shell's word without its quotes and backslashes."""
     return re.sub(r"\\(.)", r"\1", word.replace('"', "").replace("'", ""))

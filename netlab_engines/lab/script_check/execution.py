@@ -1,4 +1,4 @@
-"""Find out which parts of a script certainly run, and which are prepared for the case that they fail."""
+"""Find out which parts of a script certainly run, and which have code for the case that they fail."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def certain(tree: ast.Module) -> set[ast.AST]:
-    """Return the expressions and simple statements that run whenever the script does, until something ends it."""
+    """Return the syntax nodes (expressions and simple statements) that run whenever the script does, until something
+    ends it.
+    """
     walk = _Walk(tree)
     walk.block(tree.body)
     return walk.found
 
 
 class _Walk:
+    """A walk through the statements of a module that certainly run, and through the functions that they call; `found`
+    has their nodes.
+    """
+
     def __init__(self, tree: ast.Module) -> None:
+        """Note the module's functions whose names are defined once."""
         self.found: set[ast.AST] = set()
         self._followed: set[str] = set()
         defined = [node for node in tree.body if isinstance(node, _FUNCTIONS)]
@@ -32,10 +39,13 @@ class _Walk:
         self._functions = {node.name: node for node in defined if names.count(node.name) == 1}
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
-        """Take statements in their order; return whether the next one certainly runs too."""
+        """Add the statements, in their order, up to the first after which the next one may not run; return whether
+        there is none.
+        """
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, node: ast.stmt) -> bool:
+        """Add the parts of a statement that certainly run; return whether the next statement certainly runs too."""
         if isinstance(node, _FUNCTIONS):
             self._add(*node.decorator_list, *node.args.defaults)
             return True
@@ -61,6 +71,9 @@ class _Walk:
         return not _may_leave(node)
 
     def _add(self, *nodes: ast.AST) -> None:
+        """Add syntax nodes with all parts that are evaluated with them, and follow the calls of the
+        module's functions.
+        """
         for node in nodes:
             for part in _executed(node):
                 self.found.add(part)
@@ -68,6 +81,7 @@ class _Walk:
                     self._follow(part.func.id)
 
     def _follow(self, name: str) -> None:
+        """Add the body of the module's function of this name, unless it is unknown or was added."""
         function = self._functions.get(name)
         if function is not None and name not in self._followed and isinstance(function, ast.FunctionDef):
             self._followed.add(name)
@@ -75,7 +89,7 @@ class _Walk:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and its parts that are evaluated whenever the node is."""
+    """Yield a syntax node and those of its parts that are evaluated whenever the node is."""
     yield node
     children: Iterable[ast.AST]
     if isinstance(node, ast.Lambda):
@@ -93,6 +107,7 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_main(test: ast.expr) -> bool:
+    """Return whether an expression is `__name__ == "__main__"`."""
     return (
         isinstance(test, ast.Compare)
         and isinstance(test.left, ast.Name)
@@ -104,6 +119,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _may_leave(node: ast.stmt) -> bool:
+    """Return whether a statement may end the script, the function or the loop, so that the next one does not run."""
     for part in _own_parts(node):
         if isinstance(part, (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)):
             return True
@@ -113,7 +129,7 @@ def _may_leave(node: ast.stmt) -> bool:
 
 
 def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all in it, without what functions in it contain."""
+    """Yield a syntax node and all nodes in it, without those in functions inside."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (*_FUNCTIONS, ast.Lambda)):
@@ -121,12 +137,14 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def last_name(node: ast.expr) -> str:
-    """Return the name of an expression that is one, of `a.b` the last; "" for any other."""
+    """Return the name of a syntax node that is a name, the last one of `a.b`; "" for any other."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def prepared(tree: ast.AST) -> set[ast.AST]:
-    """Return all nodes for which a script is prepared: it asks for the version of Python, or catches what comes of them."""
+    """Return all syntax nodes for whose failure the script has code: it asks for the version of Python, or catches the
+    exceptions.
+    """
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
         inside: list[ast.AST] = []
@@ -140,11 +158,15 @@ def prepared(tree: ast.AST) -> set[ast.AST]:
 
 
 def _asks_for_version(test: ast.expr) -> bool:
+    """Return whether a condition asks for the version of Python."""
     names = {last_name(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
     return not names.isdisjoint(VERSIONS)
 
 
 def _catches(handler: ast.ExceptHandler, statements: int) -> bool:
+    """Return whether an exception handler of a `try` block with so many statements is there for Python 2 or missing
+    modules.
+    """
     if handler.type is None:
         return statements <= MAX_PREPARED_STATEMENTS
     names = {last_name(part) for part in ast.walk(handler.type) if isinstance(part, (ast.Name, ast.Attribute))}

@@ -1,4 +1,4 @@
-"""Find names and idioms of Python 2 that Python 3 parses, and that fail when the script comes to them."""
+"""Find names and idioms of Python 2 that Python 3 parses, and that fail when the script reaches them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ ATTRIBUTES = {
 
 
 def problems(source: Source) -> list[Problem]:
-    """Return the idioms of Python 2 in a script; those that certainly run stop it."""
+    """Return the names and idioms of Python 2 in a script, except where it has code for them; those that certainly run
+    stop it.
+    """
     bound, everything = _bound(source.tree)
     return [
         # A class of Python 3 may have a method with the name of one that dictionaries had.
@@ -73,7 +75,9 @@ def problems(source: Source) -> list[Problem]:
 
 
 def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
-    """Yield each idiom with its sentence, and whether it fails for certain when it runs."""
+    """Yield each idiom of Python 2: its syntax node, a sentence about it, and whether it fails for certain when it
+    runs. `bound` are the names that the script defines, `everything` is whether it imports all names of a module.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in NAMES and node.id not in bound:
             # A module that all is imported from may have the name.
@@ -97,6 +101,7 @@ def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tupl
 
 
 def _print(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
+    """Yield an operator expression with Python 2's print on its left side: its node, a sentence, and True."""
     left = node.left
     if isinstance(left, ast.Name) and left.id == "print":
         yield node, "print >> is Python 2; Python 3 writes print(..., file=...).", True
@@ -109,6 +114,7 @@ def _print(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
 
 
 def _is_imported(tree: ast.Module, name: str) -> bool:
+    """Return whether a script imports the module of this name under this name."""
     return any(
         alias.name == name and alias.asname is None
         for node in ast.walk(tree)
@@ -118,7 +124,9 @@ def _is_imported(tree: ast.Module, name: str) -> bool:
 
 
 def _bound(tree: ast.Module) -> tuple[set[str], bool]:
-    """Return the names that a script itself gives a meaning, and whether it imports all names of some module."""
+    """Return the names that a script itself defines, and whether it imports all names of a module
+    other than Mininet's.
+    """
     names: set[str] = set()
     everything = False
     for node in ast.walk(tree):
@@ -135,4 +143,5 @@ def _bound(tree: ast.Module) -> tuple[set[str], bool]:
 
 
 def _is_mininet(node: ast.ImportFrom) -> bool:
+    """Return whether a statement imports from Mininet."""
     return (node.module or "").partition(".")[0] == "mininet"

@@ -80,7 +80,8 @@ PATIENCE_S = 20.0
 
 @dataclass(frozen=True)
 class Places:
-    """The directories in which a script finds its own modules.
+    """The directories in which a script finds its own modules: its own directory, and those by which it extends
+    sys.path.
 
     `script` is the script's own. `more` are those by which it extends sys.path, as far as they are in its text; `open_ended` says
     that it extends sys.path at all.
@@ -91,7 +92,7 @@ class Places:
     open_ended: bool
 
     def module(self, name: str) -> Path | None:
-        """Return the file of a module of the script's own, None where there is none."""
+        """Return the file of the script's own module of this name, or None if it has none."""
         for place in (self.script, *self.more):
             path = _module_file(place / name.replace(".", os.sep))
             if path is not None:
@@ -100,13 +101,13 @@ class Places:
 
 
 def _module_file(base: Path) -> Path | None:
-    """Return the file of the package or module at a path without its ending, None where there is none."""
+    """Return the file of the package or module with the path `base` plus its ending, or None if there is none."""
     found = (path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file())
     return next(found, None)
 
 
 def places(source: Source, directory: Path) -> Places:
-    """Return where a script that runs in `directory` finds its own modules."""
+    """Return the directories in which a script that runs in `directory` finds its own modules."""
     home = source.path.parent
     texts = _texts_of_path(source.tree)
     more = [base / text for text in texts if text for base in (directory, home)]
@@ -114,7 +115,9 @@ def places(source: Source, directory: Path) -> Places:
 
 
 def problems(source: Source, found_in: Places) -> list[Problem]:
-    """Return the modules that a script, or a module of its own, lacks; those that it certainly imports stop it."""
+    """Return the modules, and names of Mininet's modules, that a script or one of its modules imports and that are
+    missing, except where it has code for that; those that it certainly imports stop it.
+    """
     wanted = [(name, node) for name, node in _wanted(source.tree) if node not in source.prepared]
     lacking = _lacking({name.partition(".")[0] for name, _ in wanted}, found_in)
     found = []
@@ -131,7 +134,7 @@ def problems(source: Source, found_in: Places) -> list[Problem]:
 
 
 def local_modules(source: Source, found_in: Places) -> Iterator[tuple[Path, bool]]:
-    """Yield the modules of a script's own that it imports, and whether it certainly does."""
+    """Yield the path of each of the script's own modules that it imports, and whether it certainly imports it."""
     for name, node in _wanted(source.tree):
         path = found_in.module(name)
         if path is not None and node not in source.prepared:
@@ -139,6 +142,7 @@ def local_modules(source: Source, found_in: Places) -> Iterator[tuple[Path, bool
 
 
 def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the name of each imported module with its statement; relative imports are left out."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -148,6 +152,7 @@ def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _missing(name: str) -> str:
+    """Return a sentence about a missing module with a remedy."""
     if name in PYTHON_2:
         return f"module {name} is Python 2; Python 3 has {PYTHON_2[name]}."
     if name in OTHER_PROGRAMS:
@@ -161,7 +166,9 @@ def _missing(name: str) -> str:
 
 
 def _lacking(names: set[str], found_in: Places) -> set[str]:
-    """Return which modules are not there for a script, by asking a Python as the guest starts it."""
+    """Return those of these top-level modules that are missing for a script, as tested by a Python started as in the
+    guest; an empty set if that cannot be tested.
+    """
     names = {name for name in names if name not in ("mininet", "netlab") and not _is_certainly_there(name)}
     # Python 3.12 has no distutils; the guest has the part that Mininet asks for.
     names.discard("distutils")
@@ -191,6 +198,7 @@ def _lacking(names: set[str], found_in: Places) -> set[str]:
 
 
 def _is_certainly_there(name: str) -> bool:
+    """Return whether a module is a part of every Python's standard library."""
     # Distributions leave out what the C library or a graphical display would have to have.
     return name in sys.builtin_module_names or (
         name in sys.stdlib_module_names and name not in ("tkinter", "distutils")
@@ -198,7 +206,9 @@ def _is_certainly_there(name: str) -> bool:
 
 
 def _texts_of_path(tree: ast.Module) -> list[str]:
-    """Return the texts in the statements by which a script extends sys.path, and an empty one if there are such."""
+    """Return the texts in the statements by which a script extends sys.path, with "" before those of each statement; []
+    if there is no such statement.
+    """
     found: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and "sys.path" in ast.unparse(node):
@@ -209,7 +219,9 @@ def _texts_of_path(tree: ast.Module) -> list[str]:
 
 @functools.cache
 def _names_of(module: str) -> frozenset[str] | None:
-    """Return what a module of Mininet's offers, None where that is not known."""
+    """Return the names that can be imported from a module of Mininet: an empty set if there is no such module, None if
+    they are not known. Nothing is executed.
+    """
     found = importlib.util.find_spec("mininet")
     if found is None or found.origin is None:
         return None
@@ -231,6 +243,9 @@ def _names_of(module: str) -> frozenset[str] | None:
 
 
 def _missing_names(path: Path, node: ast.ImportFrom, runs: bool) -> list[Problem]:
+    """Return a problem for each name in a statement `from mininet... import ...` of the file `path` that Mininet does
+    not have; `runs` is whether the statement certainly runs, so that the problem stops the script.
+    """
     module = node.module or ""
     if module.partition(".")[0] != "mininet":
         return []

@@ -9,7 +9,9 @@ LAST = 1 << 30
 
 @dataclass
 class Problem:
-    """A problem that was found in a file before it ran, once for all lines that have it."""
+    """A problem of the script's file `path`, or of one of its modules, that was found before it ran: once for all its
+    lines with the problem.
+    """
 
     path: Path
     text: str
@@ -21,7 +23,7 @@ class Problem:
     """Shows that the script was written for Python 2."""
 
     def sentence(self) -> str:
-        """Return the problem with its place."""
+        """Return the problem's text after its place: the file, and its first lines if they are known."""
         lines = sorted(set(self.lines))
         if not lines:
             return f"{self.path}: {self.text}"
@@ -31,7 +33,9 @@ class Problem:
 
 
 def merged(problems: list[Problem]) -> list[Problem]:
-    """Return problems with equal texts of one file as one, in the order of their lines, those that stop the script first."""
+    """Return one problem for those with equal texts in one file: first those that stop the script, first those in the
+    file of the first problem, in the order of their lines.
+    """
     found: dict[tuple[Path, str], Problem] = {}
     for problem in problems:
         known = found.setdefault((problem.path, problem.text), Problem(problem.path, problem.text))

@@ -82,13 +82,15 @@ PYTHONS = frozenset(["python", "python3"])
 
 
 def problems(source: Source) -> list[Problem]:
-    """Return a warning for each program and each feature of Open vSwitch."""
+    """Return a warning for each program that a script starts and this machine lacks, and for each feature of Open
+    vSwitch.
+    """
     found = (*_programs(source.tree), *_openflow(source.tree))
     return [Problem(source.path, text, [line]) for text, line in found]
 
 
 def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
-    """Yield each Python file in the directories that a script starts by `python` or `python3`."""
+    """Yield the path of each Python file in the directories that a script starts by `python` or `python3`."""
     for command in started(source.tree):
         if command.program in PYTHONS:
             name = next((word for word in command.words if not word.startswith("-")), "")
@@ -99,6 +101,7 @@ def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Pat
 
 
 def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield a sentence, and the line of the script, for each program that it starts and that is missing here."""
     path = ":".join(system_path())
     replaced = {
         name for programs in replacements.PLACES.values() for name, script in programs.items() if script != MISSING
@@ -114,12 +117,16 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def _openflow_program(command: Started) -> str:
+    """Return a sentence about a program of Open vSwitch that a script starts, and about what will be missing."""
     words = " ".join(command.words)
     what = "queues" if "qos" in words or "queue" in words else "flows" if "flow" in words else ""
     return f"{command.program} has no effect{what and f', so its {what} are missing'}: {BRIDGES}."
 
 
 def _openflow(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield a sentence, and the line of the script, for each use of OpenFlow in calls: methods of switches, controllers
+    and protocols.
+    """
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue

@@ -43,7 +43,9 @@ TABS = "tabs and spaces are mixed in the indentation, which Python 3 does not ac
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a script's text: its kind, and where it begins."""
+    """A token of a script's text: its kind (a group of TOKEN, such as "name"), its text, and the index of its first
+    character.
+    """
 
     kind: str
     text: str
@@ -51,23 +53,24 @@ class Token:
 
     @property
     def end(self) -> int:
-        """The index behind it."""
+        """The index of the first character after the token."""
         return self.start + len(self.text)
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield all of a text in pieces; a string that does not end is an operator and what follows it."""
+    """Yield all of a text as tokens; a string that does not end becomes an operator and the tokens after it."""
     for found in TOKEN.finditer(text):
         yield Token(found.lastgroup or "", found.group(), found.start())
 
 
 class Rewriting:
-    """The rewritten form of a text that Python 3 does not parse.
+    """The rewritten form of a script's text that Python 3 does not parse, with the syntax of Python 2 replaced.
 
     `found` has each kind of Python 2's syntax with its lines, and `text` what is left for Python 3; it has the same lines.
     """
 
     def __init__(self, text: str) -> None:
+        """Rewrite a text; the results are in `found` and `text`."""
         self.found: list[tuple[str, int]] = []
         self._source = text
         self._edits: list[tuple[int, int, str]] = []
@@ -76,10 +79,14 @@ class Rewriting:
         self.text = self._applied()
 
     def _note(self, what: str, token: Token, start: int, end: int, new: str) -> None:
+        """Note a kind of Python 2's syntax, the sentence `what`, at a token's line, and replace the characters from
+        `start` to `end` by `new`.
+        """
         self.found.append((what, self._source.count("\n", 0, token.start) + 1))
         self._edits.append((start, end, new))
 
     def _applied(self) -> str:
+        """Return the text with all replacements."""
         parts, done = [], 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[:2]):
             parts += [self._source[done:start], new]
@@ -87,6 +94,7 @@ class Rewriting:
         return "".join(parts) + self._source[done:]
 
     def _statement(self, pieces: list[Token]) -> None:
+        """Note and replace the syntax of Python 2 in the tokens of one statement."""
         words = _words(pieces)
         if not words:
             return
@@ -113,6 +121,7 @@ class Rewriting:
                 self._remove_parentheses(words[number + 1 :])
 
     def _token(self, token: Token) -> None:
+        """Note and replace a token that is syntax of Python 2, such as <> or a number with an L."""
         if token.text == "<>":
             self._note(UNEQUAL, token, token.start, token.end, "!=")
         elif token.kind == "number" and OLD_OCTAL.match(token.text) and token.text.strip("0lL"):
@@ -123,6 +132,7 @@ class Rewriting:
             self._note(UR, token, token.start, token.start + 1, "")
 
     def _comma(self, first: Token, words: list[Token]) -> None:
+        """Note and replace the comma of `raise A, b` or `except A, b`, of which `first` is the first token."""
         depth = 0
         for number, token in enumerate(words):
             depth += (token.text in "([{") - (token.text in ")]}")
@@ -135,6 +145,7 @@ class Rewriting:
                 return
 
     def _parameters(self, words: list[Token]) -> None:
+        """Note and remove parentheses around parameters in the tokens of a function's head."""
         depth = 0
         for number, token in enumerate(words):
             depth += (token.text == "(") - (token.text == ")")
@@ -142,7 +153,7 @@ class Rewriting:
                 self._remove_parentheses(words[number:])
 
     def _remove_parentheses(self, words: list[Token]) -> None:
-        """Remove the parentheses that begin at the first of these tokens."""
+        """Note and remove the parentheses that begin at the first of these tokens."""
         close = next((token for token in words if token.text == ")"), None)
         if close is not None:
             self._note(TUPLE, words[0], words[0].start, words[0].end, " ")
@@ -150,13 +161,16 @@ class Rewriting:
 
 
 def _begins_operand(token: Token) -> bool:
+    """Return whether the token after a statement's first word begins an operand, so that the word is Python 2's `print`
+    or `exec`.
+    """
     if token.kind == "operator":
         return token.text not in AFTER_PRINT_IN_PYTHON_3
     return token.text not in WORDS_AFTER_NAME or token.text == "not"
 
 
 def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each simple statement, and of each head of a compound one."""
+    """Yield the tokens of each simple statement of a script, and of each head of a compound statement."""
     current: list[Token] = []
     depth = 0
     for token in pieces:
@@ -171,18 +185,21 @@ def _statements(pieces: list[Token]) -> Iterator[list[Token]]:
 
 
 def _words(pieces: list[Token]) -> list[Token]:
+    """Return the tokens without spaces, comments and ends of lines."""
     return [token for token in pieces if token.kind not in ("space", "comment", "newline")]
 
 
 def _is_head(pieces: list[Token]) -> bool:
-    """Return whether the tokens before a colon are the head of a compound statement."""
+    """Return whether the tokens before a colon are the head of a compound statement, such as `if` or `def`."""
     names = [token.text for token in _words(pieces)]
     in_lambda = names.count("lambda") > names.count(":")
     return bool(names) and names[0] in COMPOUND and not in_lambda
 
 
 def without_tabs(text: str) -> str:
-    """Return a text with spaces for the tabs that its lines begin with, as Python 2 counts them."""
+    """Return a text with spaces in place of the tabs with which its lines begin, up to the columns
+    that Python 2 uses.
+    """
     lines = []
     for line in text.split("\n"):
         rest = line.lstrip(" \t")

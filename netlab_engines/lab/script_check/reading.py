@@ -1,4 +1,4 @@
-"""Read a script and parse it, with a sentence for each reason why it is no Python 3."""
+"""Read a script and parse it, with a sentence for each reason why it is not Python 3."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ CONVERTER = "fissix"
 
 @dataclass
 class Source:
-    """A script's tree; it is empty where Python 3 cannot parse the script even when Python 2's syntax is rewritten."""
+    """A script's syntax tree, and the problems that were found while it was read; the tree is empty if Python 3 cannot
+    parse the script even with the syntax of Python 2 rewritten.
+    """
 
     path: Path
     tree: ast.Module
@@ -43,7 +45,7 @@ class Source:
 
 
 def read(path: Path) -> Source:
-    """Read and parse a script."""
+    """Read and parse the script at `path`, and return its tree and problems; errors become problems."""
     failure = _unreadable(path)
     if failure is not None:
         return Source(path, NOTHING, [Problem(path, failure, stops=True)])
@@ -57,6 +59,7 @@ def read(path: Path) -> Source:
 
 
 def _unreadable(path: Path) -> str | None:
+    """Return a sentence about why the script at `path` cannot be read or is not Python, or None if it can be read."""
     try:
         if path.is_dir():
             return "this is a directory; give the path of a Python file."
@@ -78,6 +81,7 @@ def _unreadable(path: Path) -> str | None:
 
 
 def _is_notebook(data: bytes) -> bool:
+    """Return whether a file's bytes are a Jupyter notebook."""
     if not data.lstrip().startswith(b"{"):
         return False
     try:
@@ -88,6 +92,7 @@ def _is_notebook(data: bytes) -> bool:
 
 
 def _undecodable(path: Path, data: bytes) -> Source:
+    """Return the source of a script that is not in its encoding, decoded as Latin-1, with the problem."""
     text = data.decode("latin-1")
     line = next((number for number, each in enumerate(data.split(b"\n"), 1) if not _is_utf8(each)), 1)
     name = shlex.quote(str(path))
@@ -102,6 +107,7 @@ def _undecodable(path: Path, data: bytes) -> Source:
 
 
 def _is_utf8(line: bytes) -> bool:
+    """Return whether bytes are valid UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -110,6 +116,9 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _parsed(path: Path, text: str, problems: list[Problem]) -> Source:
+    """Return the source of a script's text, with `problems` and those of its syntax; text of Python 2 is rewritten for
+    that.
+    """
     error = _mistake(text, path)
     if error is None:
         return Source(path, ast.parse(text), problems)
@@ -131,10 +140,12 @@ def _parsed(path: Path, text: str, problems: list[Problem]) -> Source:
 
 
 def _is_python2(rewriting: python2.Rewriting) -> bool:
+    """Return whether a rewriting found syntax that certainly is Python 2."""
     return any(what in (python2.PRINT, python2.EXCEPT, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found)
 
 
 def _mistake(text: str, path: Path) -> SyntaxError | None:
+    """Return the first syntax error that Python 3 finds in a text, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -147,6 +158,7 @@ def _mistake(text: str, path: Path) -> SyntaxError | None:
 
 
 def _mistake_problem(path: Path, error: SyntaxError) -> Problem:
+    """Return the problem for a syntax error, with Python's words."""
     shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]
     return Problem(
@@ -155,7 +167,9 @@ def _mistake_problem(path: Path, error: SyntaxError) -> Problem:
 
 
 def conversion(path: Path, tabs: bool, python_2: bool) -> str:
-    """Return the sentence with the command that converts a script; it was tried on Python 3.10 to 3.14."""
+    """Return a sentence with the shell command that converts the script at `path`: its tabs, its Python 2, or both. It
+    was tried on Python 3.10 to 3.14.
+    """
     name = shlex.quote(str(path))
     steps, keep = [], ""
     if tabs:
