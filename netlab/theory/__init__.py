@@ -96,4 +96,5 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    """Raise AttributeError for a name that `netlab.theory` lacks, with the nearest formula."""
     raise unknown_name("netlab.theory", name, __all__)

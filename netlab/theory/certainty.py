@@ -13,7 +13,7 @@ MAX_RUNS = 100_000
 
 @functools.cache
 def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
-    """Student's factor: an interval around the mean is so many standard errors wide to each side.
+    """Return Student's factor: the interval around a mean is so many standard errors wide to each side.
 
     Holds for independent values that are not far from normally distributed. Misleads where they depend on each other, such as
     pieces of one run: then they are worth fewer values than they are.
@@ -45,6 +45,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     # For whole degrees of freedom the probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It
     # grows with the angle.
     def is_less_likely(angle: float) -> bool:
+        """Return whether the probability at this angle is below the one asked for."""
         terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
         return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
 
@@ -53,7 +54,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
 
 
 def runs_needed(scatter: float, half_width: float) -> int:
-    """The fewest runs whose 95 % interval is expected to be so narrow.
+    """Return the smallest number of runs whose 95 % interval is expected to have at most this half width.
 
     Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs, whose own
     scatter is a guess.

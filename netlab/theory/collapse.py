@@ -12,14 +12,16 @@ from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, ch
 
 
 class FifoNetwork(NamedTuple):
-    """The steady state of unresponsive flows: `delivered_mbps` by flow, `acceptance` (a fraction) by link."""
+    """The steady state of unresponsive flows: the rate `delivered_mbps` in Mbit/s by flow, and `acceptance`, the
+    fraction of the traffic that a link sends on, by link.
+    """
 
     delivered_mbps: dict[Any, float]
     acceptance: dict[Any, float]
 
 
 def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
-    """Share of the arriving traffic that a FIFO link sends on.
+    """Return the share of the arriving traffic, a fraction, that a FIFO link sends on.
 
     Holds for unresponsive flows over a long time. Misleads for synchronized flows; see
     `udp_shares_mbps`.
@@ -46,7 +48,7 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
 
 
 def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """Rates that unresponsive flows deliver when they share one link and then leave by separate links.
+    """Return the rates in Mbit/s that unresponsive flows deliver over one shared link and then separate links.
 
     Holds for constant-rate senders. It is the smallest picture of congestion collapse: what a narrow exit
     drops has already taken its share of the common link from the others.
@@ -73,7 +75,7 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
 
 
 def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """Rates that unresponsive flows deliver when the common link of `two_router_collapse_mbps` has a fair queue.
+    """Return the delivered rates of `two_router_collapse_mbps`, in Mbit/s, if the common link has a fair queue.
 
     Holds for constant-rate senders and a queue that divides the link max-min fairly among flows (DRR,
     `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
@@ -108,7 +110,7 @@ def fifo_network(
     *,
     tolerance: float = 1e-12,
 ) -> FifoNetwork:
-    """Rates that unresponsive flows deliver over any network of FIFO links.
+    """Return the rates in Mbit/s that unresponsive flows deliver over FIFO links, and each link's acceptance ratio.
 
     Holds for constant-rate senders over a long time: each link accepts the same share of every flow that
     reaches it, and the shares are the fixed point of that rule. Misleads for flows that adapt, such as TCP.

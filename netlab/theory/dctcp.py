@@ -8,7 +8,8 @@ from netlab.theory.ranges import positive, within
 
 
 def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
-    """The lowest marking threshold that keeps a link full for DCTCP: a seventh of the bandwidth-delay product.
+    """Return the lowest marking threshold, in packets, that keeps a link full for DCTCP: a seventh of the
+    bandwidth-delay product.
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
     by the root of what is in flight, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
@@ -33,7 +34,7 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
 def dctcp_queue_packets(
     rate_mbps: float, rtt_ms: float, threshold_packets: float, flows: int = 1, frame_bytes: int = FRAME_BYTES
 ) -> tuple[float, float]:
-    """The range of the queue of DCTCP flows behind a marking threshold K.
+    """Return the lowest and the highest length, in packets, of the queue of DCTCP flows behind a marking threshold K.
 
     It rises to K + N, one segment for each of the N flows in the round-trip time until marks are heard of, and falls by
     sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that

@@ -13,15 +13,15 @@ from netlab.theory.ranges import TheoryError, positive, within
 
 
 class AnyHop(Protocol):
-    """The interface of a link of a path: a `Hop`, or an item of `Topology.path_hops`."""
+    """The interface of a link of a path, in the direction of travel: a `Hop`, or an item of `Topology.path_hops`."""
 
     @property
     def rate_mbps(self) -> float:
-        """Rate in Mbit/s, infinite where there is none."""
+        """The rate in Mbit/s, infinite where there is none."""
 
     @property
     def delay_ms(self) -> float:
-        """Propagation delay in ms."""
+        """The one-way propagation delay in ms."""
 
 
 class Hop(NamedTuple):
@@ -32,7 +32,7 @@ class Hop(NamedTuple):
 
 
 def bottleneck(path: Sequence[AnyHop]) -> int:
-    """Index of a path's slowest link, the first of them where several are equal.
+    """Return the index of a path's slowest link, of the first of them where several are equal.
 
     Holds for one flow alone. Misleads when others share the path: a fast link with many flows can leave each
     of them less than a slow link with one; see `max_min_mbps`.
@@ -61,7 +61,7 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
 
 
 def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
-    """Bandwidth-delay product: the bytes that must be in flight to keep a link busy for a round-trip time.
+    """Return the bandwidth-delay product: the bytes that must be in flight to keep a link busy for a round-trip time.
 
     Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
     which has the queue in it and grows with the window.
@@ -87,7 +87,7 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
-    """Time to push a packet's bits onto a link.
+    """Return the time in ms to push a packet's bits onto a link.
 
     Holds for every packet of a busy link. Misleads for a packet that finds a token bucket full: the bucket
     lets it pass at once, and only the next one waits.
@@ -106,7 +106,7 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
 
 
 def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) -> float:
-    """Time that a signal needs for a distance.
+    """Return the time in ms that a signal needs for a distance.
 
     Holds for a straight cable; in fibre and copper light is about a third slower than in vacuum. Misleads as
     a guess for the Internet, where the cables' way is often twice the map's.
@@ -132,7 +132,7 @@ def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) 
 
 
 def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
-    """Time that a packet waits behind the bytes that stand in the queue before it.
+    """Return the time in ms that a packet waits behind the bytes that stand in the queue before it.
 
     Holds for a FIFO queue. Misleads for fair queues, where only the packet's own flow stands before it.
 
@@ -156,7 +156,7 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
 def nodal_delay_ms(
     packet_bytes: float, hop: AnyHop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0
 ) -> float:
-    """Delay from one node to the next: processing, queueing, transmission and propagation, added up.
+    """Return the delay in ms from one node to the next: processing, queueing, transmission and propagation, added up.
 
     Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
     waiting for the medium is a fifth part.
@@ -185,7 +185,7 @@ def nodal_delay_ms(
 
 
 def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
-    """The one-way delay of a packet over an idle path of store-and-forward nodes.
+    """Return the one-way delay in ms of a packet over an idle path of store-and-forward nodes.
 
     Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
     for cut-through switches.
@@ -213,7 +213,7 @@ def ping_rtt_ms(
     back: Sequence[AnyHop] | None = None,
     framing: Framing = "tc",
 ) -> float:
-    """Round-trip time of one echo over an idle path: there and back, store and forward.
+    """Return the round-trip time in ms of one echo over an idle path: there and back, store and forward.
 
     Holds for a path without other traffic whose addresses are resolved. Misleads for the first echo of a real
     network, which also waits for ARP.
@@ -240,7 +240,7 @@ def ping_rtt_ms(
 def segment_rtt_ms(
     path: Sequence[AnyHop], mss_bytes: int = MSS_BYTES, back: Sequence[AnyHop] | None = None, framing: Framing = "tc"
 ) -> float:
-    """Round-trip time of one full TCP segment over an idle path: the segment there, its acknowledgement back.
+    """Return the round-trip time in ms of a full TCP segment and its acknowledgement over an idle path.
 
     Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
     transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.

@@ -14,8 +14,7 @@ def max_min_mbps(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """The max-min fair allocation, by water-filling: nobody can get more without taking from someone who has
-    less.
+    """Return the max-min fair rate of each flow in Mbit/s: more for one would be less for a flow that has less.
 
     Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
     flows with long round-trip times and many bottlenecks.
@@ -55,7 +54,7 @@ def proportional_fair_mbps(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """The proportionally fair allocation: the one with the largest sum of logarithms of the rates.
+    """Return the proportionally fair rate of each flow in Mbit/s: the rates with the largest sum of logarithms.
 
     It weighs the many links that a long flow takes against what others could have done with them: long paths
     get less than under max-min fairness, but not nothing. Misleads as a forecast for Reno, which is nearer to
@@ -87,8 +86,8 @@ def alpha_fair_mbps(
     weights: Mapping[Flow, float] | None = None,
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """The allocation with the largest sum of w x**(1 - alpha) / (1 - alpha): one family from throughput to
-    equality.
+    """Return the rate of each flow in Mbit/s in the allocation with the largest sum of w x**(1 - alpha) / (1 - alpha):
+    one family from throughput to equality.
 
     Alpha 1 is proportional fairness (w log x), 2 the shortest total time of equal transfers, towards infinity
     max-min fairness; the smaller alpha, the more a flow over many links gives way.
@@ -137,7 +136,7 @@ def alpha_fair_mbps(
 def reno_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
-    """The shares that Reno strives for: those with the smallest sum of 1 / (T**2 x) over all flows.
+    """Return the rates in Mbit/s that Reno strives for: those with the smallest sum of 1 / (T**2 x) over all flows.
 
     In balance Reno adds 1/T**2 a second to its rate as often as losses p x take x/2 away, so that its rate is
     sqrt(2/p)/T: the optimum of alpha 2 with weights 1/T**2, where p is the sum of the links' loss rates.
@@ -169,7 +168,7 @@ def reno_optimum_mbps(
 def cubic_optimum_mbps(
     capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
 ) -> dict[Flow, float]:
-    """The shares that CUBIC strives for outside its Reno-friendly region: alpha 4/3 with weights T**(-1/3).
+    """Return the rates in Mbit/s that CUBIC strives for when it is not like Reno: alpha 4/3, weights T**(-1/3).
 
     Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5), and p is the sum over the
     links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's
@@ -209,7 +208,7 @@ RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
 
 
 def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
-    """Rates of flows with different round-trip times on one full link: shares as T**(-exponent).
+    """Return the rates in Mbit/s of flows with different round-trip times T on one full link: shares as T**(-exponent).
 
     Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
     the clock. From this balance follow the exponents (`RTT_EXPONENTS`). With *random losses* each packet is lost with the
@@ -248,7 +247,7 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
 
 
 def jain_index(rates: ArrayLike) -> float:
-    """Jain's fairness index: 1 when all rates are equal, 1/n when one of n flows has everything.
+    """Return Jain's fairness index of some rates: 1 when all are equal, 1/n when one of n flows has everything.
 
     Holds for flows that deserve the same. Misleads for flows with different bottlenecks or demands: an
     allocation can be max-min fair and still score below 1.
@@ -281,7 +280,8 @@ def jain_index(rates: ArrayLike) -> float:
 
 
 def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
-    """Return the shares x with the largest sum of gain x**(1 - alpha) / (1 - alpha) such that no element of `used` @ x exceeds 1.
+    """Return the shares x, one for each flow, with the largest sum of gain x**(1 - alpha) / (1 - alpha) such that no
+    element of `used` @ x exceeds 1; `used` has a row for each limit.
 
     The barrier method: Newton steps maximize the sum plus a term that keeps x away from the limits, with a weight that decreases.
     S. Boyd, L. Vandenberghe, Convex Optimization, 2004, sections 9.5 and 11.3.
@@ -289,6 +289,7 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
     prices = used @ gain
 
     def worth(x: Array, barrier: float) -> float:
+        """Return the barrier method's target for the shares x; minus infinity outside the limits."""
         room = 1 - used @ x
         if min(x.min(), room.min()) <= 0:
             return -math.inf
@@ -318,7 +319,9 @@ def _limits(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None,
 ) -> tuple[dict[Hashable, float], dict[Hashable, set[Flow]]]:
-    """Return every finite constraint (a used link, a flow's demand) with its rate and the flows that it limits."""
+    """Return the rate in Mbit/s of every finite limit (a used link, a flow's demand), and the flows that it limits,
+    both by limit. Raises TheoryError if nothing limits a flow.
+    """
     check_network(capacities_mbps, routes)
     limits: dict[Hashable, float] = {}
     users: dict[Hashable, set[Flow]] = {}

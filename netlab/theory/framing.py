@@ -21,14 +21,14 @@ FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ET
 
 
 def framing_bytes(framing: Framing) -> int:
-    """Return the number of bytes that a framing adds to each IP packet."""
+    """Return the number of bytes that a framing adds to each IP packet. Raises TheoryError if it is unknown."""
     if framing not in FRAMING_BYTES:
         raise TheoryError(f"framing must be one of {', '.join(FRAMING_BYTES)}, got {framing!r}.")
     return FRAMING_BYTES[framing]
 
 
 def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
-    """Bytes that one UDP datagram takes from a link's rate.
+    """Return the bytes that one UDP datagram takes from a link's rate, with headers and framing.
 
     Holds on any link whose rate is counted as `framing` says, and counts the fragments of a datagram that
     exceeds the MTU of 1500 bytes. Misleads below 18 bytes of payload, where a real wire pads the frame and
@@ -58,7 +58,7 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
 
 def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
-    """Bytes that one full TCP segment takes from a link's rate.
+    """Return the bytes that one full TCP segment takes from a link's rate, with headers and framing.
 
     Holds for segments with timestamps and no other option, as Linux sends them. Misleads where a capture
     shows segments above the MTU: those are split before the wire, and each piece carries its own headers.
@@ -86,7 +86,7 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
 
 
 def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc") -> float:
-    """The most application data that UDP gets through a link.
+    """Return the largest rate of application data in Mbit/s that UDP gets through a link.
 
     Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
     overloaded link: one lost fragment loses them whole.
@@ -105,7 +105,7 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
 
 
 def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
-    """The most application data that TCP gets through a link.
+    """Return the largest rate of application data in Mbit/s that TCP gets through a link.
 
     Holds once the connection has filled the link, however many connections share it. Misleads for short
     transfers (slow start), for windows below the bandwidth-delay product and where losses keep the window

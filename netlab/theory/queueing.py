@@ -12,7 +12,7 @@ ERLANG_PACKETS = 4
 
 
 def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Mean time that a packet waits in a queue before its own transmission begins (Pollaczek and Khinchine).
+    """Return the mean time in ms that a packet waits before its own transmission begins (Pollaczek, Khinchine).
 
     Holds for arrivals at random moments (a Poisson process), one link, a queue that never overflows, and a run that is long against
     `relaxation_ms`. Misleads for packets that come in bursts (they wait longer) or by a clock (shorter), and for short runs.
@@ -45,7 +45,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
 
 
 def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Time in which a queue forgets how long it was.
+    """Return the time in ms in which a queue forgets how long it was.
 
     The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean, and half of that
     variance goes where each run has the same number of packets, as `netlab.Udp` sends it. Holds near full load and for times much
@@ -70,7 +70,7 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
 
 
 def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
-    """Share of packets of one size that wait longer than this: an exponential tail.
+    """Return the share of packets, all of one size, that wait longer than `wait_ms` in a queue: an exponential tail.
 
     Holds as `mean_wait_ms`. Up to the time of four packets it is Erlang's sum; beyond, where the sum loses its digits, its limit
     c * exp(-r * wait / service) with load * (exp(r) - 1) = r and c = (1 - load) / (load + r - 1), which is less than 1 % away.
@@ -109,7 +109,7 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
 
 
 def _erlang(load: float, packets: Array) -> Array:
-    """Return the late share as a sum, for waits of a few packets' time."""
+    """Return the share of packets that wait longer than the time of so many packets, as Erlang's sum."""
     on_time = np.zeros_like(packets)
     for number in range(ERLANG_PACKETS + 1):
         left = load * np.maximum(0.0, packets - number)
@@ -119,12 +119,13 @@ def _erlang(load: float, packets: Array) -> Array:
 
 
 def _decay(load: float) -> float:
-    """Return the decrease of the tail's logarithm in the time of one packet: the root above 0 of load * (exp(r) - 1) = r."""
+    """Return the decrease of the tail's logarithm in a packet's time: the root r > 0 of load * (exp(r) - 1) = r."""
     lowest = -math.log(load)  # the minimum of the difference; the root is below twice this value
     return bisection.bisect_largest(lambda rate: load * math.expm1(rate) < rate, lowest, 2 * lowest)
 
 
 def _check(load: Value, service_ms: float, variation: float) -> None:
+    """Raise TheoryError if the load is not in [0, 1), or another parameter is out of range."""
     busy = np.asarray(load)
     if not np.all((busy >= 0) & (busy < 1)):
         hint = f"; for {float(busy):g} % write {float(busy) / 100:g}" if busy.ndim == 0 and 1 < busy < 100 else ""

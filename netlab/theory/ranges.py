@@ -20,19 +20,19 @@ class TheoryError(NetlabError, ValueError):
 
 
 def like(result: ArrayLike) -> Value:  # type: ignore[type-var]
-    """Return a float for a number, an array for an array."""
+    """Return a formula's result as a float if it is a single number, else as an array."""
     array = np.asarray(result, dtype=float)
     return cast(Value, float(array) if array.ndim == 0 else array)
 
 
 def positive(name: str, value: ArrayLike) -> None:
-    """Raise TheoryError if a value is not above 0."""
+    """Raise TheoryError, with the parameter's name, if a value or an element of an array is not above 0."""
     if not np.all(np.asarray(value) > 0):
         raise TheoryError(f"{name} must be above 0, got {value!r}.")
 
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> None:
-    """Raise TheoryError if a value is not from `low` to `high`, both included."""
+    """Raise TheoryError, with the parameter's name, if a value or an element is not in [`low`, `high`]."""
     array = np.asarray(value)
     if not np.all((array >= low) & (array <= high)):
         allowed = f"{low:g} or more" if high == math.inf else f"between {low:g} and {high:g}"
@@ -40,7 +40,7 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> None:
 
 
 def loss_in_range(name: str, value: ArrayLike, below_one: bool = False) -> None:
-    """Raise TheoryError if a value is not a loss rate above 0; with `below_one`, also for 1."""
+    """Raise TheoryError, with the parameter's name, if a value is not in (0, 1], or (0, 1) with `below_one`."""
     array = np.asarray(value)
     if np.all((array > 0) & ((array < 1) | ((array == 1) & (not below_one)))):
         return
@@ -50,7 +50,7 @@ def loss_in_range(name: str, value: ArrayLike, below_one: bool = False) -> None:
 
 
 def check_network(capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]]) -> None:
-    """Raise TheoryError for a rate of 0 or less, or a flow over a link without a rate."""
+    """Raise TheoryError if a link's capacity is not above 0, or a flow's route has a link without a capacity."""
     for link, capacity in capacities_mbps.items():
         positive(f"capacities_mbps of {link}", capacity)
     for flow, route in routes.items():
@@ -60,7 +60,7 @@ def check_network(capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, S
 
 
 def check_flows(name: str, values: Mapping[Flow, float], routes: Mapping[Flow, Sequence[Link]]) -> None:
-    """Raise TheoryError for a flow without a value, or a value without a flow."""
+    """Raise TheoryError, with the parameter's name, if the flows in `values` and in `routes` are not the same."""
     odd = set(values) ^ set(routes)
     if odd:
         only = min(map(str, odd))

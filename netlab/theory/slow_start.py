@@ -13,7 +13,7 @@ INITIAL_WINDOW_SEGMENTS = 10
 
 
 def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Framing) -> float:
-    """Return the number of segments that the path carries in one RTT."""
+    """Return the number of segments (a float) that the path carries in one round-trip time."""
     positive("rate_mbps", rate_mbps)
     positive("rtt_ms", rtt_ms)
     limit_mbps = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
@@ -21,7 +21,7 @@ def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Fra
 
 
 def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
-    """Time from the first data until slow start has filled the path.
+    """Return the time in s from the first data until slow start has filled the path.
 
     The window is 10 segments and doubles each RTT; the path is full in the first round whose window is at least what the link
     carries in one RTT. Holds when nothing is lost before, when neither end limits the window, and when slow start does not
@@ -44,7 +44,7 @@ def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTE
 def slow_start_goodput_mbps(
     rate_mbps: float, rtt_ms: float, active_s: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc"
 ) -> float:
-    """Mean goodput of a TCP transfer in its first seconds, slow start included.
+    """Return the mean goodput in Mbit/s of a TCP transfer in its first `active_s` seconds, slow start included.
 
     Round k (from 0) brings 10 * 2**k segments, or what the link carries in one RTT. Holds and misleads as
     `slow_start_fill_s`.
@@ -79,7 +79,7 @@ def slow_start_goodput_mbps(
 def slow_start_rounds(
     size_bytes: float, initial_window_segments: int = INITIAL_WINDOW_SEGMENTS, mss_bytes: int = MSS_BYTES
 ) -> int:
-    """Round trips in which slow start sends so much data, when nothing is lost.
+    """Return the number of round trips in which slow start sends so much data, when nothing is lost.
 
     Round k (from 0) sends 2**k initial windows, so k rounds send 2**k - 1 of them: the smallest k with
     (2**k - 1) * initial_window * mss >= size. Holds while each acknowledgement lets two segments go, as Linux's receiver makes
@@ -116,7 +116,7 @@ def short_flow_ms(
     mss_bytes: int = MSS_BYTES,
     framing: Framing = "tc",
 ) -> float:
-    """Time from the call of connect until the last byte of a short transfer has arrived.
+    """Return the time in ms from the call of connect until the last byte of a short TCP transfer has arrived.
 
     One round trip for the handshake, then rounds of slow start, of which the last ends with the arrival, half a round trip after
     it began. A round lasts a round trip, or as long as the link needs for its window: from then on the link is busy to the end. On a

@@ -32,11 +32,12 @@ MAX_RTO_MS = 120_000.0
 
 
 def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
+    """Return rates of segments per second, each with `mss_bytes` of data, in Mbit/s."""
     return segments_per_s * mss_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT
 
 
 def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
-    """The most that a transfer with at most `window_bytes` in flight can reach: a window per round-trip time.
+    """Return the largest goodput in Mbit/s with at most `window_bytes` in flight: a window per round-trip time.
 
     Holds while the link is faster than this. Misleads above the link's own limit, and where the buffer that
     was asked for is not the window: Linux doubles `SO_RCVBUF` and keeps a part of it for its own bookkeeping.
@@ -62,7 +63,7 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
 def windowed_goodput_mbps(
     window_bytes: Value, rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc"
 ) -> Value:
-    """Goodput of one TCP transfer against its window: the window's limit, then the link's.
+    """Return the goodput in Mbit/s of one TCP transfer against its window: the window's limit, then the link's.
 
     Holds for long transfers without loss. Misleads near the knee, where a window that is no whole number of
     segments and the acknowledgements' own time cost a few per cent.
@@ -85,8 +86,7 @@ def windowed_goodput_mbps(
 
 
 def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATHIS_C) -> Value:
-    """Rate of a TCP flow under light loss: c segments per round-trip time over the square root of the loss
-    rate.
+    """Return the rate in Mbit/s of a TCP flow under light loss: c segments per RTT over the root of the loss rate.
 
     Holds for Reno in congestion avoidance, with losses spread thinly (below about 2 %) and neither the window
     nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
@@ -120,7 +120,7 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
 
 
 def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
-    """Rate of a CUBIC flow under light loss: the larger of what its cubic and what Reno would reach.
+    """Return the rate in Mbit/s of a CUBIC flow under light loss: the larger of its cubic's and Reno's.
 
     The cubic grows by the clock, so that its window goes with (T/p)**(3/4) and its rate with T**(-1/4): it costs a
     far flow little to be far. On short paths Reno's window is larger, and CUBIC takes that (the Reno-friendly
@@ -152,7 +152,7 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
 
 
 def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
-    """Segments that one lost packet costs a sender of Reno's kind: those not sent while its window climbs back.
+    """Return the segments that a lost packet costs a sender like Reno: those not sent while its window recovers.
 
     The window falls to `decrease` times its size and grows by one segment in each round-trip time. Holds where
     the window is the limit: no queue keeps the link busy meanwhile, and the round-trip time stays the same.
@@ -189,8 +189,7 @@ def pftk_mbps(
     window_segments: float = math.inf,
     acked_segments: int = 1,
 ) -> Value:
-    """Sending rate of a TCP Reno flow from loss rate, timeout and window: the full model of Padhye and
-    others.
+    """Return the sending rate in Mbit/s of a Reno flow from loss rate, timeout and window: Padhye's full model.
 
     Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms
     Linux's Reno with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third
@@ -250,8 +249,7 @@ def backoff_mbps(
     rto_ms: float | None = None,
     longest_rto_ms: float = MAX_RTO_MS,
 ) -> Value:
-    """Rate of a TCP flow under so much loss that its window is one segment: each loss waits for a timer that
-    doubles.
+    """Return the rate in Mbit/s of a TCP flow with a window of one segment: each loss waits for a timer that doubles.
 
     A segment that is lost k times waits for timers of 1, 2, 4, ... times the first one; the k-th wait comes with
     the chance p**k. Without a longest timer the mean would be endless from p = 1/2 on: rto * p / (1 - 2p).
@@ -299,7 +297,9 @@ def backoff_mbps(
 
 
 def _timeout_chance(p: Array, window: Array) -> Array:
-    """Return the probability that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye)."""
+    """Return the probability that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye),
+    from the loss rate p and the window in segments.
+    """
     # 1 - (1-p)**k cancels for small p; expm1 and log1p keep its digits.
     keep = np.log1p(-p)
     tail = -np.expm1(np.maximum(window - 3, 0) * keep)
@@ -315,7 +315,7 @@ def parallel_streams_mbps(
     rate_mbps: float = math.inf,
     c: float = MATHIS_C,
 ) -> Value:
-    """Rate of K parallel TCP streams under random loss: K times one stream, up to what the link gives.
+    """Return the rate in Mbit/s of K parallel TCP streams under random loss: K times one, up to the link's limit.
 
     Holds while the losses come from elsewhere than the streams themselves. Misleads once they fill the link:
     then they cause the losses, and the sum stays at the link's limit.

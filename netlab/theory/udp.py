@@ -14,7 +14,7 @@ from netlab.theory.ranges import Array, Value, like, positive, within
 def udp_goodput_mbps(
     offered_mbps: Value, rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc"
 ) -> Value:
-    """Goodput of one constant-rate UDP flow against the rate that it offers.
+    """Return the goodput in Mbit/s of one constant-rate UDP flow against the rate that it offers.
 
     Holds for any offered rate once the first datagram has arrived. Misleads for bursty senders: those lose
     datagrams below the limit too, when a burst exceeds the queue.
@@ -46,7 +46,7 @@ def udp_loss_rate(
     queue_packets: int = 0,
     duration_s: float = math.inf,
 ) -> Value:
-    """Share of one constant-rate UDP flow's datagrams that its bottleneck drops.
+    """Return the share (a fraction) of one constant-rate UDP flow's datagrams that its bottleneck drops.
 
     Holds for a run of any length when queue and duration are given: what stands in the queue when the sender
     stops is late, not lost. Without them it is the limit of a long run, which misleads for short runs with
@@ -85,7 +85,7 @@ def udp_loss_rate(
 def udp_shares_mbps(
     offered_mbps: ArrayLike, rate_mbps: float, payload_bytes: ArrayLike = 1000, framing: Framing = "tc"
 ) -> Array:
-    """Goodput of each UDP flow when several share one FIFO queue: in proportion to what they offer.
+    """Return the goodput in Mbit/s of each UDP flow in a shared FIFO queue: in proportion to what they offer.
 
     Holds for many flows or for flows whose sending times are not synchronized, because every datagram then meets
     the same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a
@@ -124,7 +124,7 @@ def held_shares_mbps(
     wire_bytes: ArrayLike,
     rate_mbps: float,
 ) -> Array:
-    """Goodput of flows that each keep a number of packets in one first-in first-out queue which never overflows.
+    """Return the goodput in Mbit/s of flows that each keep a number of packets in one FIFO queue without drops.
 
     Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand
     there (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for

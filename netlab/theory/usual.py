@@ -44,7 +44,9 @@ _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
 def complete(formula: Callable[..., Any]) -> None:
-    """Complete a formula's docstring with sections, and with the usual parameters and errors that it leaves out."""
+    """Complete a formula's docstring in place: turn its short sentences into sections, and add the usual parameters and
+    errors that it leaves out.
+    """
     text = inspect.getdoc(formula)
     if text is None:  # python -OO
         return
@@ -70,5 +72,6 @@ def complete(formula: Callable[..., Any]) -> None:
 
 
 def _usual(name: str) -> str:
+    """Return the numpydoc entry of a parameter in `PARAMETERS`; raise KeyError if it is not there."""
     kind, _, meaning = PARAMETERS[name].partition(": ")
     return f"{name} : {kind}\n    {meaning}"

@@ -15,7 +15,7 @@ MAX_STATIONS = 200
 
 
 class Saturation(NamedTuple):
-    """The total throughput of stations that always have a frame to send.
+    """The total throughput of the stations of a medium that always have a frame to send.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Saturation(NamedTuple):
 
 
 def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """Mean time that one packet takes from the medium when one station alone sends.
+    """Return the mean time in us that one packet takes from the medium of 802.11g when one station alone sends.
 
     DIFS, the mean backoff of 7.5 slots, what protects the frame, the frame, SIFS and the acknowledgement. Holds for a
     station that always has a next frame, with nobody else on the air and no frame lost. Misleads for a station that sends
@@ -63,7 +63,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
 
 
 def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """The most application data that one UDP sender gets through 802.11g.
+    """Return the largest goodput in Mbit/s that one UDP sender gets through 802.11g.
 
     Holds for a sender that always has a datagram waiting, alone on the medium. Misleads where others send too (see
     `wifi_saturation`) and where frames are lost on the air.
@@ -98,7 +98,7 @@ def wifi_tcp_limit_mbps(
     segments_per_ack: float = 2,
     contention: bool = True,
 ) -> float:
-    """The application data of one TCP flow over 802.11g, whose acknowledgements take their turns on the same medium.
+    """Return the goodput in Mbit/s of one TCP flow over 802.11g, with its acknowledgements on the same medium.
 
     Without `contention` it is the simple budget: the exchanges of `segments_per_ack` segments and of one acknowledgement,
     each with a backoff of its own. With it, two things are added. Both ends count their backoffs at the same time: the sender
@@ -152,7 +152,7 @@ def wifi_tcp_limit_mbps(
 
 @cache
 def collisions_per_ack() -> float:
-    """The mean number of collisions of an acknowledgement with the data of a sender that always has a segment waiting.
+    """Return the mean number of collisions of a TCP acknowledgement with data of a sender that is never idle.
 
     Both draw from 0 to 15 slots. Where the sender's are fewer, it sends, draws anew, and the acknowledgement keeps its rest;
     where they are equal, both draw again from twice the window. Holds for one acknowledgement at a time whose backoff is
@@ -192,7 +192,7 @@ def collisions_per_ack() -> float:
 
 
 def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any] | None = None) -> Saturation:
-    """The total throughput of UDP senders on one 802.11g medium when each always has a datagram waiting.
+    """Return the total throughput of UDP senders on one 802.11g medium when each always has a datagram waiting.
 
     Bianchi's fixed point. Holds for stations that hear each other and for frames lost by collision alone. It lets a
     backoff stand still in a busy slot only on average, and never gives a frame up, so for two stations it says
@@ -224,6 +224,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     doublings = ((MAX_WINDOW + 1) // window).bit_length() - 1
 
     def attempt_rate(collision: float) -> float:
+        """Return the probability that a station sends in a slot, from that of a collision."""
         # Bianchi's formula with its common factor (1 - 2p) divided out, so that p = 1/2 is not an exception.
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
@@ -246,6 +247,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
 
 
 def _wifi(options: Mapping[str, Any] | None) -> Wifi:
+    """Return the medium 802.11g with these options. Raises TheoryError if one is wrong."""
     wrong = list(media.problems("802.11g", options or {}))
     if wrong:
         raise TheoryError(f"{wrong[0]}.")

@@ -38,7 +38,7 @@ def is_known(item: object) -> bool:
 
 
 def class_names() -> str:
-    """Return the names of the traffic classes for a message, as Python code has them.
+    """Return the names of the traffic classes for a message, such as "netlab.Tcp, Udp or Ping".
 
     >>> class_names()
     'netlab.Tcp, Udp, Ping, Program or Command'
@@ -48,7 +48,8 @@ def class_names() -> str:
 
 
 def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
-    """Return an item of a scenario's `traffic`, or None, and a sentence for each field that does not fit.
+    """Return the item of traffic in a scenario file (`given`), or None if it cannot be read, and a message, after the
+    prefix `where`, for each field that does not fit.
 
     What the item's fields hold is checked by its `problems`.
     """
@@ -73,7 +74,7 @@ def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
 
 
 def unique_labels(traffic: Sequence[Traffic]) -> list[str]:
-    """Return a label for each item; equal labels are numbered.
+    """Return a label for each item of traffic, in the same order; equal labels are numbered.
 
     >>> unique_labels([Tcp("h1", "h2"), Tcp("h1", "h2"), Ping("h1", "h2")])
     ['h1-h2 cubic', 'h1-h2 cubic (2)', 'h1-h2 ping']

@@ -14,7 +14,9 @@ from netlab.protocol.plan import Item
 
 
 class Traffic:
-    """A kind of traffic; each is a frozen dataclass with a row in `netlab.traffic.KINDS`."""
+    """An item of traffic; each kind is a frozen dataclass that extends this class, with a row in
+    `netlab.traffic.KINDS`.
+    """
 
     kind: ClassVar[str]
     required: ClassVar[Mapping[str, Any]] = {}
@@ -29,7 +31,7 @@ class Traffic:
     """The rule of each field that can be checked on its own."""
 
     def __new__(cls, *_given: Any, **named: Any) -> Traffic:
-        """Refuse a field that the kind does not have."""
+        """Raise ScenarioError for a field that the kind does not have, before the dataclass is constructed."""
         allowed = [field.name for field in fields(cast("Any", cls))]
         unknown = unknown_fields(cls.kind, named, allowed)
         if unknown:
@@ -42,12 +44,12 @@ class Traffic:
 
     @property
     def start_s(self) -> float:
-        """Start in s after the run's start."""
+        """The start in s after the run's start."""
         raise NotImplementedError
 
     @property
     def ends(self) -> dict[str, str]:
-        """The nodes that it names, by field."""
+        """The names of its endpoints, by field, such as `src` and `dst`."""
         return {name: getattr(self, name) for name in self.end_fields}
 
     @property
@@ -61,7 +63,7 @@ class Traffic:
         return ()
 
     def problems(self, where: str) -> list[str]:
-        """Return a message for each mistake in the fields."""
+        """Return a message for each mistake in the fields, after the prefix `where`; an empty list without any."""
         return [f"{where}: {sentence}" for sentence in self._mistakes()]
 
     def _mistakes(self) -> Iterator[str]:
@@ -69,17 +71,17 @@ class Traffic:
         return violations(self.rules, self)
 
     def without_rate(self) -> str | None:
-        """Return the problem of a path on which no link has a rate, or None."""
+        """Return the message about a path without any rate if such traffic would never pause there, else None."""
         return None
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the kernel capabilities (named as in `netlab_engines.kernels.pocket_kernel.PARTS`) that an item of this kind needs."""
+        """Return the kernel capabilities (names in `netlab_engines.kernels.pocket_kernel.PARTS`) that a plan's item needs."""
         del item
         return set()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as a scenario file has it."""
+        """Return the item as the dict in a scenario file."""
         own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
         return {"kind": self.kind, **own}
 
@@ -91,7 +93,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Flow(Traffic):
-    """Traffic from `src` to `dst`."""
+    """Traffic from the node `src` to the node `dst`."""
 
     src: str
     dst: str

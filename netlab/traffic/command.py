@@ -14,7 +14,7 @@ FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 class CommandItem(Item):
-    """A `Command` in the plan."""
+    """A `Command` in the plan; `saves` has the names of the files to keep."""
 
     host: str
     command: str
@@ -22,7 +22,7 @@ class CommandItem(Item):
 
 
 class CommandTotals(Totals):
-    """The output of a command; `exit_code` is None if the command had not ended."""
+    """The output of a command; `exit_code` is None if it had not ended, and `t_s` the time in s at which it ended."""
 
     stdout: str
     stderr: str
@@ -68,6 +68,7 @@ class Command(Traffic):
         return {**super().to_dict(), "saves": list(self.saves) if isinstance(self.saves, tuple) else self.saves}
 
     def _mistakes(self) -> Iterator[str]:
+        """Yield a message for each mistake in the command and in the names of files that it saves."""
         yield from super()._mistakes()
         if not (isinstance(self.command, str) and self.command.strip()):
             yield f"command must be a line for the shell, got {short_repr(self.command)}"

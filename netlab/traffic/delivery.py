@@ -26,7 +26,7 @@ LOOK_BACK_DATAGRAMS = 10_000
 
 
 class ProgramInterface:
-    """The interface of a user's program to the network, the argument of `on_start`.
+    """The interface of a user's program, sender or receiver, to the network; the argument of its `on_start`.
 
     Attributes
     ----------
@@ -44,7 +44,9 @@ class ProgramInterface:
         self.outgoing_bytes = 0
 
     def send(self, data: Any) -> None:
-        """Send a datagram of 1 to 1472 bytes to the other end; it leaves when the program's method returns."""
+        """Send a datagram of 1 to 1472 bytes to the other end; it leaves when the program's method returns. Raises
+        NetlabError for other data.
+        """
         sent = _bytes("send", data)
         if not 1 <= len(sent) <= MAX_DATAGRAM_BYTES:
             raise NetlabError(
@@ -60,7 +62,7 @@ class ProgramInterface:
             self._log.note_sent(self.now_s, sent)
 
     def set_timer(self, at_s: float | None) -> None:
-        """Set the time of the next call of `on_timer`, or None for no call. There is one timer: the last call counts."""
+        """Set the network time in s of the next call of `on_timer`; None for no call. The last setting counts."""
         if at_s is None:
             self._timer_ns = NO_TIMER
         elif is_number(at_s) and self.now_s < at_s < MAX_TIME_S:
@@ -80,25 +82,25 @@ class ProgramInterface:
         return self._log.read(self.now_s, num_bytes)
 
     def deliver(self, data: Any) -> None:
-        """Pass data to the receiver's application."""
+        """Pass bytes to the receiver's application. Raises NetlabError if the program is the sender."""
         if not self._receives:
             raise NetlabError("deliver() is for the receiver; the sender's application expects no data")
         self._log.deliver(self.now_s, _bytes("deliver", data))
 
     def wake(self, now_ns: int, is_timer: bool) -> None:
-        """Set the time before a call of one of the program's methods."""
+        """Set the network time in ns before a call of one of the program's methods, `on_timer` if `is_timer`."""
         self.now_s = now_ns / NS_PER_S
         if is_timer:
             self._timer_ns = NO_TIMER
 
     def take(self) -> tuple[int, list[bytes]]:
-        """Return the moment of the timer in ns, or NO_TIMER, and the datagrams to send; forget the datagrams."""
+        """Return the time of the timer in ns (NO_TIMER if off), and the datagrams to send; forget these."""
         outgoing, self.outgoing, self.outgoing_bytes = self.outgoing, [], 0
         return self._timer_ns, outgoing
 
 
 class DeliveryLog:
-    """The record of the data that the sender read and the receiver delivered.
+    """The record of the data that a flow's sender read and its receiver delivered.
 
     The bytes that `read` returns are random, so each delivered piece can be located among them: it is the next one, one that was
     delivered before, one after a gap, or none of them. If the sender reads nothing, pieces are located in the datagrams sent.
@@ -125,7 +127,7 @@ class DeliveryLog:
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
-        """Return the next bytes for the sender; see `ProgramInterface.read`."""
+        """Return the next bytes for the sender at the network time `now_s`; see `ProgramInterface.read`."""
         if self._left_bytes is not None:
             num_bytes = min(num_bytes, self._left_bytes)
             self._left_bytes -= num_bytes
@@ -137,7 +139,7 @@ class DeliveryLog:
         return piece
 
     def note_sent(self, now_s: float, data: bytes) -> None:
-        """Count a datagram of the sender."""
+        """Record a datagram that the sender sends at the network time `now_s`."""
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
@@ -145,7 +147,7 @@ class DeliveryLog:
             self._sent.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record a piece that the receiver delivers; see `ProgramInterface.deliver`."""
+        """Record a piece that the receiver delivers at the network time `now_s`; see `ProgramInterface.deliver`."""
         if not piece:
             return
         fresh_bytes, since_s = self._placed(piece) if self._data else self._found(piece)
@@ -154,7 +156,9 @@ class DeliveryLog:
         self._delivered.append((now_s, now_s - since_s, fresh_bytes))
 
     def _placed(self, piece: bytes) -> tuple[int, float]:
-        """Return the number of new bytes in a piece, and the time at which the first was read."""
+        """Return the number of bytes in a delivered piece that are new, and the time in s at which the sender read the
+        first of them; count what is wrong, missing or a duplicate.
+        """
         at = self._at
         if not self._data.startswith(piece, at):
             at = self._data.find(piece, at)
@@ -171,7 +175,7 @@ class DeliveryLog:
         return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
 
     def _found(self, piece: bytes) -> tuple[int, float]:
-        """Return the same for a sender that reads nothing: a piece of a sent datagram is new the first time."""
+        """Return what `_placed` does, for a sender that reads nothing: a piece of a datagram is new only once."""
         for number, (data, since_s) in enumerate(reversed(self._sent.items())):
             if piece in data:
                 if piece in self._seen:
@@ -187,7 +191,7 @@ class DeliveryLog:
         return 0, 0.0
 
     def totals(self) -> ProgramTotals:
-        """Return the totals of the flow."""
+        """Return the totals of the flow for the run's results."""
         delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._delivered]
         return {
             "flow": self._label,
@@ -208,7 +212,9 @@ class DeliveryLog:
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """Return the delivered data of each interval, counted in whole nanoseconds as UDP receivers do."""
+        """Return a row with the delivered data for each interval of `interval_s` seconds that has any, counted in whole
+        nanoseconds as UDP receivers do.
+        """
         found: dict[int, DatagramInterval] = {}
         interval_ns = round(interval_s * NS_PER_S)
         for at_s, _delay_s, size in self._delivered:
@@ -221,6 +227,7 @@ class DeliveryLog:
 
 
 def _bytes(method: str, data: Any) -> bytes:
+    """Return the argument of a program's `send` or `deliver` as bytes. Raises NetlabError if it is none."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         # Do not quote the content of a long value: it would be bytes as text or as numbers.
         got = (

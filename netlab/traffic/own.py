@@ -13,7 +13,7 @@ IN_A_FILE = "class "
 
 
 def is_own(value: object) -> bool:
-    """Return whether a value is a user's class or object.
+    """Return whether a value is a user's class or object, and not one of a built-in type.
 
     >>> is_own("cubic"), is_own(None), is_own(object)
     (False, False, False)
@@ -22,17 +22,17 @@ def is_own(value: object) -> bool:
 
 
 def own_name(value: object) -> str:
-    """Return the name of a user's class, or of the class of an object."""
+    """Return the name of a user's class, or of the class of a user's object."""
     return value.__name__ if isinstance(value, type) else type(value).__name__
 
 
 def made(value: object) -> Any:
-    """Return a new object of a class, or a copy of an object, so that connections share no state."""
+    """Return a new object of a user's class, or a copy of a user's object, so that connections share no state."""
     return value() if isinstance(value, type) else copy.deepcopy(value)
 
 
 def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
-    """Return the problems of a user's class or object, called `what`, that should have some of these methods."""
+    """Return a message for each mistake in a user's class or object, the field `what`, for these methods."""
     if not is_own(value):
         return [
             f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {short_repr(value)}"
@@ -54,5 +54,5 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a method's name without underscores and capitals, to recognize onAck and on_ACK."""
+    """Return a method's name without underscores and in lower case, to recognize onAck and on_ACK."""
     return name.replace("_", "").lower()

@@ -29,28 +29,30 @@ NAMES = {
 
 
 class QuestionHandler(Protocol):
-    """An object that answers the kernel's questions about a connection."""
+    """An object that answers the kernel's questions about one connection."""
 
     def answer(self, data: bytes) -> bytes:
-        """Return the reply to a question; both have the format of recipe/library/host/protocol.h. Raises RunError, with
-        the line, if the user's Python fails.
+        """Return the reply to the kernel's question; both have the format of recipe/library/host/protocol.h. Raises
+        RunError, with the line, if the user's Python fails.
         """
 
     def close(self) -> None:
-        """Free its resources at the end of the lab."""
+        """Free the handler's resources at the end of the lab."""
 
 
 class MethodCaller(Protocol):
-    """An object that calls the methods of a user's object."""
+    """An object that calls the methods of a user's object for one connection."""
 
     def has(self, method: str) -> bool:
-        """Return whether the object has such a method."""
+        """Return whether the user's object has a method of this name."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a network time in ns. Raises RunError, with the user's line, if the method fails."""
+        """Call a method of the user's object with these arguments at a network time in ns. Raises RunError, with the
+        user's line, if it fails.
+        """
 
     def close(self) -> None:
-        """Free its resources."""
+        """Free the caller's resources."""
 
 
 class RemoteObject(ABC):
@@ -58,11 +60,11 @@ class RemoteObject(ABC):
 
     @abstractmethod
     def caller(self, label: str, part: Part) -> MethodCaller:
-        """Return the object that calls the methods for a connection of a flow."""
+        """Return the object that calls the methods, in the role `part`, for a connection of the flow `label`."""
 
     @abstractmethod
     def has(self, method: str) -> bool:
-        """Return whether the object has such a method, which is known after the first call of one of its methods."""
+        """Return whether the user's object has this method, which is known after the first call of any."""
 
 
 def has_method(own: object, method: str) -> bool:
@@ -71,7 +73,7 @@ def has_method(own: object, method: str) -> bool:
 
 
 def caller(label: str, own: object, part: Part) -> MethodCaller:
-    """Return the object that calls a user's object, in this or another process; see `LocalCaller`."""
+    """Return the object that calls the methods of a user's class or object, `own`, for the flow `label`."""
     return own.caller(label, part) if isinstance(own, RemoteObject) else LocalCaller(label, own)
 
 
@@ -98,6 +100,7 @@ class LocalCaller:
         """Do nothing: a local caller has no resources."""
 
     def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
+        """Raise RunError with the reason why the call of `method`, at the time `when` in words, ended the run."""
         traced = traceback.extract_tb(error.__traceback__)
         frames = [each for each in traced if not is_own_file(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
@@ -114,7 +117,7 @@ class LocalCaller:
 
 
 def _missed(error: BaseException) -> str:
-    """Return the explanation for an attribute that the user's code used and the object does not have."""
+    """Return an explanation if the user's code used an attribute that netlab's object lacks, else ""."""
     if type(error) is AttributeError and str(error) == "can't set attribute":
         return "the fields of an acknowledgement or a loss can be read, not set"
     # Until Python 3.12 an error in setting a field does not have its object.
@@ -127,6 +130,6 @@ def _missed(error: BaseException) -> str:
 
 
 def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the names of a method's parameters, as in the documentation."""
+    """Return the names of a method's parameters as in the documentation, from the arguments `given`."""
     kinds = [type(each).__name__ for each in given]
     return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(PARAMETERS[kind] for kind in kinds)

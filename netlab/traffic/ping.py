@@ -15,7 +15,7 @@ MAX_PAYLOAD_BYTES = 1472
 
 
 class PingItem(FlowItem):
-    """A `Ping` in the plan."""
+    """A `Ping` in the plan; `count` None means until the run ends."""
 
     interval_s: float
     count: int | None
@@ -31,7 +31,7 @@ class Echo(TypedDict):
 
 
 class PingTotals(Totals):
-    """Every request."""
+    """The totals of a ping: every echo request."""
 
     echoes: list[Echo]
 

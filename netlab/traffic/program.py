@@ -14,14 +14,14 @@ PROGRAM_METHODS = ("on_start", "on_datagram", "on_timer")
 
 
 class ProgramItem(FlowItem):
-    """A `Program` in the plan."""
+    """A `Program` in the plan; None means no limit."""
 
     num_bytes: int | None
     duration_s: float | None
 
 
 class ProgramTotals(Totals):
-    """The totals of both programs. A delay is the time from the moment at which the sender read a piece until its delivery.
+    """The totals of both programs of a flow. A delay is the time between reading and delivery of a piece.
 
     `first_s` and `last_s` are the moments of the first and the last delivery of new data, None where there was none.
     """
@@ -79,7 +79,7 @@ class Program(Flow):
         return f"{self.src}-{self.dst} {own_name(self.sender)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as a scenario file has it, with only the names of the classes."""
+        """Return the item as the dict in a scenario file, with only the names of the user's classes."""
         names = {end: IN_A_FILE + own_name(getattr(self, end)) for end in ("sender", "receiver")}
         return {**super().to_dict(), **names}
 
@@ -88,6 +88,7 @@ class Program(Flow):
         return cast("Item", {**super().planned(label, beside), "own": (self.sender, self.receiver)})
 
     def _mistakes(self) -> Iterator[str]:
+        """Yield a message for each mistake in the two programs and the other fields."""
         yield from super()._mistakes()
         for end in ("sender", "receiver"):
             given = getattr(self, end)
@@ -98,7 +99,7 @@ class Program(Flow):
         yield from violations({"num_bytes": Range(1, MAX_COUNT, whole=True, optional=True)}, self)
 
     def without_rate(self) -> str | None:
-        """Return the problem of a path on which no link has a rate."""
+        """Return the message about a path without any rate, where programs could answer each other for ever."""
         return (
             f"no link between {self.src} and {self.dst} has a rate_mbps, so programs could answer each other without end in no "
             "time; give one link a rate"

@@ -28,7 +28,7 @@ CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
 
 
 class TcpItem(FlowItem):
-    """A `Tcp` in the plan."""
+    """A `Tcp` in the plan; None means no limit, or Linux's default."""
 
     duration_s: float | None
     num_bytes: int | None
@@ -40,8 +40,9 @@ class TcpItem(FlowItem):
 
 
 class StreamTotals(StreamState):
-    """The counters of a connection at its end; its times are the call of connect, the arrival of its first bytes, and its end (the
-    arrival of its last byte if `num_bytes` was given). `throughput_bytes` counts headers and all segments.
+    """The counters of a connection at its end. Its times, in s after the run's start, are the call of connect, the
+    arrival of its first bytes, and its end (the arrival of its last byte if `num_bytes` was given). `throughput_bytes`
+    counts headers and all segments.
     """
 
     stream: int
@@ -52,7 +53,7 @@ class StreamTotals(StreamState):
 
 
 class TcpTotals(Totals):
-    """The connections that delivered data."""
+    """The totals of a TCP flow: those of its connections that delivered data."""
 
     streams: list[StreamTotals]
 
@@ -109,7 +110,7 @@ class Tcp(Flow):
         return set() if "own" in item else {cast("TcpItem", item)["congestion"]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as a scenario file has it, with only the name of a user's class."""
+        """Return the item as the dict in a scenario file, with only the name of a user's class."""
         own = {"congestion": IN_A_FILE + own_name(self.congestion)} if is_own(self.congestion) else {}
         return {**super().to_dict(), **own}
 
@@ -122,6 +123,7 @@ class Tcp(Flow):
         return found
 
     def _mistakes(self) -> Iterator[str]:
+        """Yield a message for each mistake in the congestion control, the sizes and the numbers."""
         yield from super()._mistakes()
         given = self.congestion
         if is_own(given):
@@ -149,6 +151,7 @@ class Tcp(Flow):
         yield from (*window, *violations({"initial_window_segments": initial}, self), *mss)
 
     def without_rate(self) -> str | None:
+        """Return the message about a path on which no link has a rate, unless `num_bytes` ends the flow."""
         if self.num_bytes is not None:
             return None
         return (
@@ -158,6 +161,7 @@ class Tcp(Flow):
 
 
 def _is_like_a_class(given: object) -> bool:
+    """Return whether a wrong congestion control is a text that could be the name of a user's class."""
     return (
         isinstance(given, str)
         and given.isidentifier()
@@ -167,7 +171,9 @@ def _is_like_a_class(given: object) -> bool:
 
 
 def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:
-    """Return a message for each pair of hosts between which flows have different initial windows; items that are None are ignored."""
+    """Return a message for each pair of hosts between which flows have different initial windows; `items` may have None
+    for traffic that could not be read.
+    """
     found: dict[tuple[str, str], tuple[int, int | None]] = {}
     problems = {}
     for number, item in enumerate(items, start=1):

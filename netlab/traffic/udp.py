@@ -20,13 +20,13 @@ SPACINGS = ("auto", "even", "random")
 
 
 class WaitingItem(FlowItem, total=False):
-    """The plan item of a sender that waits when its buffer is full."""
+    """The fields in the plan of a sender that waits when its send buffer, of this size in bytes, is full."""
 
     send_buffer_bytes: int
 
 
 class UdpItem(WaitingItem):
-    """A `Udp` in the plan; `spacing` is "even" or "random"."""
+    """A `Udp` in the plan; `spacing` is "even" or "random", and `duration_s` None means until the run ends."""
 
     rate_mbps: float
     payload_bytes: int
@@ -35,7 +35,7 @@ class UdpItem(WaitingItem):
 
 
 class UdpTotals(Totals, total=False):
-    """The counters of sender and receiver; empty if the flow did not start.
+    """The counters of a UDP flow's sender and receiver, with times in s; empty if the flow did not start.
 
     `timely_*` counts data that arrived within the flow's duration after its first arrival; `throughput_bytes` counts headers
     and duplicates.
@@ -105,14 +105,14 @@ class Udp(Flow):
     }
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form, with its spacing chosen."""
+        """Return the item in the plan's form; its "auto" spacing depends on `beside`, all traffic of the run."""
         spacing = self.spacing
         if spacing == "auto":
             spacing = "even" if sum(isinstance(other, Udp) for other in beside) == 1 else "random"
         return cast("Item", {**super().planned(label, beside), "spacing": spacing})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as a scenario file has it, without `send_buffer_bytes` if it was not set."""
+        """Return the item as the dict in a scenario file, without `send_buffer_bytes` if it was not set."""
         return {
             name: value for name, value in super().to_dict().items() if (name, value) != ("send_buffer_bytes", None)
         }

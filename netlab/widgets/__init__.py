@@ -24,6 +24,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Return `live` of the package `netlab_engines` on first use; raise AttributeError for other names."""
     if name == "live":
         return packages.load("netlab_engines.lab.live_panel").live
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

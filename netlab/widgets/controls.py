@@ -16,7 +16,8 @@ MIN_SLIDER_EM, READOUT_EM, RANGE_EM = 6.0, 5.5, 5.0
 def slider(
     label: str, value: float, low: float, high: float, step: float, unit: str = ""
 ) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
-    """Return a slider that reports its value when the mouse is released; one of integers if all its numbers are integers.
+    """Return a slider from `low` to `high` that starts at `value` and reports when the mouse is released; one of
+    integers if all its numbers are integers.
 
     It starts at `value` and ranges from `low` to `high`; the unit follows the label.
     """
@@ -28,7 +29,7 @@ def slider(
 def log_slider(
     label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
 ) -> ipywidgets.FloatLogSlider:
-    """Return a slider with a constant ratio between steps, for several powers of ten; it reports when the mouse is released.
+    """Return a slider with a constant ratio between its steps, for several powers of ten.
 
     `value`, `low` and `high` are above 0; `steps_per_decade` is the number of steps between 1 and 10, between 10 and 100, and so on.
     """
@@ -44,6 +45,7 @@ def log_slider(
 
 
 def _look(label: str, unit: str) -> dict[str, Any]:
+    """Return the settings that sliders have in common: the label with its unit, and the text for the mouse pointer."""
     return {
         "description": f"{label} ({unit})" if unit else label,
         "continuous_update": False,
@@ -52,7 +54,7 @@ def _look(label: str, unit: str) -> dict[str, Any]:
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
-    """Return a drop-down list; it starts with `value`, by default the first option."""
+    """Return a drop-down list of texts; it starts with `value`, by default the first option."""
     return ipywidgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
@@ -67,7 +69,7 @@ def toggle(label: str) -> ipywidgets.Checkbox:
 
 
 def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
-    """Arrange controls in as many columns as fit the page, each slider with its range next to it.
+    """Return a grid with the controls in as many columns as fit the page, each slider with its range next to it.
 
     All labels get the width of the longest, so that sliders, lists and check boxes are aligned.
     """
@@ -100,7 +102,7 @@ def _ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
 
 
 def _range(low: float, high: float) -> ipywidgets.HTML:
-    """Return the text of a slider's range.
+    """Return a widget with the text of a slider's range, from `low` to `high`.
 
     The page's script (`netlab/plots/page.js`) reads its two numbers and replaces it by a message when a typed number is invalid.
     """

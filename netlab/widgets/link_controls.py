@@ -28,7 +28,9 @@ FIELDS = {
 
 
 def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders, list[str]]:
-    """Return the sliders by link and field, and a message for each that is not possible."""
+    """Return the sliders for fields of a network's links, by link and field, and a message for each that is not
+    possible; `controls` None means the usual fields of all links with a rate.
+    """
     with_rate = [link for link in topology.links if link.forward.is_shaped or link.backward.is_shaped]
     if not with_rate:
         return {}, ["no link has a rate_mbps, so nothing limits the traffic and there is no queue; give one a rate"]
@@ -64,13 +66,13 @@ def link_sliders(topology: Topology, controls: Controls | None) -> tuple[Sliders
 
 
 def facing(topology: Topology, pair: Pair) -> tuple[LinkShape, LinkShape]:
-    """Return a link's properties from the first node to the second, and back."""
+    """Return a link's properties from the first node to the second, and back. Raises ScenarioError without a link."""
     link = topology.links[topology.position(*pair, 1)]
     return (link.forward, link.backward) if pair[0] == link.a else (link.backward, link.forward)
 
 
 def _problem(shape: LinkShape, field: str, ends: Any) -> str:
-    """Return the reason why a slider cannot set this field; "" if it can."""
+    """Return the reason why a slider with these ends (None: any) cannot set a field of a direction; "" if it can."""
     if field not in FIELDS:
         return f"field: {one_of(field, tuple(FIELDS))}"
     value = getattr(shape, field)
@@ -90,7 +92,7 @@ def _problem(shape: LinkShape, field: str, ends: Any) -> str:
 
 
 def _slider(link: str, field: str, value: float, ends: tuple[float, float] | None) -> ipywidgets.ValueWidget:
-    """Return the slider of a link's field; without `ends`, its range follows from the value."""
+    """Return the slider of a link's field, starting at `value`; without `ends`, its range follows from it."""
     name, unit = FIELDS[field]
     label = f"{link} {name}"
     if field == "rate_mbps":

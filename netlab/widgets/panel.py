@@ -32,7 +32,7 @@ MAX_FIGURE_PX = 390
 
 
 class Panel:
-    """Controls above a figure; a change of a control runs the experiment again without blocking the notebook.
+    """A widget with controls above a figure; a change of a control runs the experiment again in a thread.
 
     A run that is overtaken by the next change is stopped and discarded. Errors appear in the panel as text. The first
     run starts when the panel is shown, so that an executed notebook contains its figure.
@@ -101,7 +101,7 @@ class Panel:
 
     @property
     def settings(self) -> Settings:
-        """The current values of the controls."""
+        """The current values of the controls, by their names."""
         return {name: control.value for name, control in self.controls.items()}
 
     @property
@@ -110,7 +110,7 @@ class Panel:
         return html.unescape(self._message.value.removeprefix("⚠ ").replace("<br>", "\n"))
 
     def refresh(self) -> None:
-        """Run the current settings and wait for the result."""
+        """Run the current settings, and wait for the result."""
         self._start(0.0)
         self.wait()
 
@@ -128,6 +128,7 @@ class Panel:
         self.box.close()
 
     def _start(self, rest_s: float) -> None:
+        """Cancel the current run, and start one with the current settings after `rest_s` seconds, in a thread."""
         self._cancel.set()
         self._cancel = cancel = threading.Event()
         if sys.platform == "emscripten":
@@ -144,7 +145,7 @@ class Panel:
         self._worker.start()
 
     def _work(self, settings: Settings, cancel: threading.Event, rest_s: float) -> None:
-        """Run the settings and show the result, unless a later change cancels it."""
+        """Run the settings after `rest_s` seconds and show the result or error, unless `cancel` is set before."""
         if not self._rested(cancel, rest_s):
             return
         with self._engine:
@@ -173,24 +174,27 @@ class Panel:
         return not cancel.wait(rest_s)
 
     def _tell(self, cancel: threading.Event, share: float) -> None:
+        """Show the finished share of a run, from 0 to 1, unless it was cancelled."""
         with self._screen:
             if not cancel.is_set():
                 self._bar.layout.visibility = "visible"
                 self._bar.value = share
 
     def _fail(self, cancel: threading.Event, sentences: str) -> None:
+        """Show an error's text instead of a result, unless the run was cancelled."""
         with self._screen:
             if not cancel.is_set():
                 self._bar.layout.visibility = "hidden"
                 self._say("⚠ " + html.escape(sentences).replace("\n", "<br>"))
 
     def _say(self, markup: str) -> None:
+        """Show a message in HTML above the figure; "" removes it."""
         self._message.value = markup
         # An empty line would move the figure down.
         self._message.layout.display = None if markup else "none"
 
     def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
-        """Show a result with the earlier ones faded behind it."""
+        """Show the figure of a result, with the earlier ones faded behind it, unless the run was cancelled."""
         with self._screen:
             if cancel.is_set():
                 return
@@ -207,6 +211,7 @@ class Panel:
             self._chart.outputs = (data,)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the forms that a notebook shows, by MIME type; run the first settings if nothing has run."""
         # Add the script here: a panel draws in a thread, whose output belongs to no cell.
         page.show_once()
         if not self.runs:
@@ -226,12 +231,14 @@ PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
 
 
 def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[[], PanelParts]], Callable[..., Panel]]:
-    """Decorate a function that returns a panel's parts so that it returns the panel, with `earlier` earlier runs visible.
+    """Return a decorator for a function that returns a panel's parts: it then returns the whole panel.
 
     The decorated function takes `run`, the function that runs a scenario, by default `netlab.run`.
     """
 
     def decorate(parts: Callable[[], PanelParts]) -> Callable[..., Panel]:
+        """Return the function that returns the panel with these parts."""
+
         @functools.wraps(parts)
         def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
             return Panel(*parts(), run=run, earlier=earlier)
