@@ -31,7 +31,7 @@ def filled(text: str) -> str:
 
 
 def with_unit(number: float, unit: str) -> str:
-    """Write a number with four significant digits and its unit.
+    """Return a number with four significant digits and its unit as text; "1 byte", not "1 bytes".
 
     >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes"), with_unit(1, "bytes")
     ('4.798 Mbit/s', '0.0403', '1066 bytes', '1 byte')
@@ -48,7 +48,9 @@ def with_unit(number: float, unit: str) -> str:
 
 
 def is_stub(answer: object) -> bool:
-    """Return whether an answer is still the one in the original notebook."""
+    """Return whether an answer is still the one in the original notebook: `...`, None, a list with `...`, or a function
+    without a body.
+    """
     # A stub function returns None, so its result in a later cell is also a stub.
     if answer is None or isinstance(answer, EllipsisType):
         return True
@@ -66,7 +68,7 @@ def is_stub(answer: object) -> bool:
 
 
 def as_number(answer: object) -> tuple[float | None, str]:
-    """Return the answer as a finite float and "", or None and a message with the reason."""
+    """Return a student's answer as a finite float and "", or None and a message with the reason why it is no number."""
     if isinstance(answer, str):
         point = " Python takes a point, no comma." if re.search(r"\d,\d", answer) else ""
         return None, f"got the text {answer!r}; write the number without quotes and without its unit.{point}"
@@ -89,7 +91,7 @@ def as_number(answer: object) -> tuple[float | None, str]:
 
 
 def _comma_problem(answer: object) -> str:
-    """Return the message about integers that a comma in a number made; "" for anything else."""
+    """Return the message about a tuple of integers that a comma in a number made; "" for any other answer."""
     if not (isinstance(answer, tuple) and len(answer) > 1 and all(type(part) is int for part in answer)):
         return ""
     first, *others = answer
@@ -104,7 +106,9 @@ def _comma_problem(answer: object) -> str:
 
 
 def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
-    """Return a message about the parameters that a function lacks; "" if it can be called with these names."""
+    """Return a message about the parameters that a student's function lacks; "" if it can be called
+    with these names.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -120,7 +124,7 @@ def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
 
 
 def raised(error: Exception) -> str:
-    """Return a message about an error in a student's code, with the line that raised it."""
+    """Return the end of a sentence about an error in a student's code, with the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
     line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
@@ -142,12 +146,12 @@ def _is_installed(filename: str) -> bool:
 
 
 def arguments_in_words(case: Mapping[str, Any]) -> str:
-    """Name a trial by its arguments."""
+    """Return the arguments of a trial as text, such as "rate_mbps=5, payload_bytes=1000"."""
     return ", ".join(f"{name}={value!r}" for name, value in case.items())
 
 
 def answer_in_words(answer: object) -> str:
-    """Describe an object of any type in a few words."""
+    """Return a description of an object of any type in a few words; short plain values as they are."""
     if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
         return repr(answer)
     if callable(answer):

@@ -82,24 +82,24 @@ _MEASURES = ("nl.run(", "nl.repeat(", "nl.sweep(")
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter's source and its two notebooks."""
+    """A chapter's source and the two notebooks that are built from it."""
 
     source: Path
     """``solutions/NN_topic.py``, edited by hand."""
 
     @property
     def solution(self) -> Path:
-        """The executed notebook next to the source."""
+        """The path of the executed notebook next to the source."""
         return self.source.with_suffix(".ipynb")
 
     @property
     def student(self) -> Path:
-        """The notebook that students open."""
+        """The path of the notebook that students open."""
         return self.source.parent.parent / "notebooks" / self.solution.name
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """Return the chapters under `root` (the directory with `solutions/`), by number."""
+    """Return the chapters under `root` (the directory with `solutions/`), in the order of their numbers."""
     return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
@@ -109,13 +109,13 @@ def projects(root: Path) -> list[Chapter]:
 
 
 def pages(root: Path) -> list[Chapter]:
-    """Return all sources of notebooks: chapters, instructions without exercises, and projects."""
+    """Return all sources of notebooks under `root`: chapters, instructions without exercises, and projects."""
     how_tos = [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
     return chapters(root) + how_tos + projects(root)
 
 
 def topic_of(source: Path) -> str:
-    """Return the topic of a chapter, the name of its folder of code.
+    """Return the topic of a chapter by its source's name: the name of its folder of code.
 
     >>> topic_of(Path("solutions/01_udp_loss.py"))
     'udp_loss'
@@ -138,7 +138,9 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
 
 
 def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
-    """Return the notebook of `read_source`, and the claims of its text about the runs."""
+    """Return the notebook of `read_source`, and the claims of its text about the runs. Raises AuthoringError as
+    `read_source`.
+    """
     text = path.read_text(encoding="utf-8")
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     lines = _cell_lines(text)
@@ -174,7 +176,9 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
 
 
 def minutes(notebook: NotebookNode) -> float:
-    """Return the minutes for the required part of a student's notebook, by the rule at the top of this module."""
+    """Return the minutes that the required part of a student's notebook takes, by the rule at the
+    top of this module.
+    """
     words = lines = 0
     other_min = 0.0
     measured = {f"{cell.id}-check" for cell in notebook.cells if any(call in cell.source for call in _MEASURES)}
@@ -205,7 +209,7 @@ def minutes(notebook: NotebookNode) -> float:
 
 
 def student_notebook(path: Path, token: str = "") -> NotebookNode:
-    """Return the student's notebook of a source: solutions replaced by stubs, no outputs.
+    """Return the student's notebook of a source file: solutions replaced by stubs, no outputs.
 
     With a token, the notebook has the token's own numbers in its text, and the token in its first code cell.
 
@@ -218,7 +222,8 @@ def student_notebook(path: Path, token: str = "") -> NotebookNode:
 
 
 def opened(path: Path, token: str = "") -> Any:
-    """Open the chapter of a source as its notebook does (see `netlab_course.chapters.opening`); None for a source without code.
+    """Open the chapter of a source as its notebook does, with the own numbers of `token` (see
+    `netlab_course.chapters.opening`); return None for a source without code.
 
     Raises AuthoringError when the chapter's code cannot be opened.
     """
@@ -234,7 +239,9 @@ def opened(path: Path, token: str = "") -> Any:
 
 
 def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
-    """Insert own numbers and minutes into the text, and the token into the cell that opens the chapter."""
+    """Insert own numbers, tolerances and minutes into the text of a notebook, and the token into the cell that opens
+    the chapter, in place. Raises AuthoringError when a number is unknown or the chapter takes too long.
+    """
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if not token and not _FIGURE.search(text):
         return
@@ -251,6 +258,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         figures["minutes"] = max(5, 5 * math.ceil(taken / 5))
 
     def figure(found: re.Match[str]) -> str:
+        """Return the text in place of a marked number. Raises AuthoringError when the chapter has no such number."""
         name = found["name"]
         if name not in figures:
             known = ", ".join(sorted(figures)) or "none"
@@ -266,7 +274,8 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
 
 
 def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path) -> dict[int, str]:
-    """Return the tolerance for each cell of text that asks for one, by the cell's position.
+    """Return the tolerance as text for each cell of text that asks for one, by the index of the cell; it is that of the
+    next check below.
 
     Raises AuthoringError for a tolerance that is written as a number: it could contradict the check.
     """
@@ -289,14 +298,16 @@ def _tolerances(notebook: NotebookNode, checks: Mapping[str, Check], path: Path)
 
 
 def _words(markdown: str) -> int:
-    """Count the words of prose; formulas, code blocks, table rules and addresses do not count."""
+    """Return the number of words of prose in a Markdown text; formulas, code blocks, table rules and addresses do not
+    count.
+    """
     for gone in (r"```.*?```", r"<!--.*?-->", r"\$\$.*?\$\$", r"\$[^$]*\$", r"\]\([^)]*\)", r"^\|[-:| ]+\|$"):
         markdown = re.sub(gone, " ", markdown, flags=re.DOTALL | re.MULTILINE)
     return len(re.findall(r"[^\W_][\w'.,-]*", markdown))
 
 
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
-    """Run a notebook from top to bottom in a fresh kernel and return it with its outputs.
+    """Run a notebook from top to bottom in a fresh kernel in this directory, and return it with its outputs.
 
     A panel keeps its figure but not its controls, because a saved widget without a kernel is an error message on the
     page. Parts that differ between two equal runs (random ids, times, versions) are replaced or removed.
@@ -324,7 +335,8 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 
 
 def build(chapter: Chapter) -> None:
-    """Write both notebooks of a chapter; neither is changed if the source is wrong, a cell raises, or text and runs disagree.
+    """Write both notebooks of a chapter; neither is changed if the source is wrong, a cell raises, or text and runs
+    disagree.
 
     A notebook that differs from the file only by rounding is not written, because the last digits differ between processors.
     """
@@ -340,7 +352,8 @@ def build(chapter: Chapter) -> None:
 
 
 def execute_held(path: Path) -> NotebookNode:
-    """Execute a source and verify the claims of its text with its runs.
+    """Execute the notebook of a source file, verify the claims of its text with its runs, and return it with its
+    outputs.
 
     Raises AuthoringError with all claims that do not hold. Raises CellExecutionError when a cell raises.
     """
@@ -354,7 +367,9 @@ def execute_held(path: Path) -> NotebookNode:
 
 
 def _require_tags(executed: NotebookNode, path: Path) -> None:
-    """Raise AuthoringError if a cell has the tag `figure` but no figure, or the other way round: the tag counts minutes."""
+    """Raise AuthoringError if a cell of an executed notebook has the tag `figure` but no figure, or the other way
+    round: the tag counts minutes.
+    """
     for cell in executed.cells:
         if cell.cell_type != "code":
             continue
@@ -366,7 +381,7 @@ def _require_tags(executed: NotebookNode, path: Path) -> None:
 
 
 def differences(chapter: Chapter) -> list[str]:
-    """Return the differences between the committed notebooks and their source; empty when there are none.
+    """Return a sentence for each of the two committed notebooks that differs from its source; empty when none does.
 
     Student notebooks must be equal. Of solutions, the cells' ids, types, tags and sources are compared; nbval compares the outputs.
     """
@@ -394,14 +409,16 @@ def differences(chapter: Chapter) -> list[str]:
 
 
 def orphans(root: Path) -> list[str]:
-    """Return the notebooks under `root` without a source."""
+    """Return a sentence for each notebook under `root` that has no source."""
     made = {path for page in pages(root) for path in (page.student, page.solution)}
     there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
     return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build or check the chapters; return the exit code."""
+    """Build or check the chapters that the command's arguments name (None: those of the process), and print what was
+    done; return the exit status 0, 1 after an error or difference, 2 for an unknown name.
+    """
     parser = argparse.ArgumentParser(prog="python -m netlab_course.authoring", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="chapter", help="e.g. 01_udp_loss (default: all)")
     parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
@@ -425,6 +442,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _build(chosen: Sequence[Chapter]) -> int:
+    """Build the notebooks of these chapters, print the time of each, and return the exit status 0. Raises
+    AuthoringError or CellExecutionError.
+    """
     for chapter in chosen:
         start_s = time.monotonic()
         build(chapter)
@@ -433,6 +453,7 @@ def _build(chosen: Sequence[Chapter]) -> int:
 
 
 def _check(chosen: Sequence[Chapter], root: Path) -> int:
+    """Print the differences between notebooks and sources; return the exit status 1 if there are any."""
     found = [sentence for chapter in chosen for sentence in differences(chapter)] + orphans(root)
     for sentence in found:
         print(sentence, file=sys.stderr)
@@ -442,18 +463,23 @@ def _check(chosen: Sequence[Chapter], root: Path) -> int:
 
 
 def _without_solution(cell: NotebookNode, path: Path, head_line: int) -> str:
+    """Return the source of a cell without its solution; `head_line` is the number of the line of its header, for error
+    messages.
+    """
     if cell.cell_type == "code":
         return strip_code(cell.source, f"{path}", head_line + 1)
     return strip_markdown(cell.source, f"{path}", head_line + 1)
 
 
 def _cell_lines(text: str) -> list[int]:
-    """Return the line numbers of the cells' headers in a py:percent text."""
+    """Return the line numbers (from 1) of the cells' headers in a py:percent text."""
     return [number for number, line in enumerate(text.split("\n"), start=1) if _CELL_HEAD.match(line)]
 
 
 def _with_stable_ids(notebook: NotebookNode) -> NotebookNode:
-    """Replace random ids (32 hex digits or UUIDs) in outputs and widget states by numbers in order of use."""
+    """Return the notebook with random ids (32 hex digits or UUIDs) in outputs and widget states replaced by numbers in
+    order of use.
+    """
     text = json.dumps(notebook)
     random_id = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])")
     order: dict[str, str] = {}
@@ -465,7 +491,9 @@ def _with_stable_ids(notebook: NotebookNode) -> NotebookNode:
 
 
 def _first_change(actual: Sequence[NotebookNode], expected: Sequence[NotebookNode]) -> str:
-    """Return a sentence on the first difference between two lists of cells; "" if there is none."""
+    """Return a sentence on the first difference between two lists of cells in id, type, source or metadata; "" if there
+    is none.
+    """
     for number, (there, wanted) in enumerate(zip(actual, expected, strict=False), start=1):
         for name in ("id", "cell_type", "source", "metadata"):
             if there.get(name) != wanted.get(name):
@@ -481,6 +509,7 @@ def _notebook_node(words: dict[str, Any]) -> NotebookNode:
 
 
 def _as_text(notebook: NotebookNode) -> str:
+    """Return a notebook as the text of its file, after validating it."""
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
     return text.rstrip("\n") + "\n"

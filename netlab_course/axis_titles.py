@@ -62,12 +62,15 @@ def axis_title_problem(title: str, unit: str) -> str:
 
 
 def _pattern(unit: str) -> str:
+    """Return the regular expression of a unit in a title; a unit without known spellings stands for itself."""
     return rf"(?i)(?<![\w/])(?:{_UNITS.get(unit, re.escape(unit))})(?![\w/])"
 
 
 def _has_unit(text: str, unit: str) -> bool:
+    """Return whether a title has a unit in one of its spellings."""
     return re.search(_pattern(unit), text) is not None
 
 
 def _is_bracketed(text: str, unit: str) -> bool:
+    """Return whether a title has a unit in brackets."""
     return re.search(rf"(?i)[(\[]\s*(?:{_UNITS[unit]})\s*[)\]]", text) is not None

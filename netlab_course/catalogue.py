@@ -17,7 +17,7 @@ VARIABLE = "NETLAB_NOTEBOOKS"
 
 @dataclass(frozen=True)
 class Entry:
-    """A chapter; its data are read from the student's notebook."""
+    """A chapter in the table of contents; its data are read from the student's notebook."""
 
     path: Path
     """The notebook."""
@@ -39,6 +39,9 @@ class Entry:
 
     @cached_property
     def _cells(self) -> list[dict[str, Any]]:
+        """The cells of the notebook, each with its source as one text. Raises NetlabError when the
+        file is no notebook.
+        """
         try:
             cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -47,11 +50,12 @@ class Entry:
 
     @property
     def _head(self) -> str:
+        """The text of the first cell; "" if there is none."""
         return str(self._cells[0]["source"]) if self._cells else ""
 
     @property
     def title(self) -> str:
-        """The title."""
+        """The title in the first cell, or else the topic."""
         return _first(r"^# (.+)$", self._head) or self.topic.replace("_", " ")
 
     @property
@@ -61,12 +65,12 @@ class Entry:
 
     @property
     def minutes(self) -> str:
-        """The duration in minutes as the first cell has it, such as "60 to 90"; "" without one."""
+        """The duration in minutes as the first cell has it, such as "60 to 90"; "" if it has none."""
         return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
     @cached_property
     def exercises(self) -> list[str]:
-        """The names of the exercises that have a check."""
+        """The names (keys) of the exercises that have a check, in order."""
         return [
             str(cell["id"]).removesuffix("-check") for cell in self._cells if str(cell.get("id", "")).endswith("-check")
         ]
@@ -106,7 +110,9 @@ def find(word: str, folder: Path | None = None) -> Entry:
 
 
 def progress(folder: Path | None = None) -> None:
-    """Print every chapter with its minutes and the number of its exercises that were passed on this machine."""
+    """Print every chapter of a folder (by default netlab's originals) with its minutes and the number of its exercises
+    that were passed on this machine.
+    """
     known = progress_store.read()
     rows = [(" ", "    chapter", "minutes", "passed")]
     for entry in chapters(folder):
@@ -121,5 +127,6 @@ def progress(folder: Path | None = None) -> None:
 
 
 def _first(pattern: str, text: str) -> str:
+    """Return the first group of the first match of a pattern, stripped; "" if there is none."""
     found = re.search(pattern, text, flags=re.MULTILINE)
     return found[1].strip() if found else ""

@@ -29,7 +29,7 @@ _SHELL_ATTRIBUTE = "netlab_cell_history"
 
 @dataclass(eq=False)
 class CellRun:
-    """A run of a cell."""
+    """A run of a notebook's cell: its code, the names that it defines, and the way in which it ended."""
 
     cell_id: str
     """The cell's identifier; "" if the front end sends none."""
@@ -57,7 +57,7 @@ class Doubts:
 
 
 class CellHistory:
-    """The last run of each cell and of each name."""
+    """The last run of each cell and of each name of a notebook. `shell` is IPython's, `topic` the chapter's."""
 
     def __init__(self, shell: Any, topic: str) -> None:
         self._shell = shell
@@ -67,13 +67,13 @@ class CellHistory:
         self._by_name: dict[str, CellRun] = {}
 
     def note_start(self, info: Any) -> None:
-        """Note that a cell starts; for IPython's event `pre_run_cell`."""
+        """Record that a cell starts, with the previous values of its names; for IPython's event `pre_run_cell`."""
         names, values = defined_names(info.raw_cell), self._shell.user_ns
         before = {name: values[name] for name in names if name in values}
         self._running.append(CellRun(self._cell_id(info), info.raw_cell, names, time.time(), before))
 
     def note_end(self, result: Any) -> None:
-        """Note how a cell ended; for IPython's event `post_run_cell`."""
+        """Record the way in which the last started cell ended; for IPython's event `post_run_cell`."""
         # The cell in which the events were registered has no recorded start.
         if not self._running:
             return
@@ -87,7 +87,7 @@ class CellHistory:
         self._by_name.update(dict.fromkeys(run.names, run))
 
     def doubts(self, key: str) -> Doubts:
-        """Return the doubts about the answer in the current cell's call of the check `key`."""
+        """Return the doubts about the values that the running cell passes to the check `key`; none outside a cell."""
         if not self._running or not key:
             return Doubts()
         current = self._running[-1]
@@ -123,6 +123,7 @@ class CellHistory:
         return Doubts(tuple(reasons), tuple(remarks))
 
     def _cell_id(self, info: Any) -> str:
+        """Return the identifier of the cell that starts; "" if the front end sends none."""
         found = getattr(info, "cell_id", None)
         if found is None:
             # IPython before version 8 does not pass the id to the event; the kernel's request has it.
@@ -133,7 +134,9 @@ class CellHistory:
         return str(found or "")
 
     def _defined_in_spite_of(self, error: BaseException, run: CellRun) -> frozenset[str]:
-        """Return the names that a failed run has defined: those whose value changed, and those of statements before the error."""
+        """Return the names that a run which failed with `error` has defined: those whose value changed, and those of
+        statements before the error.
+        """
         values = self._shell.user_ns
         changed = {name for name in run.names if name in values and values[name] is not run.before.get(name, values)}
         lines = [
@@ -148,7 +151,9 @@ class CellHistory:
         return frozenset(changed)
 
     def _saved_page(self, check_source: str) -> tuple[float, set[str]]:
-        """Return the time of day at which the notebook was saved, and the sources of its cells; 0 and an empty set without a file."""
+        """Return the time of day (as from `time.time`) at which the notebook with this check cell was saved, and the
+        sources of its code cells; 0 and an empty set without a file.
+        """
         for path in self._notebook_files():
             try:
                 saved_s = path.stat().st_mtime
@@ -162,7 +167,7 @@ class CellHistory:
         return 0.0, set()
 
     def _notebook_files(self) -> list[Path]:
-        """Return the file of the notebook that runs this; empty if it is unknown."""
+        """Return a list with the path of the notebook that runs this; empty if it is unknown."""
         named = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
         if named:
             return [Path(str(named))]
@@ -174,7 +179,9 @@ class CellHistory:
 
 
 def begin(topic: str) -> None:
-    """Record the cells of the notebook that calls this function; do nothing outside IPython, or if they are recorded already."""
+    """Record the cells of the notebook that calls this function from now on; do nothing outside IPython, or if they are
+    recorded already. `topic` is the chapter's.
+    """
     shell = _shell()
     if shell is None or getattr(shell, _SHELL_ATTRIBUTE, None) is not None:
         return
@@ -191,6 +198,7 @@ def doubts_about(key: str) -> Doubts:
 
 
 def _shell() -> Any:
+    """Return IPython's shell; None outside IPython."""
     return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
 
 
@@ -215,7 +223,8 @@ def defined_names(source: str) -> frozenset[str]:
 
 
 def answer_names(source: str, key: str) -> set[str]:
-    """Return the names whose values a cell passes to the check `key`, without those that the cell itself defines.
+    """Return the names whose values the code of a cell passes to the check `key`, without those that the cell itself
+    defines.
 
     >>> sorted(answer_names("mine = [x, y]\\nchapter.check.rtt(mine)", "rtt")), answer_names("print(x)", "rtt")
     (['x', 'y'], set())
@@ -250,6 +259,7 @@ def answer_names(source: str, key: str) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module | None:
+    """Return the syntax tree of a cell without magic commands; None if it is not valid Python."""
     # Replace magic commands by empty lines, which keeps the numbers of the other lines.
     for text in (source, _MAGIC.sub("", source)):
         try:
@@ -260,7 +270,9 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _bound(tree: ast.AST) -> set[str]:
-    """Return the names that a module's code binds in the module's own scope."""
+    """Return the names that the code of a syntax tree binds in its own scope, not in those of functions and classes in
+    it.
+    """
     found: set[str] = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -283,6 +295,7 @@ def _bound(tree: ast.AST) -> set[str]:
 
 
 def _failure(error: BaseException) -> str:
+    """Return a text on an error that ended a cell, such as "ended with a ValueError"."""
     if isinstance(error, KeyboardInterrupt):
         return "was interrupted"
     kind = type(error).__name__

@@ -59,7 +59,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A check's verdict."""
+    """A check's verdict on an answer: the check's name, the status, and the message in sentences."""
 
     check: str
     """Name of the check."""
@@ -74,7 +74,9 @@ class Result:
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
     def show(self, css_class: str = "") -> None:
-        """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere."""
+        """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere; `css_class` is an
+        additional class of its HTML.
+        """
         colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
         # The page's style sheet recognizes a verdict by its CSS classes.
         show_text(str(self), colour, f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip())
@@ -82,7 +84,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known wrong answer with its own message."""
+    """A known wrong answer (a number or a formula) with its own message."""
 
     answer: float | Callable[..., float]
     """The wrong number; for a `Function` check the wrong formula, called like the right one."""
@@ -91,21 +93,26 @@ class Misconception:
 
 
 def slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions from alternating wrong answers and messages."""
+    """Return misconceptions from alternating wrong answers (numbers, or functions with the check's arguments) and
+    messages.
+    """
     return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 def formula_slips(*pairs: Any) -> list[Misconception]:
-    """Return misconceptions like `slips`; a wrong formula gets one object with all arguments (`q.rate_mbps`)."""
+    """Return misconceptions like `slips`, whose wrong formulas take one object with all arguments as attributes
+    (`q.rate_mbps`).
+    """
 
     def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
+        """Return a formula of keyword arguments that passes them to `formula` as one object."""
         return lambda **case: formula(SimpleNamespace(**case))
 
     return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 class Hint:
-    """A check's `hint`, which must be called: its repr says how."""
+    """A check's `hint`, which must be called to show a hint: its repr says how."""
 
     def __init__(self, check: Check) -> None:
         self._check = check
@@ -138,7 +145,8 @@ class Check:
         return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
 
     def __call__(self, answer: object, *more: object) -> None:
-        """Show the verdict on `answer`, unless its value no longer comes from the page; called in a check cell.
+        """Show the verdict on `answer` and record a pass, unless the answer's value no longer comes from the page;
+        called in a check cell.
 
         `more` is the second part of a number that was written with a comma.
         """
@@ -153,6 +161,7 @@ class Check:
         self._offer_hint(wanted=False)
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
+        """Judge an answer, record a pass, and show the verdict with these remarks; offer a hint if it failed."""
         result = self.judge(answer)
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
@@ -160,12 +169,15 @@ class Check:
         self._offer_hint(wanted=result.status is Status.FAILED)
 
     def _offer_hint(self, *, wanted: bool) -> None:
+        """Remove the check's previous hint button, and show a new one if `wanted` and a hint is left."""
         if self._button is not None:
             self._button.close()
         self._button = offer(self) if wanted else None
 
     def take(self, answer: _T, instead: _T) -> _T:
-        """Return `answer` if it is right, else `instead` with a note, so that a mistake does not spoil the next exercise."""
+        """Return `answer` if it is right or harmless, else `instead` after showing a note (none if `instead` is None),
+        so that a mistake does not spoil the next exercise.
+        """
         if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
             return answer
         if instead is not None:
@@ -174,15 +186,19 @@ class Check:
         return instead
 
     def is_harmless(self, answer: object) -> bool:  # noqa: ARG002 (a subclass looks at it)
-        """Return whether the following cells work with this answer even if it is wrong."""
+        """Return whether the following cells work with this answer even if it is wrong; False unless a subclass decides
+        otherwise.
+        """
         return False
 
     def tells_apart(self) -> bool:
-        """Return whether every known mistake is clearly outside the tolerance of the right answer."""
+        """Return whether every known mistake is clearly outside the tolerance of the right answer; True for a check
+        without mistakes.
+        """
         return True
 
     def judge(self, answer: object) -> Result:
-        """Return the verdict on `answer` and print nothing; for a grader."""
+        """Return the verdict on `answer` and print nothing; a stub is not attempted."""
         if is_stub(answer):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         result = self._judge(answer)
@@ -192,7 +208,7 @@ class Check:
 
     @property
     def hint(self) -> Hint:
-        """The next hint: calling it prints more each time, until the hints are used up."""
+        """The next hint: calling it prints one more each time, until the hints are used up."""
         return Hint(self)
 
     @property
@@ -205,7 +221,7 @@ class Check:
         show_text(self.next_hint())
 
     def next_hint(self) -> str:
-        """Return the next hint and count it as shown; after the last one, return the last one again."""
+        """Return the next hint as text and count it as shown; after the last one, return the last one again."""
         if not self.hints:
             return f"{self.name}: there is no hint for this one."
         self._hints_given = min(self._hints_given + 1, len(self.hints))
@@ -217,15 +233,17 @@ class Check:
         yield from ()
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer that is not the stub; every kind of check defines it."""
         raise NotImplementedError
 
     def _result(self, status: Status, *sentences: str) -> Result:
+        """Return a verdict with this check's name; empty sentences are left out."""
         return Result(self.name, status, tuple(sentence for sentence in sentences if sentence))
 
 
 @dataclass(kw_only=True, repr=False)
 class Number(Check):
-    """A number with a unit.
+    """A check of a number with a unit.
 
     Examples
     --------
@@ -267,7 +285,7 @@ class Number(Check):
         return number is not None and self.harmless is not None and self.harmless(number)
 
     def right_number(self) -> float:
-        """Return the right number, in `unit`."""
+        """Return the right number, in the unit `unit`."""
         return float(self.expected()) if callable(self.expected) else float(self.expected)
 
     def _judge(self, answer: object) -> Result:
@@ -289,7 +307,7 @@ class Number(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Function(Check):
-    """A function that must agree with a reference for several inputs."""
+    """A check of a function that must agree with a reference for the arguments of several trials."""
 
     reference: Callable[..., float]
     """The right function, called with keyword arguments."""
@@ -312,26 +330,31 @@ class Function(Check):
         )
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments for the student's function in a trial; by default the whole case.
+        """Return the arguments, by name, for the student's function in a trial; by default the whole case.
 
         The result is a copy, because a solution may use up an argument, such as an object with a limited number of probes.
         """
         return copy.deepcopy(dict(case))
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
-        """Run a trial between a sender and a receiver (`answer.ends(window)`) for a check that has it; a grader replaces this method."""
+        """Run a trial between a sender and a receiver (`answer.ends(window)`) and return its result, for a check that
+        has such trials; a grader calls it with proxies of the student's programs. By default it raises
+        NotImplementedError.
+        """
         raise NotImplementedError
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the name of a trial; by default its arguments."""
+        """Return the text that names a trial in messages about its result; by default its arguments."""
         return arguments_in_words(case)
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the name of a trial's call for messages that do not concern its result."""
+        """Return the text that names a trial's call in messages that do not concern its result; by
+        default as `words`.
+        """
         return self.words(case)
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
-        """Return the part of the function's result that is judged; by default all of it."""
+        """Return the part of the function's result that a trial judges; by default all of it."""
         return value
 
     def _judge(self, answer: object) -> Result:
@@ -354,6 +377,9 @@ class Function(Check):
         return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
+        """Return the verdict if a trial fails, else None; `first` is True if the trial has the arguments of the first
+        one.
+        """
         given = f"for {self.call(case)}"
         try:
             value = call_within(MAX_CALL_S, function, **self.arguments(case))
@@ -388,7 +414,7 @@ class Function(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Choice(Check):
-    """A letter out of a few, with a reason for each."""
+    """A check of a letter out of a few, with the reason why each is right or wrong."""
 
     answer: str
     """The right letter."""
@@ -408,11 +434,13 @@ class Choice(Check):
 
 
 def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
+    """Return the wrong number of a misconception for the arguments of a trial."""
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
 
 
 def tolerance_in_words(check: Check) -> str:
-    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`).
+    """Return the tolerance of a check as text for its exercise (`[[tolerance]]`), in per cent or in the unit of the
+    number.
 
     Raises LookupError when the check has none.
     """
@@ -424,6 +452,7 @@ def tolerance_in_words(check: Check) -> str:
 
 
 def _tolerance_text(check: Number | Function) -> str:
+    """Return the tolerance of a check in per cent, or in its unit if the right number is 0, as text."""
     if isinstance(check, Number) and check.right_number() == 0:
         return with_unit(check.tolerance, check.unit)
     return f"{check.tolerance * 100:.2g} %"

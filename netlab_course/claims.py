@@ -26,7 +26,7 @@ _PROBE = "claims-of-the-text"
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a text."""
+    """A claim of a text about the runs: the text that readers see, a Python expression, and the test that decides."""
 
     cell: str
     """The id of the Markdown cell."""
@@ -38,7 +38,9 @@ class Claim:
     """A format, a range, or ""."""
 
     def fault(self, computed: Any) -> str:
-        """Return the contradiction between the claim and the value of its expression; "" if the claim holds."""
+        """Return a sentence on the contradiction between the claim and the computed value of its expression; "" if the
+        claim holds.
+        """
         span = _RANGE.fullmatch(self.test)
         if span is not None:
             holds = isinstance(computed, (int, float)) and float(span["low"]) <= computed <= float(span["high"])
@@ -54,7 +56,7 @@ class Claim:
 
 
 def take_out(notebook: NotebookNode) -> list[Claim]:
-    """Replace each claim in a notebook's Markdown by its text; return the claims."""
+    """Replace each claim in a notebook's Markdown cells by its text, in place; return the claims in order."""
     found: list[Claim] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -67,7 +69,9 @@ def take_out(notebook: NotebookNode) -> list[Claim]:
 
 
 def add_probe(notebook: NotebookNode, claims: Sequence[Claim]) -> None:
-    """Add a last cell that evaluates the claims' expressions; it represents a value that is not a number, text or bool by its type."""
+    """Add a last cell to a notebook that evaluates the claims' expressions and prints their values as JSON; a value
+    that is not a number, text or bool is represented by its type.
+    """
     source = f"""
 import json as _json
 import numpy as _numpy
@@ -87,7 +91,8 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
 
 
 def hold(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
-    """Remove the probe from an executed notebook and compare the values with the claims.
+    """Remove the probe from an executed notebook, and compare its values with the claims. `file` names the notebook in
+    messages.
 
     Raises AuthoringError with every claim that does not hold: the cell, the text, and the value.
     """

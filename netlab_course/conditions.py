@@ -15,7 +15,7 @@ from netlab_course.checks import Check, Result, Status
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on a student's object."""
+    """A condition on a student's object, with the sentence for a student whose object does not fulfil it."""
 
     holds: Callable[[Any], bool]
     """Returns whether the student's object fulfils the condition."""
@@ -34,7 +34,7 @@ class Condition:
             return False
 
     def there(self, answer: object) -> str | None:
-        """Return the actual state of the object in words; None if it lacks an attribute that the condition needs."""
+        """Return the actual state of the object as text; None if it lacks an attribute that the condition needs."""
         try:
             found = self.seen(answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -44,14 +44,18 @@ class Condition:
         return found if isinstance(found, str) else short_repr(found)
 
     def complaint(self, answer: object) -> str:
-        """Return the message: the condition, the actual state, and where to look."""
+        """Return the message for an object that does not fulfil the condition: the condition, the actual state, and
+        where to look.
+        """
         words = self.there(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
 @dataclass(kw_only=True, repr=False)
 class Build(Check):
-    """An object that the student builds (a topology, a list of flows, a measurement) and that must fulfil some conditions."""
+    """A check of an object that the student builds (a topology, a list of flows, a measurement) and that must fulfil
+    some conditions.
+    """
 
     kind: type
     """The required type of the object."""
@@ -61,6 +65,9 @@ class Build(Check):
     """A sentence for a right answer."""
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an object: its type, then all conditions; the message has each failed one whose state
+        can be evaluated.
+        """
         if not isinstance(answer, self.kind):
             article = "an" if self.kind.__name__[0] in "AEIOU" else "a"
             wanted = f"{article} {self.kind.__name__}"
@@ -75,7 +82,9 @@ class Build(Check):
 
 
 def _count(told: int, missing: int, number: int) -> str:
-    """Return a sentence on the number of failed conditions: the reported ones, and those that cannot be evaluated yet."""
+    """Return a sentence on the number of failed conditions: `told` are reported, `missing` failed, of `number` in all;
+    the others cannot be evaluated yet.
+    """
     if number == 1:
         return "the condition does not hold yet."
     head = f"{told} of {number} conditions {'does' if told == 1 else 'do'} not hold yet."
@@ -87,7 +96,7 @@ def _count(told: int, missing: int, number: int) -> str:
 
 @dataclass(kw_only=True, repr=False)
 class Measurement(Build):
-    """A run of the student's, whose scenario and results must fulfil some conditions.
+    """A check of a run of the student's, whose scenario and results must fulfil some conditions.
 
     The conditions use the scenario (`run.settings["scenario"]`) and the results (`run.flows`, `run.intervals`,
     `run.queues`), never the student's code.
@@ -100,6 +109,9 @@ class Measurement(Build):
     """
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on a run as `Build` does; commands and changes are refused unless the exercise asks for
+        them, and error output of failed commands is added.
+        """
         if not isinstance(answer, self.kind):
             return self._result(
                 Status.FAILED,
@@ -119,17 +131,21 @@ class Measurement(Build):
 
 
 def sent(run: Any, **words: Any) -> list[dict[str, Any]]:
-    """Return the items of traffic in a run's scenario that have these fields (`kind="udp", src="h1"`), in their order."""
+    """Return the items of traffic (fields of the scenario file) in a run's scenario that have these values
+    (`kind="udp", src="h1"`), in their order.
+    """
     return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
 
 
 def slow_links(run: Run) -> list[dict[str, Any]]:
-    """Return the links with a rate in a run's scenario, in their order."""
+    """Return the links (fields of the scenario file) with a rate in a run's scenario, in their order."""
     return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
 
 
 def way(run: Run, src: str, dst: str) -> list[LinkShape]:
-    """Return the properties of each link on the path from one host to another; empty if there is no path."""
+    """Return the properties of each link on the path from one host to another in a run's network, in order; empty if
+    there is no path.
+    """
     try:
         return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
     except ScenarioError:
@@ -137,7 +153,9 @@ def way(run: Run, src: str, dst: str) -> list[LinkShape]:
 
 
 def share_slow_links(run: Run, settled_s: float) -> bool:
-    """Return whether every flow, without a window of its own, crosses a link with a rate from `settled_s` to the run's last second."""
+    """Return whether every flow of a run, without a window or size of its own, crosses a link with a rate from
+    `settled_s` to the run's last second.
+    """
     last_s = run.scenario["duration_s"] - 1
     return all(
         (item.get("start_s") or 0) <= settled_s
@@ -182,23 +200,25 @@ def link_in_words(link: Mapping[str, Any]) -> str:
 
 
 def duration(run: Run) -> str:
-    """Return the duration of a run as text."""
+    """Return the duration of a run as text, such as "30 s"."""
     return f"{run.scenario['duration_s']:g} s"
 
 
 def lasts(least_s: float, look_at: str) -> Condition:
-    """Return the condition that a run has a minimum duration in s."""
+    """Return the condition that a run lasts at least `least_s` seconds; `look_at` is its advice."""
     sentence = f"The run must last {least_s:g} s or more."
     return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)
 
 
 def rates(shapes: Sequence[LinkShape]) -> str:
-    """Return the rates of some links as text."""
+    """Return the rates of those of some links that have one as text, such as "5 Mbit/s"; "none has one" without any."""
     return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
 
 
 def not_plain(shapes: Sequence[LinkShape]) -> str:
-    """Return the fields of some links that change more than rate, delay and queue size, as text."""
+    """Return the fields of some links that change more than rate, delay and queue size, with their values, as text; ""
+    if there are none.
+    """
     plain = LinkShape()
     names = ("framing", "aqm", "loss_rate")
     found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
@@ -206,5 +226,7 @@ def not_plain(shapes: Sequence[LinkShape]) -> str:
 
 
 def is_plain(shape: LinkShape) -> bool:
-    """Return whether a link has no random losses, a drop-tail queue and the framing of `tc`."""
+    """Return whether a link has no random losses, a drop-tail queue and the framing of `tc`, so that simple formulas
+    hold.
+    """
     return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate

@@ -29,12 +29,14 @@ Notebook = dict[str, Any]
 
 
 def folder() -> Path:
-    """Return the folder of a student's copies: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
+    """Return the folder of a student's copies of the chapters: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home
+    directory.
+    """
     return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the option that sets another folder of copies."""
+    """Add the option `--folder`, which sets another folder of copies, to a command's parser."""
     parser.add_argument(
         "--folder",
         type=Path,
@@ -44,7 +46,7 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def update(where: Path) -> Iterator[str]:
-    """Update the copies in a folder; yield a sentence for each that changed.
+    """Update the copies of all chapters in the folder `where`; yield a sentence for each that changed.
 
     A new chapter is copied. If the original of a chapter has changed, the student's work is kept: answers, added cells,
     and changes of cells that are the same in the new original; the previous file is kept under another name. Work in a
@@ -74,7 +76,9 @@ def update(where: Path) -> Iterator[str]:
 
 
 def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a new copy of a chapter into the folder; return the path of the old one, None if it had no changes."""
+    """Put a new copy of a chapter into the folder `where`; return the path of the old one, None if
+    it had no changes.
+    """
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name
     content = entry.path.read_bytes()
@@ -86,7 +90,7 @@ def reset(entry: Entry, where: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class _Change:
-    """The result of updating the copy of a chapter."""
+    """The result of updating the copy of one chapter."""
 
     name: str
     """The file's name."""
@@ -98,7 +102,9 @@ class _Change:
     """Changed cells that the new original lacks, by id: their original source, and the student's."""
 
     def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
-        """Yield the sentence for the student, with the new places of moved cells; nothing if nothing changed."""
+        """Yield the sentence for the student, with the new places of moved cells (their ids by file name); nothing if
+        nothing changed.
+        """
         if not self.happened:
             return
         parts = [self.happened]
@@ -111,7 +117,9 @@ class _Change:
 
 
 def _renumber(original: Path, where: Path) -> Iterator[str]:
-    """Rename the copy of a chapter whose number has changed, and yield a sentence about it."""
+    """Rename the copy and the stored original of a chapter whose number has changed, and yield a
+    sentence about each.
+    """
     mine, topic = where / original.name, Entry(original).topic
     for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
         if not mine.exists():
@@ -123,7 +131,9 @@ def _renumber(original: Path, where: Path) -> Iterator[str]:
 
 
 def _update(original: Path, where: Path) -> _Change:
-    """Update the copy of one chapter, and return the result."""
+    """Update the copy of one chapter in the folder `where`, and return the result. Raises NetlabError when the original
+    is no notebook.
+    """
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
         # Restore a chapter that the student deleted, because there is no other way to get it back.
@@ -148,7 +158,9 @@ def _update(original: Path, where: Path) -> _Change:
 
 
 def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
-    """Write work in cells that have moved into the copy of their new chapter; return their ids by the name of its file."""
+    """Write changed cells that have moved to another chapter into the copies of their new chapters, and return their
+    ids by file name.
+    """
     moved: dict[str, list[str]] = {}
     for original in originals if change.left else ():
         came, theirs = _read(original), _read(where / original.name)
@@ -169,7 +181,9 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
 
 
 def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
-    """Count exercises that were passed in one chapter as passed in the chapter to which they have moved."""
+    """Count exercises (ids of cells) that were passed in the notebook `source` as passed in the notebook `target` to
+    which they have moved.
+    """
     passed = progress_store.read().get(Entry(Path(source)).topic, ())
     for name in ids:
         if name in passed:
@@ -177,7 +191,8 @@ def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
 
 
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return the new notebook with a student's work, the number of merged cells, and the changed cells that it lacks.
+    """Return the new notebook with a student's work, the number of merged cells, and the changed cells that it lacks,
+    by id, each with original and changed source.
 
     `old` is the student's original, `theirs` the student's copy, `new` the new original.
     """
@@ -209,7 +224,8 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
 
 
 def merged_text(old: str, theirs: str, new: str) -> str:
-    """Merge a student's changes of a text into its new version; where both changed the same lines, return the student's text.
+    """Merge a student's changes of a text into its new version; where both changed the same lines of `old`, return the
+    student's text.
 
     >>> merged_text("Why?\\nAnswer: …", "Why?\\nAnswer: because.", "Why so?\\nClick here.\\nAnswer: …")
     'Why so?\\nClick here.\\nAnswer: because.'
@@ -230,7 +246,9 @@ _Edit = tuple[int, int, list[str]]
 
 
 def _edits(old: list[str], new: list[str]) -> list[_Edit]:
-    """Return the edits that turn one text into another: first and last line, and the new lines."""
+    """Return the edits that turn one list of lines into another: index of the first old line and after the last one,
+    and the new lines.
+    """
     found = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
     return [(start, end, new[first:last]) for what, start, end, first, last in found if what != "equal"]
 
@@ -240,7 +258,9 @@ def _extent(edit: _Edit) -> tuple[int, int]:
 
 
 def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
-    """Insert cells that the student added after the cell that they followed; return their number."""
+    """Insert cells that the student added to the copy `theirs` after the cells that they followed, in place; return
+    their number. `known` has the ids of other cells.
+    """
     added, behind = 0, None
     for cell in theirs["cells"]:
         name = cell.get("id")
@@ -257,18 +277,22 @@ def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
 
 
 def _listed(ids: Sequence[str]) -> str:
+    """Return names as text, joined by commas and a last "and"."""
     return " and ".join(filter(None, (", ".join(ids[:-1]), ids[-1])))
 
 
 def _is_answer(name: str, ids: set[Any]) -> bool:
+    """Return whether a cell is for a student's answer, by its id and the ids of all cells."""
     return name.endswith("-words") or name == "predict" or f"{name}-check" in ids
 
 
 def _source(cell: Any) -> str:
+    """Return the source of a cell, which a notebook file has as a text or a list of lines."""
     return "".join(cell.get("source", ()))
 
 
 def _read(path: Path) -> Notebook | None:
+    """Return the notebook in a file; None if it cannot be read or is no notebook."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -278,11 +302,13 @@ def _read(path: Path) -> Notebook | None:
 
 
 def _text(notebook: Notebook) -> bytes:
+    """Return a notebook as the bytes of its file."""
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
-    """Write a file atomically, with its previous mode.
+    """Write a file atomically, with its previous mode; with `keep`, the previous file stays under a name with the time,
+    whose path is returned.
 
     With `keep`, the previous file is kept under a name with the time; return its path.
 
@@ -306,7 +332,7 @@ def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
 
 
 def _keep_copy(path: Path) -> Path:
-    """Give a file a second name with the time, or copy it if hard links are impossible; return the new path."""
+    """Give a file a second name with the present time, or copy it if hard links are impossible; return the new path."""
     stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
     names = [f"{path.stem} ({stamp}{number}){path.suffix}" for number in ("", *(f", {n}" for n in range(2, 100)))]
     kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())

@@ -63,27 +63,33 @@ _FAR_SLIPS = {factor for factor, _ in _SLIPS if factor < 0 or max(factor, 1 / fa
 
 
 def close(number: float, expected: float, tolerance: float) -> bool:
-    """Return whether a number is right: within a relative tolerance, or an absolute one if 0 is expected."""
+    """Return whether a number is right: within a relative tolerance of the expected one, or an absolute one if 0 is
+    expected.
+    """
     scale = abs(expected) if expected != 0 else 1.0
     return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
 
 
 def clear(wrong: float, expected: float, tolerance: float) -> bool:
-    """Return whether a wrong number is well outside the tolerance of the right one."""
+    """Return whether a wrong number is well outside the tolerance of the expected one: three times as far."""
     return not close(wrong, expected, _CLEAR * tolerance)
 
 
 def diagnose(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the right number to this one; if none is known, with the direction."""
+    """Return a message with the mistake that leads from the right number to this one; if none is known, with the
+    direction. `misconceptions` are wrong numbers with messages.
+    """
     return named_slip(number, expected, tolerance, misconceptions, unit) or direction(number, expected)
 
 
 def named_slip(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the right number to this one; "" if none is known."""
+    """Return a message with the mistake that leads from the right number to this one, a given misconception or a wrong
+    factor; "" if none is known.
+    """
     # Mistakes must be matched more closely than the distance between them, else the message would be a guess.
     tight = min(tolerance, 0.01)
     # A measured number is only close to the theory of the mistake: apply the tolerance, up to 2 %.
@@ -104,7 +110,9 @@ def named_slip(
 
 
 def direction(number: float, expected: float) -> str:
-    """Return on which side of the right number a wrong one is and roughly how far, but not so precisely that it gives the answer away."""
+    """Return a text on which side of the right number a wrong one is and roughly how far, but not so precisely that it
+    gives the answer away.
+    """
     if expected == 0:
         return ""
     if number == 0:

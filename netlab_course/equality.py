@@ -16,7 +16,8 @@ _FIGURE_ID = re.compile(r"figure-[0-9a-f]{6,}")
 
 
 def equal_but_for_rounding(first: str, second: str) -> bool:
-    """Return whether two notebooks are equal except for the last digits of fractional numbers and the sign of 0.
+    """Return whether the texts of two notebook files are equal except for the last digits of fractional numbers and the
+    sign of 0.
 
     >>> equal_but_for_rounding('{"x": [0.1, "1.2 ms"]}', '{"x": [0.10000000000000001, "1.2 ms"]}')
     True
@@ -32,6 +33,7 @@ def equal_but_for_rounding(first: str, second: str) -> bool:
 
 
 def _equal(first: Any, second: Any) -> bool:
+    """Return whether two values from JSON are equal except for rounding."""
     kinds = {type(first), type(second)}
     if float in kinds and kinds <= {int, float}:
         return _near(first, second)
@@ -47,6 +49,7 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _equal_texts(first: str, second: str) -> bool:
+    """Return whether two texts are equal except for the rounding of fractional numbers and ids of figures."""
     first, second = _FIGURE_ID.sub("figure", first), _FIGURE_ID.sub("figure", second)
     # A number leaves a mark in its place: "1.5" and "1.5-2.5" are different texts.
     if _NUMBER.sub("#", first) != _NUMBER.sub("#", second):
@@ -57,7 +60,7 @@ def _equal_texts(first: str, second: str) -> bool:
 
 
 def _equal_arrays(first: dict[str, str], second: dict[str, str]) -> bool:
-    """Compare two arrays in Plotly's base64 form."""
+    """Return whether two arrays in Plotly's base64 form are equal except for rounding."""
     try:
         one, other = (np.frombuffer(base64.b64decode(each["bdata"]), dtype=each["dtype"]) for each in (first, second))
     except (binascii.Error, TypeError, ValueError):

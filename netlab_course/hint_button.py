@@ -39,7 +39,7 @@ class HintButton:
         self.button.on_click(lambda _button: self.press())
 
     def press(self) -> None:
-        """Show one more hint."""
+        """Show one more hint below the button; hide the button after the last one."""
         self._shown.append(self._check.next_hint())
         # A screen reader announces new text in an element with the role "status".
         self.hints.value = f'<div role="status">{as_html(chr(10).join(self._shown))}</div>'
@@ -53,7 +53,9 @@ class HintButton:
 
 
 def offer(check: Hinting) -> HintButton | None:
-    """Show the button in a notebook if there is another hint; return it, or None."""
+    """Show the button in a notebook if there is another hint, and return it; None outside a notebook, or without more
+    hints.
+    """
     display = display_module()
     if display is None or not check.hints_left:
         return None

@@ -26,14 +26,16 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab lab` to its parser."""
     copies.add_folder(parser)
     parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
     parser.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for jupyter lab, such as --no-browser")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Update the copies, then replace this process by JupyterLab; return only with --update-only."""
+    """Update the student's copies of the chapters, then replace this process by JupyterLab; return an exit status only
+    with --update-only or on Windows. Raises NetlabError when JupyterLab does not start.
+    """
     where = (options.folder or copies.folder()).resolve()
     for said in copies.update(where):
         print(said)
@@ -68,7 +70,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _set_defaults(prefix: Path) -> None:
-    """Write JupyterLab's defaults of this environment if it is writable and nobody has changed them."""
+    """Write netlab's defaults of JupyterLab's settings into this environment (`prefix` is its folder) if it is writable
+    and nobody has changed them.
+    """
     settings = prefix / "share" / "jupyter" / "lab" / "settings"
     path = settings / "overrides.json"
     if prefix == Path(sys.base_prefix) or not os.access(settings.parent, os.W_OK):
@@ -80,7 +84,7 @@ def _set_defaults(prefix: Path) -> None:
 
 
 def _is_from_netlab(path: Path) -> bool:
-    """Return whether a file has nothing but netlab's defaults, of which an earlier version wrote some."""
+    """Return whether a settings file has nothing but netlab's defaults, of which an earlier version wrote some."""
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

@@ -38,7 +38,7 @@ class AuthoringError(NetlabError):
 
 
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
-    """Replace the solutions in a code cell by stubs.
+    """Return the source of a code cell with stubs in place of the solutions.
 
     Raises AuthoringError with the line in `file`; the cell begins at `first_line`.
 
@@ -49,6 +49,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """
 
     def fail(line: int, what: str) -> AuthoringError:
+        """Return the error for a line of the cell (from 1)."""
         return AuthoringError(f"{file}:{first_line + line - 1}: {what}")
 
     lines = source.split("\n")
@@ -99,7 +100,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 
 
 def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
-    """Replace the solutions in a Markdown cell by space for the student's own words.
+    """Return the source of a Markdown cell with space for the student's own words in place of the solutions.
 
     Raises AuthoringError when the marks are unbalanced; with file and line.
 
@@ -135,7 +136,9 @@ def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
 
 
 def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
-    """Yield line, text and column of every comment; marks inside strings are not comments."""
+    """Yield line (from 1), text and column of every comment of a cell that may have a mark; marks inside strings are
+    not comments. Raises the error that `fail` returns if it is not Python.
+    """
     if "SOLUTION" not in source.upper():
         return
     try:
@@ -147,7 +150,9 @@ def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
 
 
 def _stub(text: str, column: int, line: int, fail: Any) -> str:
-    """Return the stub for one marked line; an assignment keeps its target."""
+    """Return the stub for a line with a mark at `column`; an assignment keeps its target. Raises the error that `fail`
+    returns when it is not one whole statement.
+    """
     code = text[:column].rstrip()
     indent = code[: len(code) - len(code.lstrip())]
     try:

@@ -17,7 +17,9 @@ def display_module() -> Any:
 
 
 def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
-    """Show a text in a notebook, with a bar of this colour on its left, or print it elsewhere."""
+    """Show a text in a notebook, with a bar of this CSS colour on its left ("" for none), or print it wrapped
+    elsewhere.
+    """
     display = display_module()
     if display is None:
         print(filled(text))
@@ -26,7 +28,7 @@ def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
 
 
 def as_html(text: str, colour: str = "", css_classes: str = "") -> str:
-    """Return a text as HTML with wrapped lines and a bar of this colour on its left.
+    """Return a text as HTML with wrapped lines and a bar of this CSS colour on its left ("" for none).
 
     >>> as_html("a < b")[-59:]
     'padding-left: 2ch; text-indent: -2ch">a &lt; b</span></pre>'

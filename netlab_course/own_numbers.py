@@ -35,7 +35,7 @@ class StudentValues(SimpleNamespace):
 
 
 class OwnNumbers:
-    """The possible own numbers of a chapter's exercises.
+    """The possible own numbers of a chapter's exercises, from which a token selects.
 
     `choices` has the values of each number, the printed one first. `holds` returns whether the lesson holds with given
     numbers; `derive` returns further numbers that follow from them, by name. Raises NetlabError when a number has no
@@ -71,7 +71,7 @@ class OwnNumbers:
         return math.prod(len(values) for values in self._choices.values())
 
     def values(self, name: str) -> tuple[Any, ...]:
-        """Return all values of a number, the printed one first."""
+        """Return all possible values of the number with this name, the printed one first."""
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
@@ -89,9 +89,13 @@ class OwnNumbers:
         raise NetlabError(f"None of {MAX_TRIES} combinations of own numbers serves the lesson: widen the choices.")
 
     def _serves(self, own: StudentValues) -> bool:
+        """Return whether the lesson holds with these numbers."""
         return self._holds is None or self._holds(own)
 
     def _at(self, index: int) -> StudentValues:
+        """Return the combination of numbers with this index, from 0 (the printed ones) to `len(self)` - 1, with the
+        derived numbers.
+        """
         drawn = {}
         for name, values in self._choices.items():
             index, place = divmod(index, len(values))

@@ -32,7 +32,9 @@ def show() -> None:
 
 
 def spaced(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with two spaces between its printed columns; without an index pandas prints only one."""
+    """Return the table for printing, as text with two spaces between its columns; without an index pandas prints only
+    one.
+    """
     # pandas would strip a space that precedes all names, so widen all columns but the first.
     first, *others = table.columns
     wider = {name: table[name].map(lambda value: f" {value}" if isinstance(value, str) else value) for name in others}

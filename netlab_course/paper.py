@@ -31,7 +31,7 @@ h1, h2, h3 { break-after: avoid; }
 
 
 def page(notebook: Path) -> str:
-    """Return a notebook as HTML that needs no network: it contains Plotly once, and formulas as MathML.
+    """Return a notebook file as HTML that needs no network: it contains Plotly once, and formulas as MathML.
 
     Raises NetlabError when the file is not a notebook.
     """
@@ -62,11 +62,15 @@ class _Formulas(IPythonRenderer):
 
 @pass_context
 def _to_html(context: Context, source: str) -> str:
+    """Return the Markdown of a cell as HTML with formulas as MathML; the template's context has the cell's attached
+    pictures.
+    """
     pictures = context.get("cell", {}).get("attachments", {})
     return str(MarkdownWithMath(renderer=_Formulas(escape=False, attachments=pictures)).render(source))
 
 
 def _mathml(formula: str, display: str) -> str:
+    """Return a LaTeX formula as MathML; its escaped source if it has mistakes. `display` is "inline" or "block"."""
     try:
         return str(converter.convert(formula, display=display))
     except Exception:  # noqa: BLE001 - notes may contain any mistake in LaTeX, and its errors have no common class

@@ -17,7 +17,7 @@ NEEDED_BYTES = 64 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab pdf` to its parser."""
     parser.add_argument("notebook", help="a file, or your copy of a chapter by its number, topic or name")
     parser.add_argument(
         "--output",
@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the file; return the exit status."""
+    """Write the PDF or HTML file that the options ask for, HTML if there is no browser to print it; print its path, and
+    return the exit status 0.
+    """
     notebook = _find(options.notebook)
     target: Path = options.output or notebook.with_suffix(".pdf")
     if target.suffix not in {".pdf", ".html"}:
@@ -54,6 +56,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _find(word: str) -> Path:
+    """Return the path of a notebook by its file name, or of the student's copy of a chapter by its number, topic or
+    name. Raises NetlabError when there is none.
+    """
     path = Path(word)
     if path.suffix == ".ipynb":
         if not path.is_file():
@@ -63,6 +68,7 @@ def _find(word: str) -> Path:
 
 
 def _write(target: Path, text: str) -> None:
+    """Write a text file. Raises NetlabError when that is impossible."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -70,6 +76,9 @@ def _write(target: Path, text: str) -> None:
 
 
 def _print(browser: str, text: str, target: Path) -> None:
+    """Print an HTML page to the PDF file `target` with this browser (a program's path). Raises NetlabError when it
+    prints nothing within PATIENCE_S seconds.
+    """
     # If this process is killed, the next run or the next page removes the folder.
     with scratch.run_directory(NEEDED_BYTES, for_guests=False) as folder:
         source, printed = folder / "page.html", folder / "page.pdf"

@@ -11,7 +11,7 @@ MANIFOLD = 10.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """A student's expectation before the measurement; never graded."""
+    """A student's expectation before a measurement; it is never graded."""
 
     what: str
     """The name of the quantity."""
@@ -21,7 +21,9 @@ class Prediction:
     """The unit of the number."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction with the measured number, and with theory (all in the prediction's unit)."""
+        """Print the prediction with the measured number and its relative error, and with theory if given; all are in
+        the prediction's unit.
+        """
         seen = f"measured {with_unit(measured, self.unit)}"
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
@@ -46,7 +48,7 @@ class Prediction:
 def predict(
     what: str, value: object, *more: object, unit: str = "", low: float = -math.inf, high: float = math.inf
 ) -> Prediction:
-    """Keep a prediction until the measurement is there.
+    """Return a prediction to compare with the measurement later; print it, or a message if it is missing or impossible.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ MAX_LINE_CHARACTERS = 500
 
 
 class _Tail(io.TextIOBase):
-    """A text stream that keeps the last lines and counts all."""
+    """A text stream that keeps the last MAX_LINES lines and counts all."""
 
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=MAX_LINES)
@@ -22,12 +22,16 @@ class _Tail(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
+        """Append text; return the number of its characters."""
         *whole, self._open = (self._open + text).split("\n")
         self.lines.extend(whole)
         self.count += len(whole)
         return len(text)
 
     def told(self) -> str:
+        """Return the last lines, each cut to MAX_LINE_CHARACTERS, after a line with the number of those left out, if
+        any.
+        """
         if self._open:
             self.write("\n")
         left = self.count - len(self.lines)
@@ -42,7 +46,9 @@ class _Tail(io.TextIOBase):
 
 @contextlib.contextmanager
 def last_lines() -> Iterator[None]:
-    """Collect the standard output, and print it at the end: at most the last 20 lines, and the beginning of long lines."""
+    """Collect the standard output while the context lasts, and print it at the end: at most the last 20 lines, and the
+    beginning of long lines.
+    """
     tail = _Tail()
     try:
         with contextlib.redirect_stdout(tail):

@@ -6,6 +6,6 @@ from netlab_course import catalogue
 
 
 def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command is called with its options
-    """Print the table; return the exit status."""
+    """Print the table of contents with the passed exercises; return the exit status 0."""
     catalogue.progress()
     return 0

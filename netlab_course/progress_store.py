@@ -22,7 +22,9 @@ def directory() -> Path:
 
 
 def record(topic: str, key: str) -> None:
-    """Record that an exercise of a chapter was passed. If the disk is not writable, do nothing."""
+    """Record that the exercise `key` of a chapter was passed. If the disk is not writable, or another process holds the
+    lock too long, do nothing.
+    """
     if key in read().get(topic, ()):
         return
     path = directory() / "passed.json"
@@ -42,7 +44,7 @@ def record(topic: str, key: str) -> None:
 
 
 def read() -> dict[str, list[str]]:
-    """Return the passed exercises of each chapter; empty if there is no file or it is damaged."""
+    """Return the keys of the passed exercises of each chapter, by topic; empty if there is no file or it is damaged."""
     try:
         found = json.loads((directory() / "passed.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -36,7 +36,7 @@ Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 @dataclass(frozen=True)
 class Repeated:
-    """A student's repeated measurement, in parts."""
+    """A student's repeated measurement in parts: table, interval, figure and verdict."""
 
     table: pd.DataFrame
     """The table that `netlab.repeat` returned."""
@@ -55,7 +55,9 @@ class Repeated:
 
 
 def drawn(figure: go.Figure) -> dict[str, Any]:
-    """Return the numbers in a figure: of each trace, of its error bars, of lines and areas across it, and the titles of its axes."""
+    """Return the numbers in a figure, by "traces" (a list for each x and y), "bars" (half lengths of error bars),
+    "shapes" (edges of lines and areas across it) and "titles" (texts of its axes).
+    """
     traces: list[list[float]] = []
     bars: list[float] = []
     for trace in figure.data:
@@ -76,6 +78,7 @@ def drawn(figure: go.Figure) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float]:
+    """Return the finite numbers among some values; empty for None."""
     if values is None:
         return []
     found = pd.to_numeric(pd.Series(list(values), dtype=object), errors="coerce")
@@ -84,7 +87,7 @@ def _numbers(values: Any) -> list[float]:
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A check of a repeated measurement."""
+    """A check of a repeated measurement: its scenario, seeds, interval, figure and verdict."""
 
     kind: type = Repeated
     conditions: Sequence[Condition] = ()
@@ -118,7 +121,9 @@ class Repetition(Build):
             self.hints = [*self.hints, drawing]
 
     def _usual_conditions(self) -> list[Condition]:
-        """Return the conditions on the scenario, the seeds, the interval, the figure, its axis and the verdict."""
+        """Return the conditions on the scenario, the seeds, the interval, the figure, its axis and the verdict, in this
+        order.
+        """
         return [
             Condition(
                 lambda found: repeats(found.table, self.scenario()),
@@ -174,14 +179,14 @@ class Repetition(Build):
         ]
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
-        """Show the verdict on `answer`, and in a notebook its figure."""
+        """Show the verdict on `answer` with these remarks, and in a notebook the figure of the answer."""
         super()._show_verdict(answer, remarks)
         figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
 
     def judge(self, answer: object) -> Result:
-        """Return the verdict on `answer`; if parts are missing, name them."""
+        """Return the verdict on `answer`; if some of its four parts are still `...`, the message names them."""
         result = super().judge(answer)
         given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else ()
         missing = [part for part, one in zip(_PARTS, given, strict=False) if one is ...]
@@ -190,6 +195,7 @@ class Repetition(Build):
         return result
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer of four parts, or on one that a grader has taken apart."""
         found = answer if isinstance(answer, Repeated) else _repeated(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
@@ -201,7 +207,9 @@ class Repetition(Build):
         return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
 
     def _draws(self, found: Repeated) -> bool:
-        """Return whether the figure shows the values, or the wrong ones of a known mistake, so that a mistake counts only once."""
+        """Return whether the figure shows the right values, or the wrong ones of a known mistake that also explains the
+        interval, so that a mistake counts only once.
+        """
         values, traces = self.values(found.table), found.figure["traces"]
         if any(_same(numbers, values) for numbers in traces):
             return True
@@ -211,7 +219,8 @@ class Repetition(Build):
         )
 
     def _judged_by(self, found: Repeated) -> tuple[float, float]:
-        """Return the student's interval if it is right or a known mistake, so that a mistake counts only once; else the right one.
+        """Return mean and half width of the student's interval if it is right or a known mistake, so that a mistake
+        counts only once; else of the right one.
 
         If it has the two edges instead of mean and half width, the interval itself is right.
         """
@@ -222,7 +231,7 @@ class Repetition(Build):
         return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
     def _slip(self, found: Repeated) -> str:
-        """Return the interval as text, with the message about a known mistake."""
+        """Return the student's interval as text, with the message about a known mistake if it is one."""
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
         for slip, sentence in self._slips(found):
@@ -231,7 +240,7 @@ class Repetition(Build):
         return got
 
     def _slips(self, found: Repeated) -> Iterator[tuple[tuple[float, float], str]]:
-        """Yield the wrong intervals of known mistakes, each with its message."""
+        """Yield the wrong intervals (mean and half width) of known mistakes for this table, each with its message."""
         values = self.values(found.table)
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
         _, half = interval(values)
@@ -259,7 +268,7 @@ class Repetition(Build):
 
 
 def _repeated(answer: object) -> Repeated | str:
-    """Return the parts of an answer, or a message about its form."""
+    """Return the parts of an answer, or a message about its wrong form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
         return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
     table, given, figure, verdict = answer
@@ -284,18 +293,22 @@ def _repeated(answer: object) -> Repeated | str:
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
-    """Return whether a table of `netlab.repeat` belongs to a scenario, apart from seeds and a longer duration."""
+    """Return whether a table of `netlab.repeat` belongs to the scenario `wanted`, apart from seeds and a longer
+    duration.
+    """
     return not any(differences(table.attrs["scenario"], wanted.to_dict()))
 
 
 def _what(found: Repeated, asked: Scenario) -> str:
+    """Return a text on the repeated scenario and its first differences from the one that was asked for."""
     differing = list(differences(found.scenario, asked.to_dict()))
     more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
     return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
 
 
 def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a text for each difference between two scenarios; both are dicts as in a scenario file.
+    """Yield a text for each difference between a student's scenario and the one asked for; both are dicts as in a
+    scenario file.
 
     >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
     >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
@@ -322,7 +335,9 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
 def _list_differences(
     given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
-    """Yield a text for each difference between two lists of links, traffic or changes."""
+    """Yield a text for each difference between two lists of links, traffic or changes; `kind` names them, and `name`
+    returns the name of an entry.
+    """
     if len(given) != len(asked):
         yield f"{kind}: {len(given)} entries, not {len(asked)}"
     for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
@@ -331,6 +346,7 @@ def _list_differences(
 
 
 def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Yield a text for each field that differs between two entries of a scenario; `where` names the entry."""
     for field_name in dict.fromkeys((*given, *asked)):
         seen, wanted = given.get(field_name), asked.get(field_name)
         if seen != wanted:
@@ -339,12 +355,16 @@ def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where
 
 
 def _summary(found: Repeated) -> str:
+    """Return the traffic, the rates of the links and the duration of a repeated scenario as text."""
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
     links = f"links of {rates} Mbit/s; " if rates else ""
     return f"{sending(found)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    """Return whether an interval (mean and half width) equals the right one, apart from rounding to four and two
+    digits.
+    """
     (mean, half), (its_mean, its_half) = given, wanted
     return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
         _HALF_OFF * its_half + 1e-12
@@ -352,13 +372,16 @@ def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
 
 
 def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+    """Return whether two sets of numbers are equal in any order, apart from the rounding of figures."""
     if len(numbers) != len(values):
         return False
     return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
 
 
 def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
-    """Return whether a figure shows both edges of an interval, or its half width as an error bar."""
+    """Return whether a figure (in the form of `drawn`) shows both edges of an interval (mean and half width), or its
+    half width as an error bar.
+    """
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
         return True
@@ -366,6 +389,7 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     levels = np.array([mean - half, mean, mean + half])
 
     def near(number: float) -> bool:
+        """Return whether a number equals an edge or the mean of the interval, apart from rounding."""
         return bool((np.abs(levels - number) <= margin).any())
 
     # A number of a trace with other values may equal an edge by chance: use traces whose numbers are all edges or the mean.
@@ -375,7 +399,9 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
 
 
 def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
-    """Return the correct words; two of them near an edge, because the interval may be rounded."""
+    """Return the correct words of `VERDICTS` for an expected value and an interval (mean and half width); two of them
+    near an edge, because the interval may be rounded.
+    """
     mean, half = given
     margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
     found = set()
@@ -389,4 +415,7 @@ def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
 
 
 def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
+    """Return the interval of a column (mean and half width); not-a-number twice if it has missing values or fewer than
+    two.
+    """
     return interval(column) if len(column) > 1 and column.notna().all() else (np.nan, np.nan)

@@ -6,13 +6,15 @@ from netlab_course import catalogue, copies
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab reset` to its parser."""
     parser.add_argument("chapter", help="its number, topic or name: 1, udp_loss or 01_udp_loss")
     copies.add_folder(parser)
 
 
 def main(options: argparse.Namespace) -> int:
-    """Put a new copy in place and print the path of the old one; return the exit status."""
+    """Replace the student's copy of a chapter by a new one and print the path of the old one; return the exit status 0.
+    Raises NetlabError for an unknown chapter.
+    """
     entry = catalogue.find(options.chapter)
     where = options.folder or copies.folder()
     kept = copies.reset(entry, where)

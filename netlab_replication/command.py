@@ -10,7 +10,7 @@ DEFAULT_DIRECTORY = "replication"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of `netlab replicate` to its parser."""
     from netlab_replication.rows import references
 
     parser.add_argument(
@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run everything and write the reports; return 0 if every row has its number.
+    """Measure the published numbers that the options ask for, write both reports and print a summary; return the exit
+    status 0.
 
     Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks a requirement.
     """

@@ -17,7 +17,9 @@ Read = Callable[[Run], float]
 
 @dataclass(frozen=True)
 class Measurement:
-    """The measurement of one published row."""
+    """The measurement of one published row: the scenario, the value that is read from its run, the value of theory, and
+    a second run that explains a difference.
+    """
 
     scenario: Scenario
     """The scenario that runs."""
@@ -44,31 +46,36 @@ Settings = dict[tuple[str, str], Measurements]
 
 
 def goodput(flow: str, after_s: float | None = None) -> Read:
-    """Return a function for the goodput of a flow in Mbit/s: of the whole transfer, or of the part after `after_s`."""
+    """Return a function that reads from a run the goodput of a flow in Mbit/s: of the whole transfer, or of the part
+    after `after_s`.
+    """
     if after_s is None:
         return lambda run: float(run.flows.set_index("flow").goodput_mbps[flow])
     return lambda run: float(run.goodput_mbps(after_s)[flow])
 
 
 def stream_goodput(flow: str, stream: int) -> Read:
-    """Return a function for the goodput in Mbit/s of one connection of a flow."""
+    """Return a function that reads from a run the goodput in Mbit/s of one connection (its index) of a flow."""
     return lambda run: float(run.streams[run.streams.flow == flow].goodput_mbps.iloc[stream])
 
 
 def loss(flow: str) -> Read:
-    """Return a function for the loss rate of a flow's datagrams."""
+    """Return a function that reads from a run the loss rate (0 to 1) of a flow's datagrams."""
     return lambda run: float(run.flows.set_index("flow").loss_rate[flow])
 
 
 def rtt(flow: str) -> Read:
-    """Return a function for the mean round-trip time of a ping in ms."""
+    """Return a function that reads from a run the mean round-trip time of a ping in ms."""
     return lambda run: float(run.flows.set_index("flow").rtt_ms[flow])
 
 
 def sent(interface: str) -> Read:
-    """Return a function for the total throughput of a queue, headers included, in Mbit/s over the last four fifths of the run."""
+    """Return a function that reads from a run the throughput of an interface's queue, headers included, in Mbit/s over
+    the last four fifths of the run.
+    """
 
     def read(run: Run) -> float:
+        """Return the throughput of the queue in Mbit/s over the last four fifths of a run."""
         queue = run.queues[run.queues.interface == interface]
         late = queue[queue.t_s >= queue.t_s.max() / 5]
         first, last = late.iloc[0], late.iloc[-1]
@@ -78,11 +85,13 @@ def sent(interface: str) -> Read:
 
 
 def utilization(interface: str, rate_mbps: float) -> Read:
-    """Return a function for the share of a link's rate that a queue sent over the last four fifths of the run."""
+    """Return a function that reads from a run the share (0 to 1) of a link's rate that a queue sent over the last four
+    fifths of the run.
+    """
     return lambda run: sent(interface)(run) / rate_mbps
 
 
 def ends(pair: str) -> tuple[str, str]:
-    """Return the two hosts of a pair such as h1-h4."""
+    """Return the two hosts of a pair such as "h1-h4"."""
     src, dst = pair.split("-")
     return src, dst

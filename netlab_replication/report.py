@@ -23,7 +23,7 @@ PER_CENT = 100.0
 
 
 def summary(result: Replication) -> str:
-    """Return one or two sentences about the number of rows, the time and the errors."""
+    """Return one or two sentences about the number of rows and runs, the time, and the median errors."""
     ours, theirs, count = result.median_errors()
     text = (
         f"{len(result.rows)} published numbers measured in {result.runs} runs: "
@@ -47,16 +47,17 @@ INTRODUCTION = (
 
 
 def markdown(result: Replication) -> str:
-    """Return the report in Markdown."""
+    """Return the report as Markdown text."""
     return _filled("report.md.j2", result)
 
 
 def html(result: Replication) -> str:
-    """Return the report as an HTML page."""
+    """Return the report as an HTML page, with escaped text."""
     return _filled("report.html.j2", result)
 
 
 def _filled(template: str, result: Replication) -> str:
+    """Return the text of a template of this package with the report's contents."""
     templates = Environment(
         loader=PackageLoader("netlab_replication"),
         autoescape=select_autoescape(["html.j2"]),
@@ -70,6 +71,7 @@ def _filled(template: str, result: Replication) -> str:
 
 
 def _labs(result: Replication) -> list[dict[str, Any]]:
+    """Return the labs as values for a template, in order: source, reference, rows of cells, and notes."""
     found: dict[str, dict[str, Any]] = {}
     for row in result.rows:
         source = row.published.source
@@ -79,7 +81,9 @@ def _labs(result: Replication) -> list[dict[str, Any]]:
 
 
 def _cells(row: Row, notes: list[str]) -> list[str]:
-    """Return a row's cells; its note is appended to `notes` unless an equal one is there."""
+    """Return a row's cells as text; its note is appended to `notes` unless an equal one is there, and its number is the
+    last cell.
+    """
     given = row.published
     if row.note and row.note not in notes:
         notes.append(row.note)

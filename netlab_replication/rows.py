@@ -24,7 +24,7 @@ EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodpu
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the table of published numbers, in its own unit; None for an empty cell."""
+    """A row of the table of published numbers, in its own unit; None for an empty number."""
 
     source: str
     table: str
@@ -37,13 +37,15 @@ class Published:
 
     @property
     def measurement(self) -> Measurement:
-        """The measurement of this row."""
+        """The measurement that reproduces this row."""
         return labs.measurements()[self.source, self.table, self.scenario][self.flow, self.quantity]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the report, in the unit of the published row."""
+    """A row of the report: the published row, theory's and our value in its unit, whether the conditions of theory are
+    met, and a note.
+    """
 
     published: Published
     theory: float | None
@@ -69,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Replication:
-    """The contents of the report."""
+    """The contents of the report: its rows, the wall and network time in s of all runs, their number and settings."""
 
     rows: list[Row]
     wall_s: float
@@ -93,7 +95,7 @@ class Replication:
 
 
 def error(value: float | None, expected: float | None) -> float | None:
-    """Return the relative error; None if either value is missing or the expected one is 0.
+    """Return the relative error of a value, signed; None if either value is missing or the expected one is 0.
 
     >>> error(4.798, 4.69) is not None, error(1.0, None), error(0.1, 0.0)
     (True, None, None)
@@ -117,7 +119,8 @@ def references() -> dict[str, str]:
 
 
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
-    """Measure every row; then, if their value or ours is off, run the test of the explanation.
+    """Measure every published row and, if its value or ours is off, run the second scenario that explains the
+    difference.
 
     With `only`, measure a single source; with `fresh`, ignore the results of earlier sweeps. Raises SweepError when runs failed.
     """
@@ -147,7 +150,9 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
 
 
 def needs_explanation(row: Row) -> bool:
-    """Return whether a value differs from theory by more than 3 % or, without theory, the two values differ by more."""
+    """Return whether ours or theirs differs from a theory by more than 3 % or, without theory, the two values differ by
+    more.
+    """
     given = row.published
     if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
         return True
@@ -158,13 +163,16 @@ def needs_explanation(row: Row) -> bool:
 
 
 def _row(given: Published, measurement: Measurement, run: Run) -> Row:
+    """Return the report's row for a published one, with the values of theory and of a run in its unit, and no note."""
     unit = UNITS[given.unit]
     expected = None if measurement.theory is None else measurement.theory * unit
     return Row(given, expected, measurement.holds, measurement.read(run) * unit)
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:
-    """Return the settings that the report shows; engines are ordered by their number of runs, most used first."""
+    """Return the settings that the report shows, empty without runs; engines are ordered by their number of runs, most
+    used first.
+    """
     seen = list(runs)
     if not seen:
         return {}
@@ -177,5 +185,6 @@ def _settings(runs: Iterable[Run]) -> dict[str, object]:
 
 
 def _table(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a CSV file of this package, by column."""
     text = resources.files("netlab_replication").joinpath(name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

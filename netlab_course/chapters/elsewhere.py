@@ -18,7 +18,7 @@ SAID = "Not on this machine."
 
 def go_on() -> None:
     """Add the pages' style sheet; if the engine on this machine differs from the pocket kernel in virtual time, install
-    the handler that skips cells.
+    the handler that skips cells. Nothing else happens outside IPython.
     """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
@@ -36,7 +36,7 @@ def go_on() -> None:
 
 
 class Skips:
-    """The skipped cells of a notebook.
+    """The skipped cells of a notebook, and the handler that skips them.
 
     Attributes
     ----------
@@ -55,7 +55,9 @@ class Skips:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        """Show the message about a skipped cell; IPython calls this instead of printing a traceback."""
+        """Show the message about a skipped cell, or the usual traceback of any other error; IPython calls this instead
+        of printing a traceback.
+        """
         if not self.is_ours(error):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         elif isinstance(error, NameError):
@@ -64,11 +66,15 @@ class Skips:
             print(f"{SAID} {error}")
 
     def is_ours(self, error: BaseException | None) -> bool:
-        """Return whether an error means that the machine lacks a feature, and not that the student's code is wrong."""
+        """Return whether an error means that the machine lacks a feature, or that a skipped cell would have defined a
+        name, and not that the student's code is wrong.
+        """
         return isinstance(error, NotHereError) or (isinstance(error, NameError) and error.name in self.lost)
 
     def end(self, result: Any) -> None:
-        """Mark a skipped cell as successful; IPython calls this after each cell."""
+        """Mark a skipped cell as successful, and remember the names that it would have defined; IPython calls this
+        after each cell.
+        """
         if result is not None and self.is_ours(result.error_in_exec):
             self.lost |= defined_names(result.info.raw_cell)
             result.error_in_exec = None

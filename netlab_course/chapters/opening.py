@@ -16,7 +16,7 @@ from netlab_course.own_numbers import OwnNumbers, StudentValues
 
 
 class Exercises(SimpleNamespace):
-    """A chapter's checks, each an attribute."""
+    """A chapter's checks, each an attribute with its key as name."""
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"no such exercise: {one_of(name, sorted(vars(self)))}")
@@ -27,7 +27,7 @@ class Exercises(SimpleNamespace):
 
 @dataclass(frozen=True, repr=False)
 class OpenChapter:
-    """A chapter with the numbers of one copy of its notebook."""
+    """A chapter with the numbers of one copy of its notebook, as the notebook uses it."""
 
     topic: str
     """The name of the chapter's package."""
@@ -55,12 +55,13 @@ class OpenChapter:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """All checks of the chapter, by the name under which the notebook calls them."""
+        """All checks of the chapter, by the key under which the notebook calls them."""
         return dict(vars(self.check))
 
 
 def opener(package: str) -> Callable[..., OpenChapter]:
-    """Return the function `begin(token="")` with which a notebook opens the chapter of a package.
+    """Return the function `begin(token="")` with which a notebook opens the chapter of a package, given by its full
+    name.
 
     Its module `settings` has the own numbers in `NUMBERS`, its module `check` has the class `Checks`, which takes them;
     a chapter with a panel has it in its module `panel`.
@@ -72,7 +73,8 @@ def opener(package: str) -> Callable[..., OpenChapter]:
     numbers: OwnNumbers = getattr(settings, "NUMBERS", OwnNumbers({}))
 
     def begin(token: str = "") -> OpenChapter:
-        """Open the chapter with the own numbers of `token`.
+        """Open the chapter with the own numbers of `token` ("" for the printed ones): record its cells and passed
+        exercises from now on, and return it.
 
         A combination with which a known mistake is close to the right answer is not used, because the check could not tell them apart.
         """
@@ -90,6 +92,9 @@ def opener(package: str) -> Callable[..., OpenChapter]:
 
 
 def _named(made: Any, topic: str) -> dict[str, Check]:
+    """Return the checks among the attributes of a chapter's `Checks` by name, and store the name in each. Raises
+    LookupError when there is none.
+    """
     found = {key: value for key, value in vars(made).items() if isinstance(value, Check)}
     for key, check in found.items():
         check.key = key

@@ -39,7 +39,7 @@ All pass as it is. Then put your own in place of each part of {source}; docs/con
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the arguments and options of `netlab new-chapter` to its parser."""
     parser.add_argument("name", help="lowercase letters, digits and _, such as tcp_fairness")
     parser.add_argument("--title", help="the chapter's title (default: the name, such as 'Tcp fairness')")
     parser.add_argument(
@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Create the chapter and print the next steps; return the exit status.
+    """Create the chapter that the options of `netlab new-chapter` describe, and print its files and the next steps;
+    return the exit status 0.
 
     Raises NetlabError when the name is invalid or taken, the title is invalid, or the directory is not a clone that can be written.
     """
@@ -61,7 +62,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
-    """Create a chapter's files in a clone, all or none; return them, the source first.
+    """Create the files of a chapter with this name in the clone `root`, all or none; return their paths, the source
+    first.
 
     A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
     and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,
@@ -82,6 +84,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
         raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
 
     def filled(text: str) -> str:
+        """Return a template's text with name, number and title of the chapter."""
         return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
 
     places = [filled(place) for place in PLACES]
@@ -96,6 +99,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
 
 
 def _require_good_name(name: str) -> None:
+    """Raise NetlabError if a name cannot be that of a chapter's package."""
     if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{MAX_NAME_LENGTH - 1}}}", name) or keyword.iskeyword(name):
         raise NetlabError(
             f"name must be at most {MAX_NAME_LENGTH} lowercase letters, digits and _, a letter first, and not a Python keyword; "
@@ -104,6 +108,7 @@ def _require_good_name(name: str) -> None:
 
 
 def _checked_title(title: str) -> str:
+    """Return the title; raise NetlabError if it cannot be that of a chapter."""
     if (
         not 1 <= len(title) <= MAX_TITLE_LENGTH
         or not title.isprintable()
@@ -117,7 +122,9 @@ def _checked_title(title: str) -> str:
 
 
 def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
-    """Write all files to a staging folder, then move them; undo the moves if one fails."""
+    """Write all files (texts by path below `root`) to a staging folder, then move `places`, the files or folders that
+    they fill, to `root`. If a move fails, undo the others and raise NetlabError.
+    """
     moved: list[Path] = []
     try:
         with tempfile.TemporaryDirectory(prefix=".new-chapter-", dir=root) as directory:

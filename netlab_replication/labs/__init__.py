@@ -18,5 +18,5 @@ LABS = {
 
 @cache
 def measurements() -> dict[tuple[str, str, str], Measurements]:
-    """Return the measurements of all labs, by source, table and setting."""
+    """Return the measurements of all labs, by source, table and setting; each is a mapping by flow and quantity."""
     return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}

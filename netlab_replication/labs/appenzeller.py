@@ -20,6 +20,7 @@ QUEUES = {100: (64, 129, 258, 387), 200: (46, 91, 182, 273), 300: (37, 74, 148, 
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:
+    """Return the scenario with this number of long Reno flows and this room of the router's queue."""
     near = [f"h{pair}" for pair in range(1, PAIRS + 1)]
     far = [f"h{pair}" for pair in range(PAIRS + 1, 2 * PAIRS + 1)]
     # The delays range from a half to one and a half of the mean.
@@ -39,7 +40,7 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting."""
+    """Return the utilization of the link in each published setting, by table and setting, then by flow and quantity."""
     return {
         ("router", f"{flows} flows and {places} places"): {
             ("all", "utilization"): Measurement(_scenario(flows, places), utilization(BOTTLENECK, RATE_MBPS))

@@ -27,11 +27,14 @@ MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
 
 
 def _seconds(offered_mbps: float) -> float:
-    """Return a duration in s that is precise enough, but shorter the more datagrams a second there are."""
+    """Return a duration in s for an offered rate that is long enough for a precise result, but shorter the more
+    datagrams a second there are.
+    """
     return 60 if offered_mbps <= BOTTLENECK_MBPS else 30
 
 
 def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUEUE) -> Scenario:
+    """Return the scenario of one UDP flow of this rate from h1 to h3."""
     topology = topologies.three_pcs(queue_packets=queue_packets, framing=framing)
     return Scenario(
         topology, [Udp("h1", "h3", rate_mbps=offered_mbps)], duration_s=_seconds(offered_mbps), interval_s=1
@@ -39,6 +42,7 @@ def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUE
 
 
 def _udp_alone(offered_mbps: float) -> Measurements:
+    """Return goodput and loss of a UDP flow of this rate, by flow and quantity."""
     limit = theory.udp_goodput_mbps(offered_mbps, BOTTLENECK_MBPS)
     lost = theory.udp_loss_rate(offered_mbps, BOTTLENECK_MBPS, queue_packets=QUEUE, duration_s=_seconds(offered_mbps))
     return {
@@ -62,9 +66,13 @@ def _udp_alone(offered_mbps: float) -> Measurements:
 
 
 def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
+    """Return goodputs and losses of UDP flows of h1 and h2 at these rates, by host and quantity; losses only if the
+    link is loaded by more than half.
+    """
     offered = (first_mbps, second_mbps)
 
     def scenario(spacing: str = "auto") -> Scenario:
+        """Return the scenario of both flows; `spacing` is that of their datagrams."""
         traffic = [Udp(src, "h3", rate_mbps=r, spacing=spacing) for src, r in zip(("h1", "h2"), offered, strict=True)]
         return Scenario(
             topologies.three_pcs(queue_packets=QUEUE), traffic, duration_s=_seconds(sum(offered)), interval_s=1
@@ -99,7 +107,10 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
+    """Return the goodputs of UDP flows of h1 and h2 at these rates and a TCP flow of h2, by flow and quantity."""
+
     def scenario(aqm: str = "fifo") -> Scenario:
+        """Return the scenario of the three flows behind a queue of this discipline, "fifo" or "red"."""
         topology = topologies.three_pcs(queue_packets=QUEUE, aqm=aqm, aqm_options=RED if aqm == "red" else {})
         traffic: list[Traffic] = [
             Udp("h1", "h3", rate_mbps=first_mbps),
@@ -116,6 +127,9 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
     def number(flow: str, expected: float | None) -> Measurement:
+        """Return the measurement of a flow's goodput after 20 s, with the value of theory in Mbit/s; None if there is
+        no formula.
+        """
         return Measurement(
             scenario(),
             goodput(flow, 20),
@@ -134,15 +148,18 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _two_routers(limited_access: bool = True) -> Topology:
+    """Return the lab's network of two routers in a row; with `limited_access` the access links have 1 and 10 Mbit/s."""
     access = (1, 10) if limited_access else (None, None)
     return topologies.two_routers(access, queue_packets=QUEUE)
 
 
 def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
+    """Return goodputs and losses of UDP flows h1-h4 and h2-h3 at these rates over two routers, by pair and quantity."""
     offered = {"h1-h4": first_mbps, "h2-h3": second_mbps}
     heavy = second_mbps > BOTTLENECK_MBPS
 
     def scenario(limited_access: bool) -> Scenario:
+        """Return the scenario of both flows, with or without limits of the access links."""
         traffic = [Udp(*ends(pair), rate_mbps=rate) for pair, rate in offered.items()]
         return Scenario(_two_routers(limited_access), traffic, duration_s=120 if heavy else 600, interval_s=1)
 
@@ -181,6 +198,7 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _collapse_tcp() -> Measurements:
+    """Return the goodputs of TCP flows h1-h4 and h2-h3 over two routers, by pair and quantity."""
     scenario = Scenario(_two_routers(), [Tcp("h1", "h4"), Tcp("h2", "h3")], duration_s=600, interval_s=1)
     return {
         (pair, "goodput"): Measurement(scenario, goodput(f"{pair} cubic", 30), theory.tcp_goodput_limit_mbps(rate))
@@ -189,6 +207,7 @@ def _collapse_tcp() -> Measurements:
 
 
 def _connections() -> Measurements:
+    """Return the goodputs of one connection of h1 and three of h2 with a delay of 300 ms, by host and quantity."""
     link = Link(
         "r1",
         "h3",
@@ -203,6 +222,9 @@ def _connections() -> Measurements:
     longer = Scenario(topology, traffic, duration_s=1500, interval_s=5)
 
     def number(flow: str, share: int) -> Measurement:
+        """Return the measurement of a flow's goodput after 60 s; theory gives it this number of
+        quarters of the link.
+        """
         return Measurement(
             scenario,
             goodput(flow, 60),
@@ -216,7 +238,9 @@ def _connections() -> Measurements:
 
 
 def _delayed(aqm: str, h1_ms: float) -> Topology:
-    """Return three PCs with delayed acknowledgements: 300 ms for both flows, and for h1 the rest of `h1_ms`."""
+    """Return three PCs with delayed packets back to the senders: 300 ms for h2, `h1_ms` for h1. `aqm` is "fifo", "red"
+    or "gentle red".
+    """
     options = {"red": RED, "gentle red": GENTLE_RED, "fifo": {}}[aqm]
     shape = {"aqm": "red" if "red" in aqm else "fifo", "aqm_options": options}
     return of_links(
@@ -227,7 +251,10 @@ def _delayed(aqm: str, h1_ms: float) -> Topology:
 
 
 def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
+    """Return the goodputs of flows of h1 and h2 whose round-trip times are `h1_ms` and 300 ms, by host and quantity."""
+
     def scenario(aqm: str = "red", seed: int = 1) -> Scenario:
+        """Return the scenario of both flows behind a queue of this discipline."""
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(_delayed(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
 
@@ -251,7 +278,9 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
 
 
 def _two_bottlenecks() -> Measurements:
-    """Measure two routers' links of 5 Mbit/s one after the other, with 150 ms on the way out of each host (`epfl` figure 3)."""
+    """Return goodput and round-trip time of three flows over one or both of two links of 5 Mbit/s in a row, with 150 ms
+    on the way out of each host (`epfl` figure 3), by pair and quantity.
+    """
     slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
     topology = of_links(
         Link("h1", "r1", delay_ms=150, reverse={"delay_ms": 0}),
@@ -261,6 +290,7 @@ def _two_bottlenecks() -> Measurements:
     )
 
     def scenario(seed: int) -> Scenario:
+        """Return the scenario of the three flows with this seed."""
         return Scenario(topology, [Tcp(*ends(pair)) for pair in routes], duration_s=600, interval_s=5, seed=seed)
 
     routes = {"h1-h2": ["r1"], "h1-h3": ["r1", "r2"], "h2-h3": ["r2"]}
@@ -290,11 +320,17 @@ def _two_bottlenecks() -> Measurements:
 
 
 def _red(**options: Any) -> dict[str, Any]:
+    """Return the fields of a link with a queue of 1000 packets and the lab's RED; `options` replace some of RED's."""
     return {"queue_packets": 1000, "aqm": "red", "aqm_options": {**RED, **options}}
 
 
 def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, Any]) -> Measurements:
+    """Return the goodputs of flows of h1 and h2 behind a queue with the fields `aqm`, and the round-trip time, by host
+    and quantity; `test` has the fields of the queue in the second run, which `sentence` describes.
+    """
+
     def scenario(queue: dict[str, Any]) -> Scenario:
+        """Return the scenario of both flows behind a queue with these fields."""
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(topologies.three_pcs(**queue), traffic, duration_s=300, interval_s=1)
 
@@ -315,7 +351,7 @@ def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, An
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting."""
+    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
     alone = _udp_alone(5)
     tcp = Scenario(topologies.three_pcs(queue_packets=QUEUE), [Tcp("h1", "h3")], duration_s=60, interval_s=1)
     framed = Scenario(

@@ -18,6 +18,7 @@ QUEUES = {20: 15, 100: 45, 200: 2}
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:
+    """Return the scenario with this number of Reno flows from two hosts and this room of the router's queue."""
     links = [
         Link(
             "r1",
@@ -35,7 +36,9 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting; Reno, to which the rule applies, replaces BIC, which netlab's kernels lack."""
+    """Return the utilization of the link in each published setting, by table and setting, then by flow and quantity;
+    Reno, to which the rule applies, replaces BIC, which netlab's kernels lack.
+    """
     found: Settings = {}
     read = utilization(BOTTLENECK, RATE_MBPS)
     for flows, places in QUEUES.items():

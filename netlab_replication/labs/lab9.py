@@ -12,6 +12,9 @@ QUEUE_BYTES = 15_000_000
 
 
 def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_bytes: int | None = None) -> Scenario:
+    """Return 5 s of TCP with this number of connections over 10 Gbit/s; delay in ms and loss hold for the way there,
+    and the window is that of each connection (None: not limited).
+    """
     link = Link(
         "h1",
         "h2",
@@ -26,13 +29,16 @@ def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_byte
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting."""
+    """Return the throughput in each published setting, by table and setting, then by flow and quantity."""
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(WINDOW_BYTES), 20)
     far = {count: _scenario(count, 20, window_bytes=WINDOW_BYTES) for count in (1, 8)}
     name = {1: "h1-h2 cubic", 8: "h1-h2 cubic ×8"}
 
     def lossy(streams: int) -> Measurement:
+        """Return the measurement with 1 % random loss and without delay for this number of connections; the second run
+        has the delay.
+        """
         mathis = theory.parallel_streams_mbps(float(streams), theory.MSS_BYTES, 20, 0.01)
         return Measurement(
             _scenario(streams, 0, 0.01),

@@ -16,12 +16,16 @@ their host's queue.
 
 
 def _wire(delay_ms: float) -> Topology:
+    """Return two hosts on a cable of 100 Mbit/s with this one-way delay, with Ethernet's framing."""
     link = Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def _window(window_bytes: int) -> Measurements:
+    """Return the throughput of TCP with this window over the cable, by flow and quantity."""
+
     def scenario(delay_ms: float) -> Scenario:
+        """Return the scenario of the transfer over a cable with this one-way delay."""
         # The lab had disabled segmentation offload.
         frame_by_frame = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5)
@@ -44,7 +48,9 @@ def _window(window_bytes: int) -> Measurements:
 
 
 def _beside(udp_flows: int) -> Measurement:
-    """Measure TCP and UDP from one host: their sockets wait for room in its own interface's queue, and nothing is lost."""
+    """Return the measurement of TCP with this number of UDP flows from one host: their sockets wait for room in its own
+    interface's queue, and nothing is lost.
+    """
     udp = Udp(
         "h1",
         "h2",
@@ -68,6 +74,7 @@ def _beside(udp_flows: int) -> Measurement:
 
 
 def _air(*, short_preamble: bool) -> Scenario:
+    """Return the scenario of TCP over 802.11g with the lab's protection of frames, with a short or a long preamble."""
     # Their router served 802.11b and g ("RTS/CTS threshold 250 bytes"); 11 Mbit/s is the highest rate that both understand.
     options = {
         "protection": "rts",
@@ -80,6 +87,7 @@ def _air(*, short_preamble: bool) -> Scenario:
 
 
 def _wireless() -> Measurements:
+    """Return the throughput of TCP over 802.11g, by flow and quantity."""
     options = _air(short_preamble=False).topology.links[0].forward.medium_options
     return {
         ("client-server", "throughput"): Measurement(
@@ -95,7 +103,7 @@ def _wireless() -> Measurements:
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting."""
+    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
     limit = theory.tcp_goodput_limit_mbps(100, framing="ethernet")
     plain = Scenario(_wire(0.1), [Tcp("h1", "h2")], duration_s=10)
     return {

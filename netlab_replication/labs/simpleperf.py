@@ -29,7 +29,9 @@ FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 
 
 def portfolio(shared_limit: bool = False) -> Topology:
-    """Return the nine hosts; with `shared_limit`, packets in flight count against a queue's limit, as in Mininet's netem."""
+    """Return the network of the lab's nine hosts; with `shared_limit`, packets in flight count against a queue's limit,
+    as in Mininet's netem.
+    """
     if not shared_limit:
         return topologies.portfolio()
     return topologies.portfolio(
@@ -41,10 +43,14 @@ def portfolio(shared_limit: bool = False) -> Topology:
 
 
 def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
+    """Return goodput and loss of iperf's UDP between two hosts, by pair and quantity; iperf counts `megabits` in units
+    of 2^20 bit/s, and `link` is the slowest on the path.
+    """
     offered_mbps = megabits * MEBI / 1e6
     rate_mbps, _, queue = PORTFOLIO_LINKS[link]
 
     def scenario(rate: float) -> Scenario:
+        """Return the scenario of the UDP flow at this rate in Mbit/s."""
         udp = Udp(src, dst, rate_mbps=rate, payload_bytes=IPERF_PAYLOAD_BYTES)
         return Scenario(topologies.portfolio(), [udp], duration_s=10, interval_s=0.5)
 
@@ -66,9 +72,12 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
 
 
 def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
-    """Measure a ping, then a transfer of 25 s, alone on a path."""
+    """Return the round-trip time of a ping and the goodput of a transfer of 25 s alone on a path, by `name` and
+    quantity; `small` is the network of the second run.
+    """
 
     def scenario(network: Topology) -> Scenario:
+        """Return the scenario of the ping and the later transfer in this network."""
         traffic: list[Traffic] = [Ping(src, dst, count=25), Tcp(src, dst, start_s=6, duration_s=SECONDS)]
         return Scenario(network, traffic, duration_s=6 + SECONDS, interval_s=0.5)
 
@@ -98,6 +107,7 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
 
 
 def _link(name: str) -> Measurements:
+    """Return the measurements of one of the lab's links (a key of `PORTFOLIO_LINKS`) alone, by link and quantity."""
     rate_mbps, delay_ms, queue = PORTFOLIO_LINKS[name]
     topology = topologies.dumbbell(pairs=1, rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue)
     number = int(name[1])
@@ -107,10 +117,14 @@ def _link(name: str) -> Measurements:
 def _together(
     pairs: Sequence[str], shares_mbps: Sequence[float], streams: Sequence[int] | None = None, shared: bool = True
 ) -> Measurements:
-    """Measure simultaneous transfers of 25 s, each with a ping."""
+    """Return the measurements of simultaneous transfers of 25 s, each with a ping, by pair and quantity; `shares_mbps`
+    has theory's goodput of each connection, `streams` the connections of each pair (None: one), and `shared` is True if
+    they share a link.
+    """
     why = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
 
     def scenario(network: Topology, duration_s: float) -> Scenario:
+        """Return the scenario of all transfers and pings in this network."""
         traffic: list[Traffic] = [
             Tcp(*ends(pair), streams=count) for pair, count in zip(pairs, streams or [1] * len(pairs), strict=True)
         ]
@@ -146,7 +160,7 @@ def _together(
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting."""
+    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
     whole = portfolio()
     small = portfolio(shared_limit=True)
     l2, l3 = (theory.tcp_goodput_limit_mbps(PORTFOLIO_LINKS[name][0]) for name in ("L2", "L3"))
