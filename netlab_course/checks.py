@@ -69,6 +69,7 @@ class Result:
     """The message in parts: the given answer, the mistake, and the place to look."""
 
     def __str__(self) -> str:
+        """Return the message in lines: a sign for the verdict, the check's name and the sentences."""
         mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
         first, *more = self.sentences
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
@@ -289,6 +290,7 @@ class Number(Check):
         return float(self.expected()) if callable(self.expected) else float(self.expected)
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer: no number, right, or wrong with the mistake that explains it."""
         number, complaint = as_number(answer)
         if number is None:
             return self._result(Status.FAILED, complaint)
@@ -323,6 +325,9 @@ class Function(Check):
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+        """Return whether every known mistake is clearly wrong in at least one trial; a wrong formula may be right in
+        others.
+        """
         # A wrong formula may be right for some inputs, but must be wrong for at least one.
         return all(
             any(clear(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
@@ -358,6 +363,7 @@ class Function(Check):
         return value
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer: no function, wrong parameters, or the first trial that fails, if any."""
         if not callable(answer):
             return self._result(
                 Status.FAILED,
@@ -425,6 +431,7 @@ class Choice(Check):
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on a letter, in either case and with spaces, with the reason for it."""
         letter = answer.strip().lower() if isinstance(answer, str) else ""
         if letter not in self.reasons:
             allowed = ", ".join(repr(key) for key in self.reasons)

@@ -112,6 +112,7 @@ class Repetition(Build):
     """Code that draws the values, for the last hint."""
 
     def __post_init__(self) -> None:
+        """Set the usual conditions unless others are given, and then add a hint on the figure."""
         if not self.conditions:
             self.conditions = self._usual_conditions()
             drawing = (

@@ -18,7 +18,7 @@ _MIN_QUEUE_PACKETS = 1000
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "BDP", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.rtt = _rtt()
@@ -29,6 +29,9 @@ class Checks:
 
 
 def _rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+    """Return the round-trip time in ms of a ping with this payload over an empty path of links, with rates in Mbit/s
+    and one-way delays in ms.
+    """
     path = [theory.Hop(rate, delay) for rate, delay in zip(rates_mbps, delays_ms, strict=True)]
     return theory.ping_rtt_ms(path, payload_bytes)
 
@@ -36,9 +39,12 @@ def _rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_byt
 def _wrong_ms(
     propagations: int = 2, transmissions: float = 2, headers_bytes: int = _PING_HEADERS_BYTES, *, slowest: bool = False
 ) -> Callable[..., float]:
-    """Return a function that computes the round-trip time wrongly, by the given factors."""
+    """Return a function that computes a ping's round-trip time wrongly: with these numbers of propagations and
+    transmissions, these headers, or only the slowest link's transmission.
+    """
 
     def rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload_bytes: int) -> float:
+        """Return the wrong round-trip time in ms; the arguments are those of the right function."""
         counted = [min(rates_mbps)] if slowest else rates_mbps
         sent_ms = sum(theory.transmission_delay_ms(payload_bytes + headers_bytes, rate) for rate in counted)
         return propagations * sum(delays_ms) + transmissions * sent_ms
@@ -47,6 +53,7 @@ def _wrong_ms(
 
 
 def _rtt() -> Function:
+    """Return the check of the exercise "round-trip time of a ping"."""
     return Function(
         name="round-trip time of a ping",
         reference=_rtt_ms,
@@ -87,6 +94,9 @@ def _rtt() -> Function:
 
 
 def _repeated(own: StudentValues) -> Repetition:
+    """Return the check of the repeated measurement of a transfer with a window of half the BDP, with theory's limit of
+    that window.
+    """
     return Repetition(
         name="a window beside somebody",
         scenario=lambda: beside_somebody(own),
@@ -110,14 +120,17 @@ def _repeated(own: StudentValues) -> Repetition:
 
 
 def _hops(run: Run) -> list[LinkShape]:
+    """Return the properties of the links from h1 to h2 in a run."""
     return way(run, "h1", "h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
+    """Return the properties of those links from h1 to h2 in a run that have a rate."""
     return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
 
 def _overfull(own: StudentValues) -> Measurement:
+    """Return the check of a student's run with a window that is larger than the BDP."""
     window_bytes = 1000 * own.window_kb
     return Measurement(
         name="a measurement of your own",
@@ -189,6 +202,7 @@ def _overfull(own: StudentValues) -> Measurement:
 
 
 def _waiting(own: StudentValues) -> Number:
+    """Return the check of the time in ms that a segment waits in the queue in that run."""
     frame_bytes = theory.tcp_wire_bytes()
     segments = 1000 * own.window_kb // theory.MSS_BYTES
     whole_ms = segments * theory.transmission_delay_ms(frame_bytes, own.rate_mbps)
@@ -216,14 +230,18 @@ def _waiting(own: StudentValues) -> Number:
 
 
 class PaperTransfer:
-    """A transfer whose results come from formulas: those of a real transfer over a path of this rate and this empty RTT."""
+    """A transfer whose results come from formulas: those of a real transfer over a path of this rate in Mbit/s and this
+    empty RTT in ms.
+    """
 
     def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
         self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms
         self._used = 0
 
     def __call__(self, window_bytes: float) -> tuple[float, float]:
-        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
+        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window in bytes. Raises ValueError
+        for a window that is not allowed, RuntimeError after TRANSFERS calls.
+        """
         if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
             raise ValueError(
                 f"a window must have {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES} bytes, got {window_bytes:.0f}"
@@ -239,11 +257,12 @@ class PaperTransfer:
         return f"<transfers over {self.rate_mbps:g} Mbit/s and {self.rtt_ms:g} ms>"
 
     def answer_bytes(self) -> float:
-        """Return the smallest window that fills the path."""
+        """Return the smallest window in bytes that fills the path."""
         return theory.bdp_bytes(theory.tcp_goodput_limit_mbps(self.rate_mbps), self.rtt_ms)
 
 
 def _window() -> Function:
+    """Return the check of a function that finds the smallest window that fills a path by a few transfers."""
     return Function(
         name="smallest window that fills the path",
         reference=lambda transfer: transfer.answer_bytes(),

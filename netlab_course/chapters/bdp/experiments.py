@@ -46,7 +46,9 @@ OWN_MS = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet"
 
 
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Return the round-trip times of `PAIRS` by theory, as measured and as published, with the number of nodes on the path."""
+    """Return a table of the round-trip times in ms of `PAIRS` in the network `lab` by theory, as measured in the run
+    and as published, with the number of nodes on the path.
+    """
     expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
     table = pd.DataFrame(
         {
@@ -62,8 +64,8 @@ def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Return the goodputs of `PAIRS`: the slowest link's limit, our goodput over all 25 s and after the first 10 s, and
-    the published one.
+    """Return a table of the goodputs of `PAIRS` in Mbit/s: the slowest link's limit, our goodput over the whole
+    transfer and after its start, and the published one; with retransmissions.
     """
     names = run.flows["flow"].iloc[len(PAIRS) :]
     late = [
@@ -83,7 +85,9 @@ def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
-    """Run a transfer over the cable with each window, and one with 100 kB over a cable of twice the rate."""
+    """Run a transfer over the cable with each window in kB; return these runs in order, and one with 100 kB over a
+    cable of twice the rate.
+    """
     scenarios = {f"{kb}": transfer(int(1000 * kb), cable()) for kb in windows_kb}
     runs = sweeps.sweep({**scenarios, "faster": transfer(100_000, cable(rate_mbps=200))})
     faster = runs.pop("faster")
@@ -91,12 +95,14 @@ def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
 
 
 def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
-    """Return the smaller of two limits of a window over the cable: the window's and the link's."""
+    """Return the smaller of two limits in Mbit/s of a transfer over the cable: the limit of a window in kB, and that of
+    the link.
+    """
     return float(theory.windowed_goodput_mbps(1000 * window_kb, rate_mbps, 16, framing="ethernet"))
 
 
 def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
-    """Draw the goodput by window over the cable, with the smaller of the two limits."""
+    """Draw the goodput of each run by its window in kB, with the smaller of the two limits and the published values."""
     line_kb = np.linspace(10, 320, 300)
     return plots.Comparison(
         x_label="Window (kB)", y_label="Goodput (Mbit/s)", title="A cable of 100 Mbit/s and 16 ms"
@@ -111,12 +117,16 @@ def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Com
 
 
 def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
-    """Return the time in ms in which one window (whole segments of 1448 bytes) arrives."""
+    """Return the time in ms in which one window of this many kB (whole segments of 1448 bytes)
+    arrives at this goodput.
+    """
     return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
 
 
 def suspects_table(window_kb: float = 126) -> pd.DataFrame:
-    """Return the cycle of a window with all suspected causes and without each of them, and a segment's round-trip time."""
+    """Measure the cycle in ms of a window of this many kB with all suspected causes of its length and without each of
+    them; return a printed table, with the excess over a segment's round-trip time.
+    """
     cases: dict[str, Sequence[Command]] = {
         "as it is": [],
         "without offload": [WITHOUT_OFFLOAD],
@@ -138,8 +148,8 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
 
 
 def above_the_lab() -> list[float]:
-    """Return the relative difference between our goodputs, over a path with the RTT of the published ping and without
-    offload, and those of `siit`.
+    """Return the relative differences between our goodputs, over a path with the RTT of the published ping and without
+    offload, and those of `siit`, in the order of its windows.
     """
     path = cable(delay_ms=8.3)
     runs = sweeps.sweep([transfer(int(1000 * kb), path, [WITHOUT_OFFLOAD]) for kb in PUBLISHED_WINDOWS[0]])
@@ -147,26 +157,30 @@ def above_the_lab() -> list[float]:
 
 
 def by_room(rooms: Sequence[int]) -> dict[int, Run]:
-    """Run a single flow on h1-h9 with each room of the queue before the slowest link."""
+    """Run a single flow on h1-h9 with each room in packets of the queue before the slowest link; return the runs by
+    room.
+    """
     flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)
     return sweeps.sweep({room: Scenario(three_links(room), [flow], duration_s, interval_s=1) for room in rooms})
 
 
 def enough_room(runs: Mapping[int, Run]) -> int:
-    """Return the smallest room with which the goodput after 25 s is within 0.1 % of the limit."""
+    """Return the smallest room in packets (a key of `runs`) with which the goodput after 25 s is within 0.1 % of the
+    limit. Raises ValueError if none is.
+    """
     limit_mbps = theory.tcp_goodput_limit_mbps(20)
     settled = {room: run.goodput_mbps(after_s=TRANSFER_S).iloc[0] for room, run in runs.items()}
     return min(room for room, mbps in settled.items() if mbps > 0.999 * limit_mbps)
 
 
 def formula_room_packets() -> float:
-    """Return the room on h1-h9 in packets with which 70 % of path and queue fill the path."""
+    """Return the room in packets of the queue on h1-h9 with which 70 % of path and queue fill the path."""
     return 3 / 7 * theory.bdp_bytes(20, 80) / theory.tcp_wire_bytes()
 
 
 def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
-    """Draw the goodput by the room before the slowest link, during the time that `simpleperf` measured (with what it
-    called 33 packets) and after it.
+    """Draw the goodput by the room in packets before the slowest link, in the time that `simpleperf` measured (with
+    what it called 33 packets) and after it.
     """
     rooms, limit_mbps = list(runs), theory.tcp_goodput_limit_mbps(20)
     line = ([10, 90], [limit_mbps, limit_mbps])
@@ -187,14 +201,18 @@ def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
 
 
 class Transfers:
-    """Real transfers over the hidden path; each call is an experiment."""
+    """Real transfers over the hidden path of one student; each call is an experiment, and at most TRANSFERS are
+    allowed.
+    """
 
     def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)
         self._log: list[tuple[float, float, float]] = []
 
     def __call__(self, window_bytes: float) -> tuple[float, float]:
-        """Run a transfer with a window, and return its goodput in Mbit/s and its round-trip time in ms."""
+        """Run a transfer with a window in bytes, record it, and return its goodput in Mbit/s and its round-trip time in
+        ms. Raises RuntimeError when all transfers are used up.
+        """
         if len(self._log) == TRANSFERS:
             raise RuntimeError(f"all {TRANSFERS} transfers are used up")
         goodput_mbps, rtt_ms = self.measured(window_bytes)
@@ -202,12 +220,14 @@ class Transfers:
         return goodput_mbps, rtt_ms
 
     def measured(self, window_bytes: float) -> tuple[float, float]:
-        """Do the same without counting the call."""
+        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window, without counting it."""
         run = experiment.run(transfer(int(window_bytes), self._path), progress=False)
         return settled_mbps(run), settled_rtt_ms(run)
 
     def report(self, found_bytes: float) -> str:
-        """Return a text with all trials, the window that was found, and its results."""
+        """Return a text with all transfers, the window in bytes that was found, and the results of transfers with 0.8,
+        1 and 1.5 times that window.
+        """
         lines = [
             f"window {window / 1000:8.1f} kB: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms"
             for window, goodput, rtt in self._log
@@ -224,7 +244,9 @@ class Transfers:
 
 
 def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: StudentValues) -> str:
-    """Run a search on the real hidden path and return its report; a sentence if there is no search that passes its check."""
+    """Run a student's search (which gets `Transfers`, and returns a window in bytes) on the real hidden path and return
+    its report; a sentence if it is None.
+    """
     if search is None:
         return "Solve exercise 5 first; then run this cell again."
     transfers = Transfers(own)
@@ -232,7 +254,9 @@ def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: Student
 
 
 def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], runs: Sequence[Run]) -> pd.DataFrame:
-    """Return all published numbers of the chapter with ours and theory."""
+    """Return all published goodputs of the chapter with ours and theory, and both differences from theory; the runs of
+    `windows_kb` must include the published windows.
+    """
     transfers = transfer_table(lab, lab_run)
     rows = [
         (f"simpleperf {name}, Mbit/s", limit, here, told)
@@ -251,7 +275,9 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
 
 
 def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
-    """Return the receive buffers that one of our hosts grants for given requests, with those that `siit` reports."""
+    """Measure the receive buffers in bytes that one of our hosts grants for requests in kB; return them with those that
+    `siit` reports.
+    """
     script = (
         "import socket\n"
         f"for kb in {list(asked_kb)}:\n"
@@ -275,7 +301,9 @@ def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
 
 
 def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
-    """Return the window for each fixed receive buffer, from the goodput of a precise sender; the last row is autotuned."""
+    """Measure the window for each fixed receive buffer in kB, from the goodput of a precise sender; return a printed
+    table, the last row of which is the autotuned buffer.
+    """
     exact = [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH]
     tuned = transfer(None, cable(), exact)
     fixed = {
@@ -294,8 +322,8 @@ def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
 
 
 def four_delays() -> tuple[plots.Comparison, float]:
-    """Measure propagation, transmission and queueing separately; return the figure with theory, and the largest excess
-    in ms over three routers.
+    """Measure propagation, transmission and queueing separately; return the figure with theory, and the largest
+    round-trip time in ms of a ping to a router over fast links.
     """
     frames_bytes, bursts = [100, 250, 500, 1000, 1500], [1, 2, 5, 10, 20, 40]
     headers_bytes, small_bytes = 42, 16

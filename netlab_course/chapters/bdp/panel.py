@@ -19,16 +19,19 @@ SECONDS = 6.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show one TCP transfer over one cable, which is limited by its window, the link or the queue.
+    """Show one TCP transfer over one cable in a panel, by window, rate, delay and queue, and tell which of window, link
+    and queue limits it.
 
     A run takes 6 s of network time, of which the first 2 s are ignored.
     """
 
     def cable(settings: Settings) -> Topology:
+        """Return the network for the settings of the controls."""
         # The queue is in a router: Linux keeps almost no queue in the sender's own interface.
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]], settings["queue_packets"])
 
     def scenario(**settings: Any) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
         return {
             "topology": cable(settings),
@@ -38,6 +41,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodput of a run by window, with the limits in theory."""
         window_kb, rate_mbps = settings["window_kb"], settings["rate_mbps"]
         path = cable(settings).path_hops("h1", "h2")
         rtt_ms = theory.segment_rtt_ms(path)

@@ -33,6 +33,7 @@ ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route chang
 
 
 def _bdp_kb(own: StudentValues) -> float:
+    """Return the bandwidth-delay product in kB of a student's path."""
     return float(own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE)
 
 
@@ -53,20 +54,26 @@ NUMBERS = OwnNumbers(
 
 
 def cable(rate_mbps: float = RATE_MBPS, delay_ms: float = DELAY_MS) -> Topology:
-    """Return two hosts, a router, and a cable with this one-way delay, whose rate counts all bytes of a real wire (`siit`)."""
+    """Return a network of two hosts, a router and a cable with this rate in Mbit/s and one-way delay in ms, whose rate
+    counts all bytes of a real wire (`siit`).
+    """
     # The queue is in a router: Linux keeps almost no queue in the sender's own interface.
     slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
 
 
 def transfer(window_bytes: int | None, network: Topology, before: Sequence[Command] = ()) -> Scenario:
-    """Return commands that prepare the hosts, then 5 s of TCP from h1 to h2 with this window."""
+    """Return a scenario of commands that prepare the hosts, then 5 s of TCP from h1 to h2 with this window in bytes;
+    None leaves it to Linux.
+    """
     flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5, duration_s=5)
     return Scenario(network, [*before, flow], duration_s=5.5, interval_s=0.5)
 
 
 def beside_somebody(own: StudentValues) -> Scenario:
-    """Return a transfer from h1 to h2 with a window of half the BDP, and a UDP flow with datagrams at random moments."""
+    """Return a scenario of a transfer from h1 to h2 with a window of half the BDP, and a UDP flow of 30 % of the rate
+    with datagrams at random moments.
+    """
     flows: list[Traffic] = [
         Tcp("h1", "h2", window_bytes=1000 * own.half_kb),
         Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random"),
@@ -85,7 +92,9 @@ def settled_rtt_ms(run: Run) -> float:
 
 
 def one_after_the_other() -> list[Traffic]:
-    """Return five pings and later a TCP transfer of 25 s for each of `PAIRS`, one pair after the other."""
+    """Return five pings for each of `PAIRS`, one pair after the other, and then a TCP transfer of TRANSFER_S seconds
+    for each.
+    """
     pings = [Ping(src, dst, count=5, start_s=PING_S * place) for place, (src, dst) in enumerate(PAIRS)]
     transfers = [
         Tcp(src, dst, start_s=start_s, duration_s=TRANSFER_S)
@@ -101,7 +110,7 @@ def transfer_starts_s() -> list[float]:
 
 
 def three_links(last_queue_packets: int) -> Topology:
-    """Return the links of `simpleperf`'s path h1-h9, with another queue before the last one."""
+    """Return the links of `simpleperf`'s path h1-h9, with this room in packets in the queue before the last one."""
     return of_links(
         Link("h1", "r2", rate_mbps=40, delay_ms=10, queue_packets=67),
         Link("r2", "r3", rate_mbps=30, delay_ms=20, queue_packets=100),
@@ -110,14 +119,17 @@ def three_links(last_queue_packets: int) -> Topology:
 
 
 def hidden_path(own: StudentValues) -> Topology:
-    """Return a path from h1 to h2 of unknown rate, whose queue has room for every allowed window."""
+    """Return a path from h1 to h2 with a student's hidden rate, whose queue has room for every allowed window."""
     return topologies.chain([None, own.hidden_mbps], [0, HIDDEN_DELAY_MS], 1000)
 
 
 def star() -> Topology:
-    """Return a network with only propagation to h2, h3 and h4, only a slow link to h5, and ideal return paths."""
+    """Return a network with only propagation to h2, h3 and h4 (1, 5 and 25 ms), only a slow link (1 Mbit/s) to h5, and
+    ideal return paths.
+    """
 
     def one_way(a: str, b: str, **shape: Any) -> Link:
+        """Return a link with these properties from a to b only."""
         return Link(a, b, **shape, reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 0})
 
     return of_links(

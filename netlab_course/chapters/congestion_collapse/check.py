@@ -29,6 +29,9 @@ _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
 
 
 def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
+    """Return the properties of the five links of a network in the direction of the flows, by the pair of ends; other
+    links are left out.
+    """
     # Iterate in reverse, because the first of parallel links carries the traffic.
     hops = [hop for hop in reversed(network.hops()) if (hop.src, hop.dst) in _FORWARD]
     return {frozenset((hop.src, hop.dst)): hop.shape for hop in hops}
@@ -39,7 +42,9 @@ _GIVEN = _rates(given_network())
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
-    """Return the goodput of h1 at 1 and h2 at 10 Mbit/s in a network of FIFO links, by the fixed point; empty for another network."""
+    """Return theory's goodputs in Mbit/s of h1 at 1 and of h2 at 10 Mbit/s in a network of FIFO links, by flow; 0 in a
+    network with other links.
+    """
     if set(_rates(network)) != set(_GIVEN):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
@@ -48,15 +53,17 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
 
 
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
+    """Return the offered rate in Mbit/s of each flow of a run, by its hosts; 0 for a flow without a rate."""
     return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in sent(run)}
 
 
 def _drops(run: Run, interface: str) -> float:
+    """Return the number of packets that the queue of an interface dropped in a run."""
     return float(run.queues.loc[run.queues["interface"] == interface, "drops"].iloc[-1])
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Congestion collapse", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.repeated = Repetition(

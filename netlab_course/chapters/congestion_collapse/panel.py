@@ -23,7 +23,7 @@ SECONDS = 20.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show how the rate of an aggressor h2-h3 affects a modest flow h1-h4 over two routers.
+    """Show in a panel the effect of the rate of an aggressor h2-h3 on a modest flow h1-h4 over two routers.
 
     With UDP, the slider is the rate that h2 sends; with TCP, it is the rate of h2's access link, the most that it could send.
 
@@ -32,6 +32,7 @@ def panel() -> PanelParts:
     exits_mbps = np.array(EXITS_MBPS)
 
     def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         udp = [Udp("h1", "h4", rate_mbps=MODEST_MBPS), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
         return {
@@ -41,6 +42,7 @@ def panel() -> PanelParts:
         }
 
     def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
+        """Return theory's goodputs of h1 and h2 in Mbit/s if h2 sends, or with TCP could send, `rate_mbps`."""
         if settings["tcp"]:
             fair = np.minimum(exits_mbps, [MIDDLE_MBPS - min(exits_mbps[1], rate_mbps), rate_mbps])
             return fair * theory.tcp_goodput_limit_mbps(1)
@@ -49,6 +51,7 @@ def panel() -> PanelParts:
         return formula(np.array([MODEST_MBPS, rate_mbps]) * wire, MIDDLE_MBPS, exits_mbps) / wire
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodputs of h1 and of both together in a run by the rate of h2, with theory."""
         rate = settings["aggressor_mbps"]
         got = result.goodput_mbps(after_s=SECONDS / 4).to_numpy()
         kind = "TCP" if settings["tcp"] else "UDP"

@@ -28,21 +28,27 @@ SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
 
 
 def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
-    """Return the network of `epfl` section 2; its access links are unlimited by default, `middle` has fields of r1-r2."""
+    """Return the network of `epfl` section 2; `access_mbps` has the rates in Mbit/s of the links of h1 and h2 (None:
+    unlimited), `middle` has fields of the link r1-r2.
+    """
     return topologies.two_routers(access_mbps, MIDDLE_MBPS, EXITS_MBPS, **{"queue_packets": QUEUE_PACKETS, **middle})
 
 
 def goodput_mbps(
     own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
 ) -> float:
-    """Return the goodput of a UDP flow behind a shared link and a separate exit, in Mbit/s."""
+    """Return the goodput in Mbit/s of a UDP flow that offers `own_mbps` beside another with `other_mbps` over a shared
+    link, and then has a separate exit; rates of links count headers.
+    """
     middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
     last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
     return min(own_mbps * min(1.0, middle / (own_mbps + other_mbps)), last)
 
 
 def fair_queue_mbps(aggressor_mbps: float) -> Array:
-    """Return the theoretical goodput of h1 and h2 in Mbit/s with a fair queue before the shared link."""
+    """Return the theoretical goodputs of h1 and h2 in Mbit/s with a fair queue before the shared link, if h2 offers
+    `aggressor_mbps`.
+    """
     wire = theory.udp_wire_bytes(1000) / 1000
     offered = np.array([MODEST_MBPS, aggressor_mbps]) * wire
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
@@ -59,7 +65,9 @@ NUMBERS = OwnNumbers(
 
 
 def two_udp(own: StudentValues) -> Scenario:
-    """Return 30 s of 1 Mbit/s of UDP from h1 to h4, and from h2 to h3 UDP with this copy's rate and payload."""
+    """Return a scenario of 30 s with 1 Mbit/s of UDP from h1 to h4, and UDP with this copy's rate from h2 to h3; both
+    have this copy's payload.
+    """
     flows = [
         Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),
         Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
@@ -68,14 +76,14 @@ def two_udp(own: StudentValues) -> Scenario:
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
-    """Return the goodput of h1 and h2 in Mbit/s without the start, a row for each run."""
+    """Return the goodputs of h1 and h2 in Mbit/s (columns) after the first `after_s` seconds, a row for each run."""
     rows = {label: run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for label, run in runs.items()}
     return pd.DataFrame(rows).T
 
 
 def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return the goodput of h1 (1 Mbit/s of UDP) and h2 in Mbit/s by h2's rate, from one run with a step of 20 s (4 s
-    in real time) for each rate.
+    """Return the goodputs of h1 (1 Mbit/s of UDP) and h2 in Mbit/s (columns) by h2's rate, from one run with a step of
+    20 s (4 s in real time) for each rate.
     """
     send_s, pause_s = lasting(20, real_s=4), lasting(5, real_s=1.5)
     flows: list[Traffic] = []
@@ -88,8 +96,8 @@ def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
-    """Send 1 and 0.5 Mbit/s of UDP for some seconds; return the drops of both exits, and the share of the packets that
-    still wait there.
+    """Send 1 and 0.5 Mbit/s of UDP for `send_s` seconds with each seed; return the drops of both exits together, and
+    the share of the packets that still wait there, a row for each seed.
     """
     flows = [
         Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)
@@ -109,8 +117,8 @@ def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
 
 
 def other_labs(seeds: int = 8) -> pd.DataFrame:
-    """Return the goodput of h1 in Mbit/s with 10 Mbit/s of h2, a column for each seed: in our network, and with
-    features of the published lab.
+    """Return the goodput of h1 in Mbit/s beside 10 Mbit/s of h2, a row for each variant of the network (ours, and ours
+    with features of the published lab), a column for each seed.
     """
     cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {
         "plain queue": (network(), "random"),

@@ -13,23 +13,27 @@ MIN_DURATION_S, MAX_INTERVAL_S, MIN_LOSSES = 20, 0.05, 3
 
 
 def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
-    """Return the number of full packets that the path holds without a queue."""
+    """Return the number of packets of this size (None: full frames) that a path holds without a queue."""
     return theory.bdp_bytes(rate_mbps, rtt_ms) / (packet_bytes or theory.tcp_wire_bytes())
 
 
 def _cost_segments(rate_mbps: float, rtt_ms: float) -> float:
+    """Return the number of segments that are not sent because of one loss on a path with a queue of zero."""
     return theory.aimd_cost_segments(_window(rate_mbps, rtt_ms))
 
 
 def _times(factor: float) -> Callable[..., float]:
+    """Return a wrong formula for the cost of a loss: `factor` times the square of the window."""
+
     def wrong(rate_mbps: float, rtt_ms: float) -> float:
+        """Return the wrong cost of a loss in segments."""
         return factor * _window(rate_mbps, rtt_ms) ** 2
 
     return wrong
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rtt_ms = 2 * own.delay_ms

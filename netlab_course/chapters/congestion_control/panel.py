@@ -16,17 +16,19 @@ SECONDS = 12.0
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """Show one flow's window over time, and the cost of a loss with this congestion control and queue.
+    """Show in a panel one flow's window over time, and the cost of a loss with this congestion control and queue.
 
     A run takes 12 s of network time, of which the first 3 s are ignored.
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)
         flow = Tcp("h1", "h3", congestion=settings["congestion"])
         return {"topology": network, "traffic": [flow], "duration_s": SECONDS, "interval_s": 0.04}
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the window of a run over time, with its phases and the capacity of path and queue."""
         used = result.goodput_mbps(after_s=_SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(RATE_MBPS)
         rtt_ms = result.intervals.query(f"t_s > {_SETTLED_S}")["rtt_ms"].mean()
         figure = plots.window_figure(

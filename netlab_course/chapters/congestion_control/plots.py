@@ -23,7 +23,8 @@ _LABELS = ("Time (s)", "Window (segments)")
 
 
 def phases(run: Run) -> pd.DataFrame:
-    """Return the `intervals` of the first flow with a column `phase`, the state of its congestion control.
+    """Return the rows of `intervals` of a run's first flow with an added column `phase`, the state of its congestion
+    control.
 
     The kernel itself reports fast recovery and the repair after a timeout (`ca_state`). Otherwise it is slow start if
     the window is below its threshold. Tahoe has no fast recovery; BBR has none of these phases, its phase is `window`.
@@ -51,7 +52,9 @@ def _control(own: pd.DataFrame) -> str:
 
 
 def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
-    """Draw the congestion window over time, with each phase drawn and named, and the capacity of path and queue."""
+    """Draw the congestion window of a run's first flow over time, with each phase drawn and named, and the capacity of
+    path and queue in packets; `rtt_ms` is that of the empty path.
+    """
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
     _window(figure, own)
@@ -64,6 +67,9 @@ def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int,
 
 
 def _window(figure: go.Figure, own: pd.DataFrame) -> None:
+    """Add the window of a flow to a figure (its rows as from `phases`), each phase in its line style, with marks at
+    fast retransmits and timeouts.
+    """
     times_s, window = own["t_s"].to_numpy(), own["cwnd_segments"].to_numpy(dtype=float)
     for number, (phase, dash) in enumerate(PHASES.items()):
         inside = (own["phase"] == phase).to_numpy()
@@ -94,7 +100,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
 
 
 def _name(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Write each phase's name at its first stretch; that of congestion avoidance at its longest."""
+    """Write each phase's name into a figure at its first stretch; that of congestion avoidance at its longest."""
     climb = "climb along a cubic curve" if _control(own) == "cubic" else "additive increase"
     own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
     for phase, text, place in (
@@ -120,7 +126,9 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
 def _holds(
     figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
 ) -> None:
-    """Draw two dashed lines: the capacity of the path, and that of path and queue."""
+    """Add two dashed lines to a figure: the capacity of the path in packets, and that of path and queue. `place` has
+    the row and column of a panel.
+    """
     span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
     bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
     for name, packets in (("BDP", bdp_packets), ("BDP + queue", bdp_packets + queue_packets)):
@@ -136,7 +144,9 @@ def _holds(
 def windows_figure(
     runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
 ) -> go.Figure:
-    """Draw the windows of several congestion controls over the same time, one strip each."""
+    """Draw the windows of several congestion controls (runs by name) over the same time, one strip each on a common
+    scale, with the capacity of path and queue.
+    """
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
     for row, (name, run) in enumerate(runs.items(), start=1):
         own = phases(run)
@@ -158,7 +168,9 @@ def windows_figure(
 
 
 def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
-    """Draw the goodput of the same transfer with two congestion controls, each from its start, in half seconds."""
+    """Draw the goodput of the same transfer with two congestion controls in one run, each by the time since its start
+    in s, in half seconds, with the limit of the link.
+    """
     figure = go.Figure(layout={"template": "netlab"})
     for number, (control, start_s) in enumerate(starts_s.items()):
         own = run.intervals[run.intervals["flow"].str.contains(control)]
@@ -182,7 +194,9 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw two panels by loss rate: Reno's constant with its 95 % interval and three formulas; the goodput of Reno and of BBR."""
+    """Draw two panels by loss rate from the table of `settings.at_random`: Reno's constant with its 95 % interval and
+    three formulas; the goodput of Reno and of BBR.
+    """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
     figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.12)
     rates = np.geomspace(table["loss_rate"].min() / 1.3, table["loss_rate"].max() * 1.3, 60)

@@ -47,7 +47,9 @@ _STARTS_S = {"tahoe": 0.5, "reno": 20.0}
 def path(
     rate_mbps: float = RATE_MBPS, delay_ms: float = DELAY_MS, queue_packets: int = QUEUE_PACKETS, loss_rate: float = 0.0
 ) -> Topology:
-    """Return a network in which h1 and its neighbour h2 send to h3 over one slow link; the return path is fast and lossless."""
+    """Return a network in which h1 and its neighbour h2 send to h3 over one slow link with this one-way delay, queue
+    and random loss; the return path is fast and lossless.
+    """
     reverse = {"rate_mbps": 1000, "queue_packets": 1000, "loss_rate": 0}
     slow = Link(
         "r1",
@@ -62,12 +64,14 @@ def path(
 
 
 def burst(start_s: float = 10.0) -> Udp:
-    """Return a burst of 200 Mbit/s for 0.3 s, with which nearly all packets in the queue are lost."""
+    """Return UDP of 200 Mbit/s from h2 for 0.3 s, with which nearly all packets in the queue are lost."""
     return Udp("h2", "h3", rate_mbps=200, start_s=start_s, duration_s=0.3)
 
 
 def loss_times_s(run: Run) -> list[float]:
-    """Return the moments in s at which the sender began to repair a loss; repairs less than 0.35 s apart count as one."""
+    """Return the moments in s at which the sender of a run's only TCP flow began to repair a loss; repairs less than
+    0.35 s apart count as one.
+    """
     intervals = run.intervals.dropna(subset=["cwnd_segments"])
     times: list[float] = []
     last_s = -math.inf
@@ -79,7 +83,9 @@ def loss_times_s(run: Run) -> list[float]:
 
 
 def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Run Reno over the chapter's path with almost no queue, and return the cost of one loss for each rate."""
+    """Run Reno over the chapter's path with almost no queue, and return the cost of one loss in segments and what leads
+    to it, a row for each rate in Mbit/s.
+    """
     runs = sweeps.sweep(
         {
             rate: Scenario(path(rate, queue_packets=2), [Tcp("h1", "h3", congestion="reno")], 30, interval_s=0.1)
@@ -109,13 +115,17 @@ def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 class QueueTrials:
-    """A limited number of runs of Reno over a path, to try queues with."""
+    """A limited number of runs of Reno over a path of this rate and one-way delay, with which a
+    student tries queues.
+    """
 
     def __init__(self, rate_mbps: float, delay_ms: float, at_most: int = 4) -> None:
         self._rate_mbps, self._delay_ms, self._left = rate_mbps, delay_ms, at_most
 
     def __call__(self, queue_packets: int) -> str:
-        """Run Reno for 30 s with this queue, and return a text on its share of the link's rate."""
+        """Run Reno for 30 s with a queue of this many packets, and return a text on its share of the link's rate and
+        the mean RTT; another sentence when all trials are used up.
+        """
         if not self._left:
             return "All trials are used up. What do they have in common with the BDP?"
         self._left -= 1
@@ -130,7 +140,9 @@ class QueueTrials:
 
 
 def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return goodput, RTT and repairs of the first flow of each run."""
+    """Return goodput and mean RTT from 5 to 10 s, retransmissions and timeouts of the first flow of each run, a row for
+    each congestion control.
+    """
     rows = []
     for name, run in runs.items():
         flow = run.flows.iloc[0]
@@ -148,6 +160,7 @@ def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def _flow(control: str, window_bytes: int, mss_bytes: int, start_s: float, duration_s: float) -> Tcp:
+    """Return a TCP flow from h1 to h2 with this congestion control, window, segment size, start and duration."""
     window: dict[str, Any] = {"window_bytes": window_bytes, "mss_bytes": mss_bytes}
     return Tcp("h1", "h2", congestion=control, start_s=start_s, duration_s=duration_s, **window)
 
@@ -163,12 +176,16 @@ def both(
 
 
 def stall(*, sack: bool = False) -> Run:
-    """Run the setting of `ece6110`: window and queue of 64 000 bytes, segments of 128 bytes."""
+    """Run the setting of `ece6110` (window and queue of 64 000 bytes, segments of 128 bytes), with or without selective
+    acknowledgements, and return the run.
+    """
     return experiment.run(both(64_000, 64_000, 128, interval_s=0.1, sack=sack))
 
 
 def claims() -> pd.DataFrame:
-    """Return the goodput in Mbit/s of both congestion controls for the claims of `ece6110` part II, without SACK."""
+    """Return a table with the goodput in Mbit/s of Tahoe and Reno for the settings of the claims of `ece6110` part II,
+    without SACK, a row for each window, queue and segment size in bytes.
+    """
     settings = {
         *itertools.product((64_000,), (2_000, 8_000, 32_000, 64_000), (128,)),
         (2_000, 2_000, 128),
@@ -182,13 +199,16 @@ def claims() -> pd.DataFrame:
 
 
 def random_loss(own: StudentValues) -> Scenario:
-    """Return a Reno flow over 100 Mbit/s with random losses, at the loss rate and round-trip time of this copy."""
+    """Return a scenario of a Reno flow over 100 Mbit/s with random losses, at the loss rate and round-trip time of this
+    copy.
+    """
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
     return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))
 
 
 def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
-    """Run Reno with random losses over 100 Mbit/s and 40 ms: eight to ten flows at once, which do not fill the link.
+    """Run Reno and BBR with each random loss rate over 100 Mbit/s and 40 ms; return goodputs in Mbit/s, RTT in ms and
+    Reno's constant with intervals, a row for each rate.
 
     Each flow is a draw; their mean gets a 95 % interval. BBR runs alone.
     """
@@ -223,8 +243,8 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
 
 
 def ten_flows(draws: int = 8) -> pd.DataFrame:
-    """Run ten equal flows of `ece6110` part III, started within 0.1 s and drawn again every 25 s; return a row for each
-    draw and control.
+    """Run ten equal flows of `ece6110` part III, started within 0.1 s and drawn again every 25 s; return the sum, least
+    and most goodput in Mbit/s and Jain's index, a row for each draw and control.
     """
     rng = np.random.default_rng(1)
     starts_s = [25 * draw + rng.uniform(0, 0.1, 10) for draw in range(draws)]
@@ -248,7 +268,9 @@ def ten_flows(draws: int = 8) -> pd.DataFrame:
 
 
 def ten_windows(segments: Sequence[int] = (12, 13, 14, 16)) -> pd.DataFrame:
-    """Run ten Reno flows with windows of so many segments of 512 bytes, with delayed and with immediate acknowledgements."""
+    """Run ten Reno flows with windows of so many segments of 512 bytes, with delayed and with immediate
+    acknowledgements; return their least and most goodput in Mbit/s, a row for each window.
+    """
     step_s, send_s = lasting(30, real_s=12), lasting(25, real_s=10)
     flows = [
         _flow("reno", 512 * size, 512, step_s * place, send_s) for place, size in enumerate(segments) for _ in range(10)

@@ -16,16 +16,17 @@ _ROOM_TO_SPARE = 1.3
 
 
 def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
+    """Return the number of segments in flight on a path with this goodput and round-trip time."""
     return goodput_mbps * 1e6 * rtt_s / (8 * theory.MSS_BYTES)
 
 
 def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
-    """Return the time in s from the first data until the window fills the path."""
+    """Return the time in s from the first data until the window of slow start, at first 10 segments, fills the path."""
     return rtt_s * max(0, math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS)))
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Delay and jitter", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.fill = Function(
@@ -70,19 +71,25 @@ class Checks:
 
 
 def _commands(run: Run, **words: Any) -> list[str]:
+    """Return the commands of a run that have these fields, such as the host."""
     return [item["command"] for item in sent(run, kind="command", **words)]
 
 
 def _measured(run: Run, column: str) -> float:
+    """Return the value of a column of `run.flows` for the UDP flow."""
     return float(run.flows.set_index("kind")[column]["udp"])
 
 
 def _udp(run: Run) -> dict[str, Any]:
+    """Return the fields of the only UDP flow of a run's scenario. Raises ValueError if it has none or several."""
     (flow,) = [item for item in run.scenario["traffic"] if item["kind"] == "udp"]
     return dict(flow)
 
 
 def _limit_packets(run: Run) -> int:
+    """Return the limit in packets that a run's only command gives to netem, by default 1000. Raises ValueError if it is
+    not a single integer.
+    """
     (command,) = _commands(run)
     found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
     # A limit must be a single integer without a unit.
@@ -91,6 +98,9 @@ def _limit_packets(run: Run) -> int:
 
 
 def _buffer(own: StudentValues) -> Measurement:
+    """Return the check of a student's run whose netem delays a flow, with a buffer that loses nothing and is not much
+    too large.
+    """
     in_flight_packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
     return Measurement(

@@ -28,7 +28,9 @@ SETTLE_S = 0.5
 
 
 def by_delay(delays_ms: Iterable[float], duration_s: float = 10) -> pd.DataFrame:
-    """Return the goodput of TCP and of UDP at 54.2 Mbit/s over the cable, a row for each delay in ms."""
+    """Return the goodput of TCP and the goodput and loss rate of UDP at 54.2 Mbit/s over the cable, a row for each
+    delay in ms.
+    """
     delays_ms = list(delays_ms)
     udp = Udp("h1", "h2", rate_mbps=OFFERED_MBPS, payload_bytes=IPERF_PAYLOAD_BYTES)
     scenarios = {("tcp", d): Scenario(cable(d), [Tcp("h1", "h2")], duration_s, interval_s=1) for d in delays_ms}
@@ -45,14 +47,18 @@ def by_delay(delays_ms: Iterable[float], duration_s: float = 10) -> pd.DataFrame
 
 
 def tcp_in_ten_seconds_mbps(delay_ms: float) -> float:
-    """Return the theoretical goodput of TCP in `by_delay`: data first arrive directly after the handshake, two delays after the start."""
+    """Return the theoretical goodput in Mbit/s of TCP in `by_delay`: data first arrive directly after the handshake,
+    two delays after the start.
+    """
     # Stop slightly before the end: the round that would arrive at that very moment does not count.
     active_s = 10 - 2 * delay_ms / 1000 - 1e-6
     return theory.slow_start_goodput_mbps(CABLE_MBPS, delay_ms, active_s, framing="ethernet")
 
 
 def through_netem(delay_ms: float) -> Run:
-    """Run UDP through a netem made by the lab's command, for at least 1.5 s and a multiple of the delay."""
+    """Run UDP at 54.2 Mbit/s through a netem that the lab's command makes with this delay, for at least 1.5 s and a
+    multiple of the delay; return the run.
+    """
     command = f"tc qdisc add dev h1-eth0 root netem delay {delay_ms}ms limit {NETEM_PACKETS}"
     send_s = max(1, round(1500 / delay_ms)) * delay_ms / 1000
     udp = Udp(
@@ -65,18 +71,22 @@ def through_netem(delay_ms: float) -> Run:
 
 
 def netem_losses(delays_ms: Iterable[float]) -> list[float]:
-    """Return the loss rate of UDP at 54.2 Mbit/s through the lab's netem, for each delay in ms."""
+    """Return the loss rate (0 to 1) of UDP at 54.2 Mbit/s through the lab's netem, for each delay in ms."""
     return [float(through_netem(d).flows.set_index("kind").loss_rate["udp"]) for d in delays_ms]
 
 
 def netem_loss(delay_ms: float) -> float:
-    """Return the theoretical loss rate: netem accepts 1000 packets per delay and drops the rest."""
+    """Return the theoretical loss rate (0 to 1) of UDP at 54.2 Mbit/s: netem accepts 1000 packets per delay and drops
+    the rest.
+    """
     sent_packets = OFFERED_MBPS * 1e6 * delay_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     return max(0.0, 1 - NETEM_PACKETS / sent_packets)
 
 
 def udp_with_jitter(jitter_ms: float) -> pd.DataFrame:
-    """Run a UDP flow of 10 Mbit/s over the link with jitter, with and without reordering."""
+    """Run UDP of 10 Mbit/s over the link with this jitter in ms; return goodput, loss rate, delay, jitter and
+    reordering in two rows, without and with overtaking packets.
+    """
     udp = Udp("h1", "h2", rate_mbps=10, payload_bytes=IPERF_PAYLOAD_BYTES)
     rows = {}
     for name, reorder in (("order kept", False), ("overtaking", True)):
@@ -86,7 +96,9 @@ def udp_with_jitter(jitter_ms: float) -> pd.DataFrame:
 
 
 def tcp_with_jitter(jitters_ms: Iterable[float], seeds: Iterable[int] = (1, 2, 3)) -> pd.DataFrame:
-    """Run a TCP flow with a window of 150 kB over the link with jitter; return a row for each variant of TCP, jitter and seed."""
+    """Run TCP with a window of 150 kB over the link with jitter; return goodput in Mbit/s, share of retransmissions and
+    drops, a row for each variant of TCP, jitter in ms and seed.
+    """
     flow = Tcp("h1", "h2", congestion="reno", window_bytes=WINDOW_BYTES)
     scenarios = {
         (name, jitter_ms, seed): Scenario(
@@ -111,7 +123,9 @@ def tcp_with_jitter(jitters_ms: Iterable[float], seeds: Iterable[int] = (1, 2, 3
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput with its 95 % interval (Student's t), and the share of retransmissions, over the seeds."""
+    """Return the mean goodput of `tcp_with_jitter` over the seeds with its 95 % interval (Student's t), and the share
+    of retransmissions in per cent, a row for each variant and jitter.
+    """
     rows = [
         (*case, *interval(group.goodput_mbps), 100 * group.sent_again.mean(), int(group.dropped.sum()))
         for case, group in table.groupby(["tcp", "jitter_ms"], sort=False)

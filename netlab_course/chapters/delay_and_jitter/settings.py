@@ -31,15 +31,22 @@ NUMBERS = OwnNumbers(
 
 
 def _one_link(reverse: dict[str, Any], **there: Any) -> Topology:
+    """Return two hosts and a link with these properties from h1 to h2; `reverse` has those that
+    differ on the way back.
+    """
     return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", queue_packets=1000, **there, reverse=reverse)])
 
 
 def cable(delay_ms: float = 0.0) -> Topology:
-    """Return a cable of 100 Mbit/s that delays packets from h1 to h2."""
+    """Return a network of two hosts and a cable of 100 Mbit/s that delays packets from h1 to h2 by `delay_ms`, and not
+    those back.
+    """
     return _one_link({"delay_ms": 0}, rate_mbps=CABLE_MBPS, framing="ethernet", delay_ms=delay_ms)
 
 
 def jittery(jitter_ms: float, *, reorder: bool) -> Topology:
-    """Return a link of 20 Mbit/s with 20 ms each way, whose delay from h1 to h2 varies."""
+    """Return a network of two hosts and a link of 20 Mbit/s with 20 ms each way, whose delay from h1 to h2 varies by
+    `jitter_ms`; with `reorder`, packets may overtake each other.
+    """
     back = {"jitter_ms": 0, "reorder": False}
     return _one_link(back, rate_mbps=JITTER_MBPS, delay_ms=20, jitter_ms=jitter_ms, reorder=reorder)

@@ -19,6 +19,7 @@ AFTER_S = 20
 
 
 def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    """Return the ratio of h2's (near) to h1's (far) value in a column of a repeated measurement, for each seed."""
     wide = table.pivot_table(index="seed", columns="src", values=column)
     return wide["h2"] / wide["h1"]
 
@@ -29,13 +30,16 @@ def _delays_ms(run: Run) -> float:
 
 
 def _goodputs_mbps(run: Run) -> list[float]:
+    """Return the goodput in Mbit/s of each flow of a run after 20 s. Raises ValueError if a flow does not share the
+    slow links from then on.
+    """
     if not share_slow_links(run, AFTER_S):
         raise ValueError
     return [float(value) for value in run.goodput_mbps(after_s=AFTER_S)]
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Fair by which measure?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms

@@ -25,7 +25,9 @@ PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
 
 def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
-    """Return a scenario with a long TCP flow for each pair, started at a random moment of the first seconds."""
+    """Return a scenario with a long TCP flow for each pair of hosts, started at a random moment of the first seconds,
+    which follows from the seed.
+    """
     draw = np.random.default_rng(seed)
     traffic = [
         Tcp(src, dst, congestion=congestion, start_s=round(float(draw.uniform(0, settings.START_WITHIN_S)), 3))
@@ -35,7 +37,7 @@ def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, 
 
 
 def losses(run: Run) -> list[int]:
-    """Return for each flow how often it reduced its window for a loss after the warm-up."""
+    """Return for each flow of a run, in order, how often it reduced its window for a loss after the warm-up."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     # The slow-start threshold changes at each reduction, and only then.
     thresholds = [flow["ssthresh_segments"].to_numpy() for _, flow in late.groupby("flow", sort=False)]
@@ -43,14 +45,14 @@ def losses(run: Run) -> list[int]:
 
 
 def rtts_ms(run: Run) -> list[float]:
-    """Return the mean round-trip time of each flow in ms after the warm-up, queueing included."""
+    """Return the mean round-trip time in ms of each flow of a run, in order, after the warm-up, queueing included."""
     late = run.intervals[run.intervals["t_s"] > settings.WARM_UP_S]
     return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
 
 
 def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame:
-    """Measure a far and a near flow on one link; return a row for each seed and case: congestion control, queue, the
-    far propagation in ms.
+    """Measure a far and a near flow on one link; return goodputs, round-trip times, losses, the far flow's part and the
+    exponent, a row for each seed and case (congestion control, queue, the far propagation in ms).
     """
     pairs = (("h1", "h3"), ("h2", "h3"))
     runs = sweeps.sweep(
@@ -84,7 +86,9 @@ def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame
 
 
 def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:
-    """Measure three flows over two slow links; return a row for each congestion control and seed."""
+    """Measure three flows over two slow links; return goodputs in Mbit/s, round-trip times, the ratio of long to short
+    and Jain's index, a row for each congestion control and seed. `network` replaces the one with this queue.
+    """
     network = settings.crossing(**settings.QUEUES[queue]) if network is None else network
     runs = sweeps.sweep(
         {
@@ -132,12 +136,16 @@ PUBLISHED_CROSSING = {"h1-h3": 1.740, "h1-h2": 2.920, "h2-h3": 2.970}
 
 
 def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent: float) -> float:
-    """Return the far flow's share of a full link, by `theory.rtt_shares_mbps`."""
+    """Return the far flow's share in Mbit/s of a full link, by `theory.rtt_shares_mbps` with this exponent of the
+    round-trip time.
+    """
     return float(theory.rtt_shares_mbps(limit_mbps, [far_ms, near_ms], exponent)[0])
 
 
 def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
-    """Draw the far flow's share of both goodputs in the four cases, with intervals, and `share` at the measured RTTs."""
+    """Draw the far flow's share of both goodputs in the four cases, with intervals, from the table of `distances`, and
+    `share` (of a limit, two RTTs and an exponent) at the measured RTTs.
+    """
     means, halves, expected = [], [], []
     for congestion, queue, heard in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
@@ -156,7 +164,9 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
 
 
 def parts_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the round-trip times split into propagation and queueing, the losses, and the exponent; a row for each case."""
+    """Return a printed table from that of `distances`: queueing time, ratio of round-trip times, losses, goodput and
+    exponent, a row for each case.
+    """
     rows = []
     for congestion, queue, _ in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
@@ -176,7 +186,9 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the published D2 and D3 with one draw of ours with the same queue, and the exponents of both."""
+    """Return the published goodputs of D2 and D3 with one draw of ours with the same queue, and the exponents of both,
+    as a printed table.
+    """
     rows = []
     for (congestion, far_ms), (far_mbps, near_mbps) in PUBLISHED.items():
         mine = found[(found["congestion"] == congestion) & (found["base_ms"] == far_ms)].iloc[0]
@@ -199,7 +211,9 @@ ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """Return the goodputs of the three flows over two links in Mbit/s by four notions of fairness, a row for each notion."""
+    """Return the goodputs in Mbit/s of the three flows over two links by four notions of fairness, a row for each;
+    `rtts_ms` has the round-trip time of each flow (None: 300 ms).
+    """
     limit_mbps = theory.tcp_goodput_limit_mbps(settings.RATE_MBPS)
     links = {"first": limit_mbps, "second": limit_mbps}
     rtts = dict.fromkeys(ROUTES, float(settings.NEAR_MS)) if rtts_ms is None else rtts_ms
@@ -216,16 +230,16 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def own_ratio(found: pd.DataFrame, congestion: str) -> float:
-    """Return the long flow's goodput relative to a short one's in a congestion control's own optimum, at the round-trip
-    times under load.
+    """Return the long flow's goodput relative to a short one's in the optimum of a congestion control, at the mean
+    round-trip times in the table of `crossings`.
     """
     rtts = {pair: float(found["long_ms" if pair == "h1-h3" else "short_ms"].mean()) for pair in ROUTES}
     return float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"])
 
 
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw the long flow's goodput relative to a short one's, with intervals, with each congestion control's own
-    optimum and two other notions.
+    """Draw the long flow's goodput relative to a short one's, with intervals, from the table of `crossings`, with each
+    congestion control's own optimum and two other notions.
     """
     by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
     means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)
@@ -252,7 +266,9 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput of the three flows in Mbit/s with intervals, and the published ones; a row for each."""
+    """Return the mean goodput in Mbit/s of the three flows with intervals, from the table of `crossings`, and the
+    published ones, as a printed table with a row for each congestion control.
+    """
     rows = []
     for congestion in ("reno", "cubic"):
         mine = found[found["congestion"] == congestion]
@@ -265,7 +281,7 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def host_and_connection(run: Run) -> str:
-    """Return a text with Jain's index of one run, counted by host and by connection."""
+    """Return a text with the goodputs of a run and Jain's index, counted by host and by connection."""
     by_host = [float(value) for value in run.flows["goodput_mbps"]]
     by_connection = [float(value) for value in run.streams["goodput_mbps"]]
     return (
@@ -277,7 +293,9 @@ def host_and_connection(run: Run) -> str:
 
 
 def lot_figure() -> plots.Comparison:
-    """Draw the goodput by round-trip time of single flows on links with random losses, with the formulas of both congestion controls."""
+    """Run single flows at three distances over links with random losses; draw their goodput by round-trip time, with
+    the formulas of both congestion controls.
+    """
     loss_rate, distances_ms = 0.002, {"h1": 300, "h2": 600, "h3": 1200}
     links = [
         Link(host, "r1", delay_ms=far_ms, loss_rate=loss_rate, reverse={"delay_ms": 0, "loss_rate": 0})

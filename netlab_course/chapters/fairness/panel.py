@@ -28,6 +28,9 @@ EARLIER = 12
 
 
 def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
+    """Return the arguments of a run for the settings of the panel's controls: a far and a near flow behind a queue with
+    this room.
+    """
     fields = {
         "drop-tail": {"queue_packets": room_packets},
         "gentle RED": gentle_red(room_packets),
@@ -42,6 +45,7 @@ def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bo
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
+    """Draw the far flow's share of both goodputs in a run by the ratio of the round-trip times, with theory."""
     congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
     far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
     (far_ms, near_ms), (far_cuts, near_cuts) = rtts_ms(result), losses(result)
@@ -52,6 +56,9 @@ def _show(result: Any, settings: Settings) -> go.Figure:
     )
 
     def share(heard: str) -> Callable[[float], float]:
+        """Return a function that returns the far flow's share in theory for a ratio of round-trip times; `heard` is the
+        kind of losses, "" for equal shares.
+        """
         exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
         return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
 
@@ -82,7 +89,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show a far and a near flow on one link, and how distance and queue affect their shares.
+    """Show in a panel a far and a near flow on one link, and the effect of distance and queue on their shares.
 
     Each run takes the chapter's four minutes of network time; each point is one draw.
     """

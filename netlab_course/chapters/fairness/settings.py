@@ -37,7 +37,9 @@ NUMBERS = OwnNumbers(
 
 
 def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
-    """Return the link fields of a RED that drops few packets at random, from a tenth to nine tenths of `room_packets` on."""
+    """Return the link fields of a RED that drops few packets at random, from a tenth to nine tenths of `room_packets`
+    on; the queue has three times that room.
+    """
     thresholds = {"min_packets": max(1, round(0.1 * room_packets)), "max_packets": max(2, round(0.9 * room_packets))}
     return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
 
@@ -57,7 +59,8 @@ QUEUES: dict[str, dict[str, Any]] = {
 def two_distances(
     queue: str | Mapping[str, Any] = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS
 ) -> Topology:
-    """Return senders h1 (far) and h2 (near) and receiver h3 behind a slow link; the delays are on the return path.
+    """Return a network of senders h1 (far) and h2 (near) and receiver h3 behind a slow link; their delays in ms are on
+    the return path.
 
     The queue is one of `QUEUES` or has the fields of a link.
     """
@@ -70,7 +73,7 @@ def two_distances(
 
 
 def far_and_near(own: StudentValues) -> Scenario:
-    """Return a far and a near Reno flow behind the gentle RED, at the distances of this copy."""
+    """Return a scenario of a far and a near Reno flow behind the gentle RED, at the distances of this copy."""
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
     return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))
 
@@ -78,7 +81,8 @@ def far_and_near(own: StudentValues) -> Scenario:
 def crossing(
     rate_mbps: float = RATE_MBPS, base_rtt_ms: float = NEAR_MS, h2_delay_ms: float | None = None, **queue: Any
 ) -> Topology:
-    """Return two slow links in a row, from r1 to r2 and from r2 to h3 (`epfl` figure 3).
+    """Return a network of two slow links in a row, from r1 to r2 and from r2 to h3, with hosts at each node (`epfl`
+    figure 3).
 
     Each host delays its packets by half of `base_rtt_ms`, the round-trip time with empty queues; h2 by `h2_delay_ms` if
     that is given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.

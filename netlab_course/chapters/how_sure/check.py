@@ -25,7 +25,7 @@ MIN_PAIRS = 5
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "How sure are you?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.interval = _interval(own)
@@ -34,32 +34,33 @@ class Checks:
 
 
 class Intervals(Function):
-    """A function that returns mean and half width, which are judged separately."""
+    """A check of a function that returns mean and half width, which are judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the known mistakes as functions that return both numbers."""
+        """Yield the known mistakes as functions that return both numbers, with their messages."""
         for trap in self.misconceptions:
 
             def both(values: Sequence[float], trap: Misconception = trap) -> tuple[float, float]:
+                """Return mean and half width of some values with a mistake."""
                 assert callable(trap.answer)
                 return trap.answer(values, _MEAN), trap.answer(values, _HALF)
 
             yield both, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values; a copy, because a solution may sort them."""
+        """Return the values of a trial; a copy, because a solution may sort them."""
         return {"values": list(case["values"])}
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the values as text."""
+        """Return the values of a trial as text."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the values and the name of the judged number as text."""
+        """Return the values of a trial and the name of the judged number as text."""
         return f"the {case['of']} of {self.call(case)}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """Return the number that the trial judges."""
+        """Return the number that the trial judges, mean or half width. Raises TypeError if `value` is not a pair."""
         try:
             mean, half = value
         except (TypeError, ValueError):
@@ -70,15 +71,19 @@ class Intervals(Function):
 
 
 def _of(values: Sequence[float], of: str) -> float:
+    """Return the mean or the half width (`of`) of the interval of some values."""
     return interval(values)[0 if of == _MEAN else 1]
 
 
 def _other_half(half: Any) -> Any:
-    """Return a wrong function: the right mean, and this half width."""
+    """Return a wrong function of values and `of`: the right mean, and the half width that `half`
+    returns for an array.
+    """
     return lambda values, of: float(np.mean(values)) if of == _MEAN else float(half(np.asarray(values, dtype=float)))
 
 
 def _interval(own: StudentValues) -> Intervals:
+    """Return the check of the function that computes an interval."""
     return Intervals(
         name="interval",
         reference=_of,
@@ -125,6 +130,7 @@ def _interval(own: StudentValues) -> Intervals:
 
 
 def _runs(own: StudentValues) -> Number:
+    """Return the check of the number of runs that a wanted half width needs."""
     ratio = own.scatter_ms / own.wanted_ms
     return Number(
         name="number of runs",
@@ -164,11 +170,13 @@ class Decided:
         return {queue: table.set_index("seed")["loss_rate"].astype(float) for queue, table in self.tables.items()}
 
     def runs(self) -> int:
-        """Return the number of runs."""
+        """Return the number of runs in all tables."""
         return sum(table["seed"].nunique() for table in self.tables.values())
 
     def differences(self) -> pd.Series[float]:
-        """Return the second best queue's loss rate minus that of the choice, for the seeds that both have."""
+        """Return the second best queue's loss rate minus that of the choice, for the seeds that both have. Raises
+        ValueError if none has two seeds in common.
+        """
         losses = self.losses()
         pairs = [
             (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
@@ -176,7 +184,7 @@ class Decided:
         return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
 
     def right(self) -> Interval:
-        """Return the interval of these differences."""
+        """Return the interval of the differences between the second best queue and the choice."""
         return interval(self.differences())
 
     def without_pairs(self) -> tuple[float, float]:
@@ -191,12 +199,13 @@ class Decision(Build):
     """A comparison of three queues within a budget of runs, judged by the runs, the interval and the choice."""
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on an answer of three parts, or on one that a grader has taken apart."""
         found = answer if isinstance(answer, Decided) else _decided(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
 
 def _decided(answer: object) -> Decided | str:
-    """Return the parts of an answer, or a message about its form."""
+    """Return the parts of an answer, or a message about its wrong form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
         return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
     tables, given, choice = answer
@@ -216,9 +225,12 @@ def _decided(answer: object) -> Decided | str:
 
 
 def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
-    """Return the queues whose tables belong to another scenario; longer runs would circumvent the budget."""
+    """Return the queues whose tables belong to another scenario or duration; longer runs would
+    circumvent the budget.
+    """
 
     def is_its(queue: str) -> bool:
+        """Return whether the table of a queue belongs to its scenario."""
         wanted, table = candidate(own, queue), tables[queue]
         return repeats(table, wanted) and bool(table.attrs["scenario"]["duration_s"] == wanted.duration_s)
 
@@ -226,12 +238,13 @@ def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[s
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    """Return whether two intervals (mean and half width) are equal apart from rounding."""
     margin = _ROUNDED * (abs(wanted[0]) + wanted[1])
     return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
 
 
 def _slip(found: Decided) -> str:
-    """Return the interval as text, with the message about a known mistake."""
+    """Return the student's interval as text, with the message about a known mistake if it is one."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
     right_mean, right_half = found.right()
@@ -258,6 +271,7 @@ def _slip(found: Decided) -> str:
 
 
 def _decision(own: StudentValues) -> Decision:
+    """Return the check of the choice of the best queue within a budget of runs."""
     return Decision(
         name="the best of three queues",
         kind=Decided,

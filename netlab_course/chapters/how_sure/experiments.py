@@ -34,13 +34,15 @@ _MISSES = {"color": COLOURS[1], "symbol": "x"}
 
 
 def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
-    """Return which intervals (mean and half width) do not contain the true mean."""
+    """Return for each interval (mean and half width) whether it does not contain the true mean."""
     means, halves = np.asarray(found, dtype=float).T
     return np.asarray(np.abs(means - truth) > halves)
 
 
 def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
-    """Draw each interval as a vertical bar with the true mean; intervals that miss it have another colour and symbol."""
+    """Draw each interval (mean and half width) as a vertical bar with the true mean; intervals that miss it have
+    another colour and symbol.
+    """
     means, halves = np.asarray(found, dtype=float).T
     misses = missing(found, truth)
     numbers = np.arange(1, len(means) + 1)
@@ -63,7 +65,9 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
 
 
 def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
-    """Draw the loss rates with both queue sizes by seed, and below them their difference with its interval; in per cent."""
+    """Draw the loss rates in per cent with a small and a large queue by seed, and below them their difference with its
+    interval.
+    """
     difference = small - large
     mean, half = interval(difference)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1)
@@ -91,7 +95,9 @@ def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
 
 
 def difference_table(small: pd.Series[float], others: pd.Series[float], large: pd.Series[float]) -> pd.DataFrame:
-    """Return the difference between the two queue sizes in per cent with its 95 % interval, for different and for equal seeds."""
+    """Return the difference between the small and the large queue in per cent with its 95 % interval, for different
+    (`others`) and for equal seeds, a row for each.
+    """
     apart = pd.Series(small.to_numpy() - others.to_numpy())
     together = small - large
     return pd.DataFrame(
@@ -105,7 +111,9 @@ def difference_table(small: pd.Series[float], others: pd.Series[float], large: p
 
 
 def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
-    """Return the mean round-trip time of pings while a queue fills, without those sent before each cut; with 95 % intervals."""
+    """Return the mean round-trip time in ms of pings while a queue fills, without those sent before each cut in s, with
+    95 % intervals over the seeds; a row for each cut.
+    """
     runs = sweeps.sweep([filling(seed) for seed in range(1, seeds + 1)])
     rows = []
     for cut_s in cuts_s:
@@ -115,8 +123,8 @@ def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
 
 
 def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
-    """Return the loss rate of the modest host with exactly periodic senders, by the delay of its start; mean and half
-    width over some seeds.
+    """Return the loss rate of the modest host with exactly periodic senders, mean and half width over the seeds, a row
+    for each delay of its start in ms.
     """
     found = {start: interval(_first(repeat(clockwork(start), seeds=seeds))) for start in later_ms}
     return pd.DataFrame(
@@ -128,16 +136,21 @@ def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
 
 
 def modest_table(seeds: int = 10) -> pd.DataFrame:
-    """Return the losses of both hosts in each run of scenario A2 of `epfl`, and their difference; in per cent."""
+    """Return the losses of both hosts in per cent in each run of scenario A2 of `epfl`, and their difference, a row for
+    each seed.
+    """
     table = repeat(modest_and_greedy(), seeds=seeds)
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
 
 
 def pairs_of_rooms(seeds: int = 200) -> float:
-    """Return the factor by which equal seeds narrow the interval of the difference between the two queue sizes."""
+    """Return the factor by which equal seeds narrow the interval of the difference in loss between
+    the two queue sizes.
+    """
 
     def losses(room: int, first: int) -> NDArray[np.float64]:
+        """Return the loss rate with this room in packets for the seeds from `first` on."""
         return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
 
     small, large, other = losses(SMALL_PACKETS, 1), losses(LARGE_PACKETS, 1), losses(LARGE_PACKETS, seeds + 1)
@@ -145,13 +158,16 @@ def pairs_of_rooms(seeds: int = 200) -> float:
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
-    """Return the factor by which equal seeds narrow the interval of the difference between Reno and CUBIC, over a lossy link."""
+    """Return the factor by which equal seeds narrow the interval of the difference in goodput between Reno and CUBIC,
+    over a lossy link with this delay.
+    """
     slow = Link(
         "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
     )
     network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
 
     def goodputs(congestion: str, first: int) -> NDArray[np.float64]:
+        """Return the goodput in Mbit/s of a congestion control for the seeds from `first` on."""
         scenario = Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10)
         return repeat(scenario, seeds=range(first, first + seeds))["goodput_mbps"].to_numpy(dtype=float)
 

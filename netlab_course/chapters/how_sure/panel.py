@@ -16,12 +16,16 @@ FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
 
 @panel_maker(earlier=0)
 def panel() -> PanelParts:
-    """Show twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
+    """Show in a panel twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
 
     def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
+        """Return the arguments of a run for the settings of the controls."""
         return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the intervals of a run's loss rates with the true one; the title has the number of
+        those that miss it.
+        """
         runs, factor = settings["runs"], FACTORS[settings["factor"]]
         values = result.flows["loss_rate"].to_numpy(dtype=float).reshape(INTERVALS, runs)
         factor = theory.student_t(runs) if factor is None else factor

@@ -20,17 +20,24 @@ from netlab_course.repetition import Repetition
 
 
 def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
+    """Return the time in ms of a datagram with this payload on a link."""
     return theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
 
 
 def _load(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    """Return the share of the time in which a link is busy with datagrams of this payload at the
+    offered rate of data.
+    """
     return offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
 
 
 def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float], float]:
-    """Return a wrong formula that counts this share of the packet in transmission, and this share of the packet's own time."""
+    """Return a wrong formula of the mean delay in ms that counts `share` of the packet in transmission, and `own_ms` of
+    the packet's own time (1: all of it).
+    """
 
     def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+        """Return the wrong mean delay in ms; the arguments are those of the right function."""
         load, service_ms = _load(rate_mbps, payload_bytes, offered_mbps), _service_ms(rate_mbps, payload_bytes)
         return service_ms * (load / (1 - load) * share + own_ms)
 
@@ -38,32 +45,40 @@ def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float
 
 
 def _headers_forgotten(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    """Return the mean delay in ms with the mistake that headers count neither in the load nor in
+    the time on the link.
+    """
     load, service_ms = offered_mbps / rate_mbps, theory.transmission_delay_ms(payload_bytes, rate_mbps)
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
 def _headers_of_time_only(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    """Return the mean delay in ms with the mistake that headers do not count in the load."""
     load, service_ms = offered_mbps / rate_mbps, _service_ms(rate_mbps, payload_bytes)
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
 def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
-    """Return the number of calls that fit, before rounding down, if the link carried frames of this size."""
+    """Return the number of calls that fit on a student's line, before rounding down, if the line carried frames of
+    `payload_bytes`.
+    """
     service_ms = theory.transmission_delay_ms(payload_bytes, own.line_rate_mbps)
 
     def in_time(load: float) -> bool:
+        """Return whether few enough packets are late at this load."""
         return theory.late_share(load, service_ms, settings.LATE_MS - service_ms) <= settings.LATE_SHARE
 
     return bisection.bisect_largest(in_time, 0.01, 0.999) / _load_of_a_call(service_ms)
 
 
 def _load_of_a_call(service_ms: float) -> float:
+    """Return the share of the time in which a call keeps the line busy, if each of its datagrams takes `service_ms`."""
     return settings.CALL_PACKETS_PER_S * ms_to_s(service_ms)
 
 
 @dataclass(kw_only=True, repr=False)
 class _Calls(Number):
-    """A check of an integer number of calls."""
+    """A check of an integer number of calls, which is found by measurement."""
 
     exactly: float
     """The number before it is rounded down."""
@@ -75,7 +90,7 @@ class _Calls(Number):
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Why is 95 % too much?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.mean_delay = Function(
@@ -175,6 +190,6 @@ def _relative_half(values: pd.Series[float]) -> float:
 
 
 def _offered(table: pd.DataFrame) -> float:
-    """Return the offered rate of the repeated scenario in Mbit/s."""
+    """Return the offered rate in Mbit/s of the scenario that a table of `netlab.repeat` repeats."""
     found: float = table.attrs["scenario"]["traffic"][0]["rate_mbps"]
     return found

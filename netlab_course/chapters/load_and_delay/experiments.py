@@ -34,26 +34,28 @@ variation of the sizes.
 
 
 def mean_delay_ms(run: Run) -> float:
-    """Return the mean delay in ms of all datagrams of a run."""
+    """Return the mean one-way delay in ms of all received datagrams of a run."""
     received = run.flows["received_datagrams"]
     return float((run.flows["delay_ms"] * received).sum() / received.sum())
 
 
 def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Return the mean delay in ms of datagrams of one size at random moments: the wait, and the time on the link."""
+    """Return the mean delay in ms of datagrams of one size at random moments, by theory: the wait, and the time on the
+    link.
+    """
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
     load = offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
     return float(theory.mean_wait_ms(load, service_ms)) + service_ms
 
 
 def theory_ms(kind: str, load: float) -> float:
-    """Return the mean delay in ms by Pollaczek and Khinchine."""
+    """Return the mean delay in ms at this load by Pollaczek and Khinchine; `kind` is a key of `KINDS`."""
     _, _, service_ms, variation = KINDS[kind]
     return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
 
 
 def delays() -> pd.DataFrame:
-    """Measure mean delays; return a row for each kind, load and seed."""
+    """Measure mean delays in ms; return a row for each kind of datagrams, load and seed."""
     return _drawn(
         {
             (kind, load, seed, seconds): make(load, seconds)
@@ -65,7 +67,7 @@ def delays() -> pd.DataFrame:
 
 
 def shorter(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of `found` at 95 %, and more runs that are shorter."""
+    """Return the runs of `found` (a table of `delays`) at 95 %, and more runs that are shorter, in the same form."""
     load = max(settings.ONE_SIZE_S)
     scenarios: dict[tuple[str, float, int, float], Scenario] = {
         ("one size", load, seed, seconds): settings.one_size(load, seconds)
@@ -76,10 +78,14 @@ def shorter(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
+    """Return the groups of rows that have equal values in these columns, each with its values, in the table's order."""
     return list(found.groupby(names, sort=False))
 
 
 def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.DataFrame:
+    """Run scenarios (by kind, load, seed and duration in s), each with its seed; return a row with the mean delay in ms
+    for each.
+    """
     runs = sweeps.sweep({key: replace(scenario, seed=key[2]) for key, scenario in scenarios.items()})
     names = ("kind", "load", "seed", "seconds")
     return pd.DataFrame(
@@ -88,7 +94,9 @@ def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.Da
 
 
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Draw the mean delay by load with 95 % intervals: one size with `formula`, mixed sizes with theory."""
+    """Draw the mean delay by load with 95 % intervals, from the table of `delays`: one size with `formula` (of the
+    load, in ms), mixed sizes with theory.
+    """
     comparison = plots.Comparison(
         "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
     )
@@ -103,7 +111,9 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
 
 
 def load_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean delay with its interval and theory, and the mean number of packets by Little's law."""
+    """Return a printed table from that of `delays`: the mean delay with its interval and theory, and the mean number of
+    packets by Little's law, a row for each kind and load.
+    """
     rows = []
     for (kind, load), mine in _groups(found, ["kind", "load"]):
         delay_ms = interval(mine["delay_ms"])
@@ -122,7 +132,9 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return statistics of the runs at 95 % by duration: the mean with its interval, the extremes, the scatter, and its theory."""
+    """Return statistics of the runs at 95 % (a table of `shorter`) by duration: the mean with its interval, the
+    extremes, the scatter, and its theory.
+    """
     load = max(settings.ONE_SIZE_S)
     wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", load)
     rows = []
@@ -143,7 +155,7 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw each run at 95 % by duration, and theory for an infinite run."""
+    """Draw the mean delay of each run at 95 % (a table of `shorter`) by duration, and theory for an infinite run."""
     load = max(settings.ONE_SIZE_S)
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
     # Draw runs of the same duration side by side, so that all are visible.
@@ -188,7 +200,7 @@ def delays_ms(run: Run) -> Array:
 
 
 def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
-    """Return the wait of each packet in five runs for each load."""
+    """Return arrays of the wait in ms of each packet in five runs, a list of them for each load."""
     seeds = range(1, SEEDS + 1)
     runs = sweeps.sweep(
         {
@@ -201,19 +213,25 @@ def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
 
 
 def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
-    """Return the share of packets that wait longer than a time in ms: mean of the runs, with its interval."""
+    """Return the share of packets that wait longer than `wait_ms`: mean of the runs (an array of waits in ms each),
+    with its interval.
+    """
     # Captures count in nanoseconds: ignore smaller differences.
     return interval([float((waits > wait_ms + 1e-6).mean()) for waits in waits_ms])
 
 
 def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 10.0) -> Interval:
-    """Return the additional wait in ms that makes late packets ten times rarer, from the shares at two waits."""
+    """Return the additional wait in ms that makes late packets ten times rarer, with its interval over the runs, from
+    the shares at two waits.
+    """
     shares = [[float((waits > wait_ms).mean()) for wait_ms in (near_ms, far_ms)] for waits in waits_ms]
     return interval([(far_ms - near_ms) / np.log10(near / far) for near, far in shares])
 
 
 def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
-    """Draw the share of packets that wait longer, with intervals, on a logarithmic axis with theory's exponential tails."""
+    """Draw the share of packets that wait longer by the wait in ms, with intervals, for each load, on a logarithmic
+    axis with theory's exponential tails.
+    """
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):
         # Stop where fewer than ten packets of a run are left: these waited together in one long queue, and give no share.
@@ -256,7 +274,7 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
 
 
 def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
-    """Return the percentage of packets that took longer than a time in ms."""
+    """Return the percentage of packets of a run with captures that took longer than `limit_ms`."""
     return float(100 * (delays_ms(run) > limit_ms).mean())
 
 

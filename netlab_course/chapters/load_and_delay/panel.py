@@ -16,12 +16,14 @@ MAX_DURATION_S = 60
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Show the mean delay of datagrams at random moments over one link; each point is one run."""
+    """Show in a panel the mean delay of datagrams at random moments over one link, by load; each point is one run."""
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the mean delay of a run by load, with theory."""
         load, sizes = settings["load"], settings["sizes"]
         delay_ms, expected_ms = mean_delay_ms(result), theory_ms(sizes, load)
         comparison = plots.Comparison(

@@ -63,7 +63,9 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS) -> Topology:
-    """Return one sender, one receiver and one router; only the link to the receiver has a rate, and its queue never overflows."""
+    """Return a network of one sender, one receiver and one router; only the link to the receiver has a rate, and its
+    queue never overflows.
+    """
     return topologies.chain([None, rate_mbps], [0, 0], ROOM_PACKETS)
 
 
@@ -73,13 +75,17 @@ def offered_mbps(load: float, rate_mbps: float = RATE_MBPS, payload_bytes: int =
 
 
 def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Scenario:
-    """Return datagrams of one size at random moments."""
+    """Return a scenario of datagrams of one size at random moments that keep a link of this rate busy for the share
+    `load` of the time.
+    """
     flow = Udp("h1", "h2", rate_mbps=offered_mbps(load, rate_mbps), payload_bytes=PAYLOAD_BYTES, spacing="random")
     return Scenario(network(rate_mbps), [flow], duration_s=duration_s, interval_s=1)
 
 
 def mixed_sizes(load: float, duration_s: float) -> Scenario:
-    """Return datagrams of seven sizes at random moments over a slower link, with the mean time on the link of `one_size`."""
+    """Return a scenario of datagrams of seven sizes at random moments over a slower link, with this load and the mean
+    time on the link of `one_size`.
+    """
     packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
     flows = [
         Udp(
@@ -95,14 +101,16 @@ def mixed_sizes(load: float, duration_s: float) -> Scenario:
 
 
 def busy(own: StudentValues, duration_s: float = MIN_RUN_S) -> Scenario:
-    """Return the link of this copy, 90 % busy, for some seconds."""
+    """Return a scenario in which the link of this copy is busy for 90 % of the time."""
     return one_size(0.9, duration_s, own.busy_rate_mbps)
 
 
 def calls(
     own: StudentValues, number: int, seed: int = 1, spacing: str = "random", duration_s: float = CALLS_S
 ) -> Scenario:
-    """Return some calls over the link of this copy, each a flow of 50 datagrams a second, with captures."""
+    """Return a scenario of this number of calls over the link of this copy, each a flow of 50 datagrams a second, with
+    captures.
+    """
     rate_mbps = own.call_bytes * BITS_PER_BYTE * CALL_PACKETS_PER_S / BITS_PER_MEGABIT
     # Periodic calls start at random moments.
     starts_s = np.random.default_rng(seed).uniform(0, 1 / CALL_PACKETS_PER_S, number).round(6)

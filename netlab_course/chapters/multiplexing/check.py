@@ -17,31 +17,34 @@ EMPTY_MS, L2_MBPS = 60, 30
 
 
 class _Shares(Function):
-    """A function that returns a dict of rates by flow, which are judged separately."""
+    """A check of a function that returns a dict of rates by flow, each of which is judged separately."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
-        """Yield the known mistakes as functions that return the rates of all flows."""
+        """Yield the known mistakes as functions that return the rates of all flows, with their messages."""
         for trap in self.misconceptions:
 
             def shares(capacities_mbps: Capacities, routes: Routes, trap: Misconception = trap) -> dict[str, float]:
+                """Return the rates of all flows in Mbit/s with a mistake."""
                 return {flow: _trap_mbps(trap, capacities_mbps, routes, flow) for flow in routes}
 
             yield shares, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the network, without the flow that is judged."""
+        """Return the capacities and routes of a trial, without the flow that is judged."""
         return super().arguments({name: value for name, value in case.items() if name != "flow"})
 
     def call(self, case: Mapping[str, Any]) -> str:
-        """Return the network as text, because it is all that the function gets."""
+        """Return the network of a trial as text, because it is all that the function gets."""
         return super().words(self.arguments(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
-        """Return the network and the judged flow as text."""
+        """Return the network of a trial and the judged flow as text."""
         return f"{self.call(case)}: the rate of flow {case['flow']!r}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
-        """Return the rate of the judged flow."""
+        """Return the rate of the judged flow from the function's result. Raises TypeError or
+        KeyError if it has none.
+        """
         if not isinstance(value, Mapping):
             raise TypeError(f"it should return a dict of rates by flow, not {type(value).__name__}")
         if case["flow"] not in value:
@@ -50,19 +53,25 @@ class _Shares(Function):
 
 
 def _trap_mbps(trap: Misconception, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    """Return the wrong rate in Mbit/s of a flow by a misconception."""
     assert callable(trap.answer)
     return trap.answer(capacities_mbps, routes, flow)
 
 
 def _max_min_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    """Return the max-min fair rate of a flow in Mbit/s."""
     return theory.max_min_mbps(capacities_mbps, routes)[flow]
 
 
 def _equal_split_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    """Return the rate of a flow in Mbit/s with the mistake that each link is split equally among all its flows."""
     return min(capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow])
 
 
 def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    """Return the rate of a flow in Mbit/s with the mistake that water-filling begins with the link of the smallest
+    rate.
+    """
     left, rising, shares = dict(capacities_mbps), set(routes), dict.fromkeys(routes, 0.0)
     while rising:
         narrowest = min((link for other in rising for link in routes[other]), key=lambda link: (left[link], link))
@@ -77,6 +86,9 @@ def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str
 
 
 def _never_subtracted_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    """Return the rate of a flow in Mbit/s with the mistake that rates of stopped flows are not subtracted from their
+    links.
+    """
     rising = set(routes)
     while True:
         shares = {
@@ -105,11 +117,12 @@ _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
 
 
 def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
+    """Return the number of full frames that wait for `wait_ms` before a link of this rate."""
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Multiplexing", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         own_network = (

@@ -17,15 +17,17 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show the goodputs of six TCP flows whose paths cross on three links, with their max-min shares.
+    """Show in a panel the goodputs of six TCP flows whose paths cross on three links, with their max-min shares.
 
     A run takes 10 s of network time, of which the first fifth is ignored.
     """
 
     def rates_mbps(settings: Settings) -> tuple[float, float, float]:
+        """Return the rates of the three links for the settings of the controls."""
         return 40.0, settings["l2_mbps"], settings["l3_mbps"]
 
     def scenario(l2_mbps: float, l3_mbps: float, queue_share: float, draw: int, fair_queue: bool) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         rooms = [max(2, round(room * queue_share)) for room in LIMIT_PACKETS]
         starts_s = np.random.default_rng(draw).uniform(0, START_WITHIN_S, len(CROSSING))
@@ -40,6 +42,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodput of each flow of a run, with its max-min share."""
         got = result.goodput_mbps(after_s=SECONDS / 5).to_numpy()
         shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"

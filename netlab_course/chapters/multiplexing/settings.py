@@ -76,7 +76,9 @@ SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
 
 
 def transfer_and_ping(room_packets: int) -> Scenario:
-    """Return a transfer and pings from h1 to h4, with this room before L2; a call (UDP at random moments) also crosses L2."""
+    """Return a scenario of a transfer and pings from h1 to h4, with room for `room_packets` before L2; a call (UDP at
+    random moments) also crosses L2.
+    """
     flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
     return Scenario(
         topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=lasting(25, real_s=12)
@@ -94,8 +96,8 @@ def repeated(
     congestion: str = "cubic",
     interval_s: float = 1,
 ) -> Scenario:
-    """Return a scenario in which the pairs send repeatedly, with pauses; each starts `lead_s` after the one before it,
-    and up to 0.1 s later.
+    """Return a scenario in which the pairs send over TCP `draws` times for `send_s`, with pauses; each starts `lead_s`
+    after the one before it, and up to 0.1 s later. With `ping`, each also pings.
     """
     rng = np.random.default_rng(1)
     traffic: list[Traffic] = []
@@ -110,26 +112,32 @@ def repeated(
 
 
 def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
-    """Return the values of a column, a row for each draw and a column for each pair."""
+    """Return the values of a column of the flows of one kind in a run of `repeated`, a row for each draw and a column
+    for each pair.
+    """
     values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
     return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
 
 
 def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
-    """Run the lab's four experiments with this number of draws; the fourth, in which nothing is shared, with two."""
+    """Run the lab's four experiments with this number of draws, the fourth, in which nothing is shared, with two;
+    return the runs by number.
+    """
     return sweeps.sweep(
         {number: repeated(network, pairs, draws if number != 4 else 2) for number, pairs in EXPERIMENTS.items()}
     )
 
 
 def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
-    """Return the max-min shares of these pairs in Mbit/s of data, without headers."""
+    """Return the max-min shares in Mbit/s of data, without headers, of these pairs, by pair."""
     shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
     return {pair: mbps * theory.tcp_goodput_limit_mbps(1) for pair, mbps in shares.items()}
 
 
 def fair_table() -> pd.DataFrame:
-    """Return the fair shares of the four experiments, their goodputs, and Jain's index."""
+    """Return the fair rates of the four experiments in Mbit/s, the data in them, and Jain's index,
+    a row for each pair.
+    """
     rows = []
     for number, pairs in EXPERIMENTS.items():
         shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
@@ -145,7 +153,9 @@ def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
-    """Draw each draw of each pair, its fair share, and the published values."""
+    """Draw the goodput of each draw of each pair, its fair share, and the published values; `runs` are those of
+    `four_experiments`.
+    """
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
     return plots.Comparison(
@@ -163,7 +173,9 @@ def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
 
 
 def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return the mean of the draws with its 95 % interval, for each pair and for the sum."""
+    """Return the mean goodput of the draws in Mbit/s with its 95 % interval, the extremes, the fair and the published
+    value, a row for each pair and for the sum of an experiment.
+    """
     rows = []
     for number, pairs in EXPERIMENTS.items():
         table = by_draw(runs[number], pairs)
@@ -181,7 +193,9 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
 
 
 def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
-    """Return the round-trip time in ms over the empty path and one full queue, that of the slowest link on the path."""
+    """Return the round-trip time in ms over the empty path of a pair and one full queue, that of the path's slowest
+    link; `rooms` are in packets.
+    """
     empty_ms = 2 * sum({"L1": 10, "L2": 20, "L3": 10}[link] for link in ROUTES[pair])
     place = 2 if pair == "h8-h9" else 1  # L2 is the bottleneck of all others: h7-h9 shares it and is not alone on L3
     rate_mbps = (40, 30, 20)[place]
@@ -189,8 +203,8 @@ def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
 
 
 def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return round-trip times by ping: the longest with a full queue, and the means with two sets of queue sizes and
-    the published ones.
+    """Return round-trip times in ms by ping: the longest and that of a full queue in theory, and the means with two
+    sets of queue sizes and the published ones, a row for each pair.
     """
     rows = []
     for number, pairs in EXPERIMENTS.items():
@@ -204,7 +218,9 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """Return the theoretical goodputs of the six crossing flows in Mbit/s; those by Reno's square root depend on the round-trip times."""
+    """Return the theoretical goodputs of the six crossing flows in Mbit/s, max-min and by Reno's square root, which
+    depends on the round-trip times (None: of the empty paths).
+    """
     rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
     table = pd.DataFrame(
         {
@@ -216,7 +232,9 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
 
 
 def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str, Run]:
-    """Run the six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
+    """Run the six crossing flows over three kinds of queue, drop-tail, random early losses (RED), and a queue for each
+    flow; return the runs by kind.
+    """
     pairs = list(CROSSING)
     words: dict[str, Any] = {"send_s": send_s, "ping": False, "interval_s": CUT_INTERVAL_S}
     return sweeps.sweep(
@@ -229,7 +247,9 @@ def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str,
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Draw each draw of each flow and queue, with the rates by the square root and max-min."""
+    """Draw the goodput of each draw of each flow and queue (runs of `crossing`), with the rates by the square root or
+    max-min.
+    """
     pairs = list(CROSSING)
     comparison = plots.Comparison(
         x_label="",
@@ -256,7 +276,9 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
 
 
 def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the mean goodput of each flow with its 95 % interval, for each kind of queue."""
+    """Return the mean goodput in Mbit/s of each flow with its 95 % interval, for each kind of queue (runs of
+    `crossing`), with theory; the last row is the sum.
+    """
     pairs = list(CROSSING)
     table = allocations()
     for name, run in runs.items():
@@ -268,7 +290,9 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def _after_start(run: Run) -> pd.DataFrame:
-    """Return the number of window reductions of each flow and draw after its first `START_S`, and the segments delivered in that time."""
+    """Return the number of window reductions of each TCP transfer of a run after its first `START_S` seconds (`cuts`),
+    and the segments delivered in that time, a row for each.
+    """
     flows = dict(list(run.intervals.groupby("flow", sort=False)))
     rows = []
     transfers = run.flows[run.flows["kind"] == "tcp"]
@@ -282,14 +306,14 @@ def _after_start(run: Run) -> pd.DataFrame:
 
 
 def between_cuts_s(run: Run) -> float:
-    """Return the mean time in s between two reductions of the window after the start, over all flows of a run."""
+    """Return the mean time in s between two reductions of the window after the start, over all TCP flows of a run."""
     cuts = _after_start(run)["cuts"]
     return float((run.flows.loc[run.flows["kind"] == "tcp", "duration_s"] - START_S).sum() / cuts.sum())
 
 
 def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the reductions of Reno's window per 1000 segments after the start: three flows of one link each, their
-    sum, the long flow.
+    """Return the reductions of Reno's window per 1000 segments after the start, a row for each kind of queue: three
+    flows of one link each, their sum, and the long flow with its interval.
     """
     pairs = list(CROSSING)
     rows = []
@@ -312,7 +336,9 @@ def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
 
 
 def head_starts(draws: int = 5) -> pd.DataFrame:
-    """Run experiments 2 and 3 with a head start of the first pair; experiment 3 also with bursts, or with spaced packets, of h7."""
+    """Run experiments 2 and 3 with a head start of the first pair, experiment 3 also with bursts or spaced packets of
+    h7; return the mean goodputs in Mbit/s, a row for each case and for the published values.
+    """
     lab = topologies.portfolio(queue_packets=LAB_ROOMS)
     open_l3 = topologies.portfolio((40, 30, None))
     behind = Link("h7", "r2", rate_mbps=40, queue_packets=67)

@@ -39,7 +39,7 @@ MIN_J, MIN_TIMES, MIN_PART, MAX_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 @dataclass(kw_only=True, repr=False)
 class Control(Build):
-    """A congestion control class whose behaviour in some runs must fulfil conditions."""
+    """A check of a congestion control class, whose behaviour in some runs must fulfil conditions."""
 
     kind: type = dict
     runs: Callable[[Any], Runs]
@@ -48,6 +48,9 @@ class Control(Build):
     """Methods that the class must define; netlab does what Linux's Reno does for missing ones."""
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on a class: its methods, that its flows share no attribute, then the conditions on its
+        runs, which are made here.
+        """
         if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
             said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
             return self._result(Status.FAILED, said)
@@ -74,13 +77,15 @@ class Control(Build):
 
 
 def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
-    """Return a function that makes the runs of a class only once, because a class may be judged by each condition separately.
+    """Return a function that makes the runs of a class by `make` only once, because a class may be judged by each
+    condition separately.
 
     The results also list the attributes of the class itself that changed during the runs (`shared`).
     """
     last: list[tuple[object, Runs]] = []
 
     def made(answer: Any) -> Runs:
+        """Return the results of the runs of a class, by name, made now or before."""
         if not last or last[0][0] is not answer:
             before = _class_state(answer)
             found = make(answer)
@@ -92,7 +97,9 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
 
 
 def _class_state(answer: object) -> dict[str, tuple[object, int]]:
-    """Return the attributes of a class, with the length of each container, to detect changes."""
+    """Return the attributes of a class by name, each with the length of a container (0 for others),
+    to detect changes.
+    """
     held = vars(answer if isinstance(answer, type) else type(answer))
     return {
         name: (value, len(value) if isinstance(value, (list, dict, set)) else 0)
@@ -106,6 +113,9 @@ def _run(scenario: Scenario) -> Run:
 
 
 def _aimd_runs(control: Any) -> Runs:
+    """Run a congestion control alone and against itself on the link with a small queue; return the runs by "alone" and
+    "two".
+    """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     return {
         "alone": _run(Scenario(settings.small_queue(), flows[:1], settings.STEADY_S)),
@@ -114,6 +124,9 @@ def _aimd_runs(control: Any) -> Runs:
 
 
 def _own_runs(control: Any) -> Runs:
+    """Run a congestion control alone on each trace, and against itself on the link with a small queue; return the runs
+    by the trace's name and "two".
+    """
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
     alone = {name: _run(Scenario(settings.traced(name), flows[:1], settings.TRACE_S)) for name in settings.TRACES}
     return {**alone, "two": _run(Scenario(settings.small_queue(), flows, settings.STEADY_S))}
@@ -121,21 +134,22 @@ def _own_runs(control: Any) -> Runs:
 
 @cache
 def cubic(name: str) -> Run:
-    """Run CUBIC alone on a trace."""
+    """Run CUBIC alone on the trace with this name; the run is cached."""
     return _run(Scenario(settings.traced(name), [Tcp("h1", "h3")], settings.TRACE_S))
 
 
 def _parts_of_cubic(runs: Runs) -> dict[str, float]:
-    """Return the goodput on each trace relative to CUBIC's."""
+    """Return the goodput of a student's control relative to CUBIC's, by trace."""
     return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in settings.TRACES}
 
 
 def _goodput_mbps(run: Run) -> float:
+    """Return the goodput of a run's first flow in Mbit/s."""
     return float(run.flows["goodput_mbps"].iloc[0])
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the power of h1 and of h2 for each seed."""
+    """Return the power (goodput over RTT) of h1 and of h2 (columns) for each seed of a repeated measurement."""
     powers = table.assign(power=table["goodput_mbps"] / table["rtt_ms"])
     return powers.pivot_table(index="seed", columns="src", values="power")
 
@@ -147,21 +161,26 @@ def _powers(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _upside_down(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the power of h1 relative to that of h2 for each seed, a known mistake."""
     return 1 / _powers(table)
 
 
 def _differences(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the power of h2 minus that of h1 for each seed, a known mistake."""
     wide = _wide(table)
     return wide["h2"] - wide["h1"]
 
 
 def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the goodput of h2 relative to that of h1 for each seed, a known mistake."""
     wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
     return wide["h2"] / wide["h1"]
 
 
 def _cuts(run: Run) -> list[float]:
-    """Return the fraction of the window that each loss after slow start left; a reduction may take several intervals."""
+    """Return the fraction of the window that each loss after slow start left in a run; a reduction may take several
+    intervals.
+    """
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     windows = late["cwnd_segments"].ffill().dropna().to_list()
     found: list[float] = []
@@ -175,30 +194,34 @@ def _cuts(run: Run) -> list[float]:
 
 
 def _halves(run: Run) -> bool:
+    """Return whether losses about halve the window in a run, without a timeout."""
     cuts = _cuts(run)
     return bool(cuts) and 0.4 < float(np.median(cuts)) < 0.6 and int(run.flows["timeouts"].sum()) == 0
 
 
 def _cuts_in_words(run: Run) -> str:
+    """Return the number and size of the window's reductions in a run, and the number of timeouts, as text."""
     cuts = _cuts(run)
     timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
     return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
 
 
 def _first_window(run: Run) -> float:
-    """Return the largest window of slow start."""
+    """Return the largest window of a run's slow start in segments."""
     return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
 
 
 def _growth(run: Run) -> pd.Series[float]:
-    """Return the growth of the window in segments per RTT, in each interval after slow start."""
+    """Return the growth of the window of a run in segments per RTT, in each interval after slow start."""
     late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
     found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
     return found.dropna()
 
 
 def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
-    """Return the median growth while the window is below its median, and while it is above."""
+    """Return the median growth of a run's window in segments per RTT while the window is below its median, and while it
+    is above; not-a-number if it never grows.
+    """
     growth = _growth(run)
     windows = run.intervals["cwnd_segments"].ffill()[growth.index]
     middle = windows.median()
@@ -207,11 +230,13 @@ def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
 
 
 def _grows_by_one(run: Run) -> bool:
+    """Return whether the window of a run grows by about one segment per RTT, whatever its size."""
     small, large = _growth_of_small_and_large(run)
     return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MAX_STEEPER * small
 
 
 def _growth_in_words(run: Run) -> str:
+    """Return the growth of a run's window in segments per RTT, while it is small and while it is large, as text."""
     small, large = _growth_of_small_and_large(run)
     if math.isnan(small + large):
         return f"{_growth(run).median():.2g} segments for each RTT"
@@ -219,11 +244,15 @@ def _growth_in_words(run: Run) -> str:
 
 
 def _mean_queue_ms(run: Run) -> float:
+    """Return the mean time in ms that packets of a run wait in the queue."""
     return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
 
 
 def _fair(link: str, look_at: str) -> Condition:
+    """Return the condition that two flows of a class share a link fairly; `link` names it in the sentence."""
+
     def index(runs: Runs) -> float:
+        """Return Jain's index of the two flows."""
         return float(theory.jain_index(runs["two"].flows["goodput_mbps"]))
 
     return Condition(
@@ -235,7 +264,7 @@ def _fair(link: str, look_at: str) -> Condition:
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Your own congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.delay = Function(

@@ -30,17 +30,21 @@ PERCENTILE = 95
 
 
 def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """Return the RTT in ms of a fixed window by Little's law: that of the empty path, until the window fills it."""
+    """Return the RTT in ms of a fixed window in segments by Little's law: that of the empty path, until the window
+    fills it.
+    """
     return max(base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps))
 
 
 def goodput_mbps(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
-    """Return the goodput in Mbit/s of a fixed window."""
+    """Return the goodput in Mbit/s of a fixed window in segments, by Little's law."""
     return theory.window_limit_mbps(window_segments * MSS_BYTES, rtt_ms(window_segments, rate_mbps, base_rtt_ms))
 
 
 def point(run: Run, flow: int = 0) -> dict[str, float]:
-    """Return a flow's point in the plane: its goodput, and the 95th percentile of its RTT."""
+    """Return a flow's point in the plane of goodput and delay: `goodput_mbps`, and `rtt95_ms`, the 95th percentile of
+    its RTT; `flow` is its index.
+    """
     label = run.flows["flow"].iloc[flow]
     rtts = run.intervals.loc[run.intervals["flow"] == label, "rtt_ms"].dropna()
     high_ms = float(np.percentile(rtts, PERCENTILE)) if len(rtts) else float("nan")
@@ -48,13 +52,13 @@ def point(run: Run, flow: int = 0) -> dict[str, float]:
 
 
 def power(run: Run, flow: int = 0) -> float:
-    """Return goodput over delay, in Mbit/s per second."""
+    """Return a flow's goodput over the 95th percentile of its RTT, in Mbit/s per second; `flow` is its index."""
     found = point(run, flow)
     return found["goodput_mbps"] / found["rtt95_ms"] * MS_PER_S
 
 
 def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
-    """Run fixed windows on the steady link; return a row for each."""
+    """Run fixed windows in segments on the steady link; return goodput and mean RTT after 1 s, a row for each."""
     scenarios = {size: Scenario(steady(), [Tcp("h1", "h3", congestion=Window(size))], FIXED_S) for size in windows}
     runs = sweeps.sweep(scenarios)
     return pd.DataFrame(
@@ -77,7 +81,9 @@ def longer_ms(rate_mbps: float, window: float = 10) -> float:
 
 
 def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.DataFrame:
-    """Run each congestion control alone on a trace, from a moment of the trace on; return a row for each."""
+    """Run each congestion control (a name or class, by label) alone on a trace, from the time `start_s` of the trace
+    on; return its point and power, a row for each.
+    """
     flows = {label: Tcp("h1", "h3", congestion=each, start_s=start_s) for label, each in controls.items()}
     runs = sweeps.sweep({label: Scenario(traced(name), [flow], start_s + TRACE_S) for label, flow in flows.items()})
     rows = [{"control": label, **point(run), "power": power(run)} for label, run in runs.items()]
@@ -85,12 +91,12 @@ def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.D
 
 
 def landmarks() -> dict[str, Any]:
-    """Return Linux's own congestion controls, by name."""
+    """Return Linux's own congestion controls for comparison, by name."""
     return {name: name for name in LANDMARKS}
 
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw fixed windows in the plane of goodput and delay, with Little's law."""
+    """Draw fixed windows (the table of `fixed_windows`) in the plane of goodput and delay, with Little's law."""
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
     figure = go.Figure()
     figure.add_scatter(
@@ -113,7 +119,9 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
-    """Draw congestion controls in the plane of goodput and delay: the student's with filled markers, Linux's with open ones."""
+    """Draw congestion controls (the table of `on_trace`) in the plane of goodput and delay: the student's with filled
+    markers, Linux's with open ones.
+    """
     figure = go.Figure()
     slowest_first = found["rtt95_ms"].rank(method="first", ascending=False).astype(int) - 1
     for place, row in enumerate(found.itertuples()):
@@ -142,6 +150,7 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
 
 
 def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
+    """Return the figure with title and axes of the plane: goodput in Mbit/s, and a logarithmic one for the delay."""
     figure.update_layout(title=title)
     figure.update_xaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
     figure.update_yaxes(title_text=y_label, type="log")
@@ -149,7 +158,7 @@ def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
 
 
 def table(found: pd.DataFrame) -> str:
-    """Return the points as text, the greatest power first."""
+    """Return the points of `on_trace` as text, a line for each, the greatest power first."""
     names = {"goodput_mbps": "Mbit/s", "rtt95_ms": "RTT 95 % (ms)", "power": "power (Mbit/s per s)"}
     ordered = found.sort_values("power", ascending=False).rename(columns=names)
     return str(ordered.round(2).to_string(index=False))

@@ -34,7 +34,7 @@ NUMBERS = OwnNumbers(
 
 
 class Window:
-    """A congestion control with a fixed window in segments."""
+    """A congestion control with a fixed window of this many segments."""
 
     def __init__(self, segments: float) -> None:
         self.segments = segments
@@ -51,24 +51,26 @@ class Window:
 
 
 def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """Return a link of constant rate: h1 and h2 send, h3 and h4 receive."""
+    """Return a network with a slow link of constant rate: h1 and h2 send, h3 and h4 receive."""
     return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
 
 
 def small_queue() -> Topology:
-    """Return the same network with room for one BDP in the queue, in which losses begin early."""
+    """Return the network of `steady` with room for one BDP in the queue, so that losses begin early."""
     room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
     return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
 
 
 def traced(name: str) -> Topology:
-    """Return a link whose rate follows one of `TRACES`."""
+    """Return a network with a slow link whose rate follows the trace with this name, one of `TRACES`."""
     trace: Any = Trace.named(name)
     return topologies.dumbbell(pairs=2, rate_mbps=trace, delay_ms=TRACE_RTT_MS / 2, queue_packets=TRACE_QUEUE_PACKETS)
 
 
 def side_by_side(first: object, second: object) -> Scenario:
-    """Return two equal lossy links: `first` controls the flow of h1 on one of them, `second` that of h2 on the other."""
+    """Return a scenario of two equal lossy links: `first` (a congestion control) controls the flow of h1 on one of
+    them, `second` that of h2 on the other.
+    """
     # The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}
     links = [Link(router, dst, rate_mbps=RATE_MBPS, **slow) for router, dst in (("r1", "h3"), ("r2", "h4"))]

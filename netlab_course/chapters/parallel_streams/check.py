@@ -18,32 +18,37 @@ _FULL = 0.93
 
 
 def _flow(run: Run) -> dict[str, Any]:
+    """Return the fields of the only item of traffic of a run. Raises ValueError if it has several."""
     [flow] = run.scenario["traffic"]
     return cast("dict[str, Any]", flow)
 
 
 def _link(run: Run) -> dict[str, Any]:
+    """Return the fields of the only link of a run's network. Raises ValueError if it has several."""
     [link] = run.scenario["topology"]["links"]
     return cast("dict[str, Any]", link)
 
 
 def _of_own_path(run: Run, own: StudentValues) -> bool:
+    """Return whether a run's only link has the rate and the round trip of a student's numbers."""
     link = _link(run)
     back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
     return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Parallel streams", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
 
         def window_mbps(run: Run) -> float:
+            """Return the goodput in Mbit/s that the window of a run's flow allows; infinite without a window."""
             window = _flow(run)["window_bytes"]
             return math.inf if window is None else float(theory.window_limit_mbps(float(window), own.run_delay_ms))
 
         def window_in_words(run: Run) -> str:
+            """Return the window of a run's flow and the goodput that it allows as text."""
             window = _flow(run)["window_bytes"]
             return f"window_bytes={window}" + (f", which allows {window_mbps(run):.4g} Mbit/s" if window else "")
 
@@ -99,6 +104,9 @@ class Checks:
         )
 
         def filling(rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms) -> float:
+            """Return the number of connections that fill a link of this rate by the square-root formula, with this
+            constant and round-trip time.
+            """
             return rate_mbps / float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, own.big_loss_rate, c))
 
         big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)

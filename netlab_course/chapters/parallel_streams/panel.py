@@ -15,7 +15,9 @@ MAX_STREAMS = 32
 
 
 def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
-    """Return the theoretical goodputs of h1 and of the neighbour in Mbit/s."""
+    """Return the theoretical goodputs in Mbit/s of `streams` connections of h1 and of the neighbour's, for the settings
+    of the controls.
+    """
     neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
     # A sender waits until a whole segment fits into the window.
     whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
@@ -37,7 +39,7 @@ SECONDS = 10.0
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show the goodput of K connections of h1 together with a neighbour's connections, and their limits.
+    """Show in a panel the goodput of K connections of h1 together with a neighbour's connections, and their limits.
 
     The link has 50 Mbit/s and a round-trip time of 20 ms. Its queue serves packets in the order of arrival or,
     optionally, the hosts in turn.
@@ -48,6 +50,7 @@ def panel() -> PanelParts:
     def scenario(
         streams: int, neighbours: int, lost_per_thousand: int, window_bytes: int, queue_per_host: bool
     ) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         network = slow_path(2, loss_rate=lost_per_thousand / 1000, aqm="cake" if queue_per_host else "fifo")
         hosts = [("h1", "h3", streams), ("h2", "h4", neighbours)]
         traffic = [
@@ -58,6 +61,7 @@ def panel() -> PanelParts:
         return {"topology": network, "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodputs of h1 and of the neighbour in a run by the connections of h1, with theory."""
         streams = settings["streams"]
         got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=SECONDS / 4), strict=False))
         rtt_ms = float(result.flows["rtt_ms"].iloc[0])
@@ -67,6 +71,7 @@ def panel() -> PanelParts:
         )
 
         def theory_mbps(index: int) -> Callable[[float], float]:
+            """Return a function of the number of h1's connections: the goodput of h1 (0) or of the neighbour (1)."""
             return lambda count: _forecast_mbps(count, settings)[index]
 
         comparison = plots.Comparison(

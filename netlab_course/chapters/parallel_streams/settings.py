@@ -32,14 +32,18 @@ SLOW_QUEUE_PACKETS = 83
 
 
 def wan(delay_ms: float = RTT_MS, **more: Any) -> Topology:
-    """Return the path of `lab9`, 10 Gbit/s from h1 to h2; `more` holds for both directions, delay and loss only for the way there."""
+    """Return the network of `lab9`, a link of 10 Gbit/s from h1 to h2; its fields `more` hold for both directions,
+    delay and loss only for the way there.
+    """
     there = {"rate_mbps": WAN_MBPS, "delay_ms": delay_ms, "queue_bytes": 15_000_000, **more}
     link = Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def slow_path(pairs: int, loss_rate: float = LOSS_RATE, **more: Any) -> Topology:
-    """Return senders h1, h2, ... behind one link of 50 Mbit/s with a round-trip time of 20 ms and random loss after its queue."""
+    """Return a network of senders h1, h2, ... and as many receivers behind one link of 50 Mbit/s with a round-trip time
+    of 20 ms and random loss after its queue; `more` has other fields of the link.
+    """
     return topologies.dumbbell(
         pairs,
         rate_mbps=SLOW_MBPS,
@@ -52,22 +56,24 @@ def slow_path(pairs: int, loss_rate: float = LOSS_RATE, **more: Any) -> Topology
 
 
 def shared(**queue: Any) -> Topology:
-    """Return three pairs of hosts on the link that `simpleperf`'s paths share: 30 Mbit/s, a round-trip time of 60 ms, 100 packets."""
+    """Return a network of three pairs of hosts on the link that `simpleperf`'s paths share: 30 Mbit/s, a round-trip
+    time of 60 ms, 100 packets; `queue` has other fields of it.
+    """
     return topologies.dumbbell(3, rate_mbps=30, delay_ms=30, queue_packets=100, **queue)
 
 
 def window_mbps(streams: int, window_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
-    """Return the goodput of some connections with a window each, in Mbit/s."""
+    """Return the goodput in Mbit/s of some connections with a window each, at most `limit_mbps`."""
     return float(min(streams * theory.window_limit_mbps(float(window_bytes), rtt_ms), limit_mbps))
 
 
 def one_mbps(loss_rate: float, rtt_ms: float = RTT_MS) -> float:
-    """Return the goodput of one connection with random loss, in Mbit/s."""
+    """Return the goodput in Mbit/s of one connection with random loss, by the square-root formula."""
     return float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, theory.MATHIS_RANDOM_C))
 
 
 def needed(rate_mbps: float, rtt_ms: float, loss_rate: float) -> int:
-    """Return the number of connections that fill a link, by the square-root formula."""
+    """Return the number of connections that fill a lossy link, by the square-root formula."""
     return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one_mbps(loss_rate, rtt_ms))
 
 
@@ -98,13 +104,17 @@ NUMBERS = OwnNumbers(
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:
-    """Return the goodput of each sender in Mbit/s, a row for each run, without the first `after_s` seconds."""
+    """Return the goodput of each sender in Mbit/s without the first `after_s` seconds, a row for each run and a column
+    for each sender.
+    """
     rows = [run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for run in runs.values()]
     return pd.DataFrame(rows).set_axis(pd.Index(list(runs)))
 
 
 def moments_s(draw: Any) -> list[float]:
-    """Return moments in s within the first second at which three senders start, different for every draw."""
+    """Return three moments in s within the first second at which senders start; they follow from `draw`, a seed of
+    NumPy's generator.
+    """
     return [round(float(moment), 3) for moment in np.random.default_rng(draw).uniform(0, 1, 3)]
 
 
@@ -115,8 +125,8 @@ _AT_ONCE = Command("h2", "ip route | while read route; do ip route change $route
 
 
 def lossy(counts: Iterable[int], *, at_once: bool = False) -> dict[tuple[int, int], Scenario]:
-    """Return scenarios of Reno connections on the slow path for 12 s, for each number and each of eight seeds; the
-    receiver may acknowledge at once.
+    """Return scenarios of Reno connections on the slow path for 12 s, by their number and seed (1 to 8); with `at_once`
+    the receiver acknowledges each segment immediately.
     """
     before = [_AT_ONCE] if at_once else []
     return {
@@ -146,14 +156,18 @@ CASES = (
 
 
 def suspect(delay_ms: float, lost_as: str, congestion: str, streams: int) -> Scenario:
-    """Return a scenario with 1 % of loss on 10 Gbit/s: of single frames, or of super-segments of up to 64 kB."""
+    """Return a scenario with 1 % of loss on 10 Gbit/s, a case of `CASES`: of single frames, or of super-segments of up
+    to 64 kB.
+    """
     network = wan(delay_ms, loss_rate=LOSS_RATE, segmentation_offload=lost_as == "super-segments")
     duration_s = 15.0 if delay_ms == RTT_MS else 0.6 if lost_as == "frames" else 1.6
     return Scenario(network, [Tcp("h1", "h2", congestion=congestion, streams=streams)], duration_s=duration_s)
 
 
 def suspects(seeds: Iterable[int] = range(1, 7)) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of each case of `CASES` over the seeds, with the formula for single losses."""
+    """Return the goodput in Mbit/s of each case of `CASES` over the seeds, with its interval, the formula for single
+    losses and the published value, a row for each.
+    """
     seeds = list(seeds)
     runs = sweep({(*case, seed): replace(suspect(*case), seed=seed) for case in CASES for seed in seeds})
     limit = theory.tcp_goodput_limit_mbps(WAN_MBPS)
@@ -169,7 +183,7 @@ def suspects(seeds: Iterable[int] = range(1, 7)) -> pd.DataFrame:
 
 
 def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of `suspects` with its numbers rounded as text."""
+    """Return the table of `suspects` for printing, with its numbers rounded as text."""
     rates = found[["formula", "measured", "+-", "most"]]
     texts = rates.apply(lambda column: column.map(lambda mbps: f"{mbps:.0f}" if mbps >= 100 else f"{mbps:.1f}"))
     return spaced(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
@@ -179,7 +193,9 @@ def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def case5(draw: int) -> Scenario:
-    """Return `simpleperf` case 5: two connections of h1 and one each of h2 and h3, each for 25 s."""
+    """Return a scenario of `simpleperf` case 5: two connections of h1 and one each of h2 and h3, each for 25 s from a
+    random moment.
+    """
     first_s, second_s, third_s = moments_s(draw)
     flows = [
         Tcp("h1", "h4", streams=2, start_s=first_s, duration_s=25),
@@ -190,7 +206,7 @@ def case5(draw: int) -> Scenario:
 
 
 def beside_two(streams: int, draw: int = 0) -> Scenario:
-    """Return some connections of h1 and one each of h2 and h3 with Reno, on 10 Mbit/s and 60 ms."""
+    """Return a scenario of `streams` Reno connections of h1 and one each of h2 and h3, on 10 Mbit/s and 60 ms."""
     network = topologies.dumbbell(3, rate_mbps=10, delay_ms=30, queue_packets=50)
     counts = (streams, 1, 1)
     starts_s = moments_s([draw, streams])
@@ -205,7 +221,9 @@ def beside_two(streams: int, draw: int = 0) -> Scenario:
 
 
 def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:
-    """Return some connections of h1 and of h2 on the slow path with random losses."""
+    """Return a scenario of `streams` Reno connections of h1 and `neighbours` of h2 on the slow path
+    with random losses.
+    """
     flows = [
         Tcp("h1", "h3", streams=streams, congestion="reno"),
         Tcp("h2", "h4", streams=neighbours, congestion="reno"),

@@ -16,13 +16,14 @@ MIN_DURATION_S = 20
 
 
 def _slow_link(run: Run) -> dict[str, Any]:
+    """Return the fields of the only link with a rate in a run. Raises ValueError if there are none or several."""
     (link,) = slow_links(run)
     return link
 
 
 def _sender(run: Run) -> str:
-    """Return the congestion control of the only sender; raise ValueError if its flow does not cross the queue, has
-    several streams or a fixed window.
+    """Return the congestion control of a run's only flow; raise ValueError if it does not cross the queue all the time,
+    has several streams or a fixed window.
     """
     (flow,) = sent(run)
     if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
@@ -31,17 +32,20 @@ def _sender(run: Run) -> str:
 
 
 def _goodput_mbps(run: Run) -> float:
+    """Return the goodput in Mbit/s of a run's only flow after the warm-up. Raises ValueError as `_sender`."""
     return float(run.goodput_mbps(after_s=WARM_UP_S).sum()) if _sender(run) else 0.0
 
 
 def _added_rtt_ms(run: Run) -> float:
-    """Return the mean wait of packets in ms."""
+    """Return the mean time in ms that packets of a run's only flow wait after the warm-up. Raises ValueError as
+    `_sender`.
+    """
     late_ms = run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean()
     return float(late_ms - run.flows["rtt_min_ms"].min()) if _sender(run) else math.inf
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Queues that speak up", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms

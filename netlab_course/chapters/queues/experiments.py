@@ -57,13 +57,13 @@ def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: floa
 
 
 def late(run: Run, flow: str | None = None) -> pd.DataFrame:
-    """Return the intervals of one flow (by default the first) after the warm-up."""
+    """Return the rows of `intervals` of one flow of a run (by default the first) after the warm-up."""
     name = run.flows["flow"].iloc[0] if flow is None else flow
     return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
 
 
 def lab_runs() -> dict[str, Run]:
-    """Run the published lab's three settings: two flows, 5 Mbit/s, no propagation delay."""
+    """Run the published lab's three settings (two flows, 5 Mbit/s, no propagation delay); return the runs by name."""
     red = {"aqm": "red", "aqm_options": LAB_RED}
     marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
     settings: dict[str, tuple[dict[str, Any], str]] = {
@@ -85,7 +85,7 @@ def lab_runs() -> dict[str, Run]:
 
 
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return goodputs and round-trip times of the lab's settings, measured and published."""
+    """Return goodputs and round-trip times of the runs of `lab_runs`, measured and published, as a printed table."""
     rows = []
     for name, run in runs.items():
         first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
@@ -104,7 +104,9 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Count the packets of a capture before the receiver: data by the two bits of ECN, and the two flags of TCP; a row for each run."""
+    """Return the numbers of packets captured before the receiver as a printed table: data by the two bits of ECN, and
+    the two flags of TCP, a row for each run.
+    """
     rows = []
     for name, run in runs.items():
         packets = run.packets
@@ -126,7 +128,9 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:
-    """Run DCTCP behind a marking threshold; return goodput and mean wait, a row for each threshold."""
+    """Run DCTCP behind marking thresholds in packets; return goodput and mean wait after the warm-up, a row for each
+    threshold.
+    """
     runs = sweeps.sweep(
         {
             value: Scenario(
@@ -151,7 +155,9 @@ def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> p
 
 
 def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
-    """Draw the goodput with the link's limit, and the mean wait, by threshold; a line marks a seventh of the BDP."""
+    """Draw goodput with the link's limit, and mean wait, by threshold (the table of `thresholds`); a line marks a
+    seventh of the BDP.
+    """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
     for panel, (column, label) in enumerate(
         (("goodput_mbps", "Goodput (Mbit/s)"), ("wait_ms", "Mean wait (ms)")), start=1
@@ -185,6 +191,9 @@ def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float)
 
 
 def _beside_pages(case: Case, seed: int) -> Scenario:
+    """Return a scenario of a download of h1, and pings and pages of h2 at random moments that follow from the seed,
+    behind the queue of a case.
+    """
     draw = np.random.default_rng(seed)
     starts_s = WARM_UP_S + PAGE_EVERY_S * np.arange(PAGES) + draw.uniform(0, PAGE_WITHIN_S, PAGES)
     pages = [
@@ -197,14 +206,14 @@ def _beside_pages(case: Case, seed: int) -> Scenario:
 
 
 def page_times_s(run: Run) -> list[float]:
-    """Return the time in s of each page, from the start of its connection to its last byte."""
+    """Return the time in s of each finished page of h2 in a run, from the start of its connection to its last byte."""
     pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
 def compared(draws: int = DRAWS) -> pd.DataFrame:
-    """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; a row for each queue of
-    `CASES` and draw.
+    """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; return a row for each
+    queue of `CASES` and draw.
     """
     runs = sweeps.sweep(
         {(name, seed): _beside_pages(case, seed) for name, case in CASES.items() for seed in range(1, draws + 1)}
@@ -233,7 +242,9 @@ def compared(draws: int = DRAWS) -> pd.DataFrame:
 
 
 def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    """Return for each queue the mean of each column over its draws with its interval, and the slowest of all pages."""
+    """Return for each queue the mean of each column of `compared` over its draws with its interval, and the slowest of
+    all pages.
+    """
     columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
     return {
         str(name): pd.Series(
@@ -259,7 +270,9 @@ _NAMED_AT = {
 
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw the link's utilization by the page time of a neighbour, with its slowest page; the best queue is at the top left."""
+    """Draw the link's utilization by the page time of a neighbour, with its slowest page, from the table of `compared`;
+    the best queue is at the top left.
+    """
     figure = go.Figure()
     means = pd.DataFrame(
         [{"queue": name, **row.map(lambda each: getattr(each, "mean", each))} for name, row in seen(found).items()]
@@ -302,7 +315,9 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return page times and waits behind each queue, rounded; with intervals where results are close."""
+    """Return page times and waits behind each queue as a printed table, from that of `compared`, with intervals where
+    results are close.
+    """
     return spaced(
         pd.DataFrame(
             [
@@ -321,8 +336,8 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(seeds: Iterable[int]) -> pd.DataFrame:
-    """Run a DCTCP and a CUBIC flow behind a marking threshold (the latter without and with ECN) and DualPI2; return
-    goodputs and waits.
+    """Run a DCTCP and a CUBIC flow behind a marking threshold (CUBIC without and with ECN) and DualPI2 with each seed;
+    return goodputs and waits as a printed table, a row for each queue.
     """
     coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
     queues: dict[str, tuple[Topology, Mapping[str, Any]]] = {

@@ -24,7 +24,9 @@ EARLIER = 12
 
 
 def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
-    """Return fields of the slow link: drop-tail has room for so many ms of full frames, the others have them as target."""
+    """Return fields of the slow link: drop-tail has room for `allowed_ms` of full frames, the other disciplines have it
+    as target.
+    """
     if discipline == "drop-tail":
         frame_ms = theory.transmission_delay_ms(FRAME_BYTES, RATE_MBPS)
         return {"queue_packets": max(1, round(allowed_ms / float(frame_ms)))}
@@ -32,6 +34,9 @@ def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
 
 
 def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[str, Any]:
+    """Return the arguments of a run for the settings of the panel's controls: a download, a neighbour's pings and
+    pages.
+    """
     pages: list[Traffic] = [
         Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=WARM_UP_S + number * PAGE_EVERY_S) for number in range(PAGES)
     ]
@@ -44,6 +49,7 @@ def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[st
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
+    """Draw the link's utilization in a run by the waits of the download and of the neighbour."""
     discipline, base_rtt_ms = settings["discipline"], settings["base_rtt_ms"]
     download = result.intervals[result.intervals["flow"] == result.flows["flow"].iloc[0]]
     pings = result.pings.loc[result.pings["t_s"] > WARM_UP_S, "rtt_ms"]
@@ -88,7 +94,9 @@ def _show(result: Any, settings: Settings) -> go.Figure:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show a download, with pages and pings of a neighbour: the link's utilization, and the waits of both."""
+    """Show in a panel a download, with pages and pings of a neighbour: the link's utilization, and
+    the waits of both.
+    """
     controls = {
         "allowed_ms": log_slider("Room, or target", 100, MIN_ALLOWED_MS, MAX_ALLOWED_MS, 6, "ms"),
         "base_rtt_ms": slider("Round trip", BASE_RTT_MS, 5, 50, 5, "ms"),

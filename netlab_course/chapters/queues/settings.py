@@ -23,11 +23,14 @@ UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm":
 
 
 def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
-    """Return the bandwidth-delay product in full frames."""
+    """Return the bandwidth-delay product in full frames, a fraction included."""
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
 def _derived(own: StudentValues) -> dict[str, float]:
+    """Return the values derived from a student's numbers: the BDP in frames, and a quarter of a BDP as the longest wait
+    in ms that an exercise allows.
+    """
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
@@ -46,7 +49,8 @@ NUMBERS = OwnNumbers(
 
 
 def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
-    """Return senders h1 and h2 and receiver h3 behind one slow link; the whole delay, `base_rtt_ms`, is on the return path.
+    """Return a network of senders h1 and h2 and receiver h3 behind one slow link; the whole delay, `base_rtt_ms`, is on
+    the return path.
 
     `queue` has fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
     """
@@ -59,14 +63,18 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
 
 
 def call_beside_download(own: StudentValues) -> Scenario:
-    """Return a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
+    """Return a scenario of a download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long
+    drop-tail queue, with this copy's numbers.
+    """
     network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
     call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
     return Scenario(network, [Tcp("h1", "h3"), call], duration_s=30)
 
 
 def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """Return `one_link` with a marking threshold: all packets that allow it are marked above `threshold_packets`, none below."""
+    """Return the network of `one_link` with a marking threshold: all packets that allow it are marked above
+    `threshold_packets`, none below.
+    """
     step = {"min_packets": threshold_packets, "max_packets": threshold_packets + 1, "probability": 1.0, "ecn": True}
     return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
 

@@ -36,14 +36,14 @@ NAMES = ("data", "ack")
 
 @dataclass(frozen=True)
 class Protocol:
-    """Two programs as one answer; calling it with a schedule runs them."""
+    """A sender's and a receiver's program as one answer; calling it with a schedule runs them over the path."""
 
     sender: Any
     receiver: Any
     """Classes as for `netlab.Program`; the window is passed to a class that has such a parameter."""
 
     def ends(self, window: int | None = None) -> tuple[Any, Any]:
-        """Return a sender and a receiver, with a window if they take one."""
+        """Return a new sender and a new receiver, with a window in pieces if they take one."""
         return _made(self.sender, window), _made(self.receiver, window)
 
     def __call__(
@@ -55,7 +55,8 @@ class Protocol:
         late_s: Mapping[str, float] | None = None,
         until_s: float | None = None,
     ) -> dict[str, Any]:
-        """Send some pieces over a path with 50 ms each way; `lost`, `twice` and `late_s` name datagrams, such as "data 3" or "ack 1".
+        """Send this number of pieces over a path with 50 ms each way, and return the deliveries and the effort; `lost`,
+        `twice` and `late_s` (additional delays in s) name datagrams, such as "data 3" or "ack 1".
 
         Raises NetlabError when a name has another form.
         """
@@ -75,12 +76,15 @@ def transfer(
     late_s: Mapping[str, float] | None = None,
     until_s: float | None = None,
 ) -> dict[str, Any]:
-    """Send some pieces between a sender and a receiver; return the deliveries and the effort."""
+    """Send this number of pieces between a sender and a receiver; return the deliveries and the effort by name. It ends
+    when nothing more can happen or at `until_s`.
+    """
     return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or MAX_TIME_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
-    """Return a sender's and a receiver's class as one answer; `...` while a method of one is still the stub.
+    """Return a sender's and a receiver's class as one answer; `...` while a method of one is still the stub, whose name
+    is printed.
 
     Raises NetlabError when one is not a class, or has a method that nothing calls.
     """
@@ -107,13 +111,14 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
 
 
 def _made(program: Any, window: int | None) -> Any:
+    """Return an object of a program's class, with the window if its class has such a parameter."""
     # A receiver that drops early pieces needs no window.
     takes_one = window is not None and "window" in inspect.signature(program).parameters
     return program(window=window) if takes_one else program()
 
 
 class _Pieces(DeliveryLog):
-    """The pieces that the sender reads, and the number of each delivered piece; -1 for unknown data."""
+    """The pieces that the sender reads, and the number of each delivered piece in order; -1 for unknown data."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number * PIECE_BYTES)
@@ -126,7 +131,7 @@ class _Pieces(DeliveryLog):
             self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
 
     def read(self, _now_s: float, num_bytes: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next `num_bytes` bytes to send, which no later call returns; fewer at the end."""
         piece, self._waiting = self._waiting[:num_bytes], self._waiting[num_bytes:]
         return piece
 
@@ -134,7 +139,7 @@ class _Pieces(DeliveryLog):
         """Do nothing: the channel counts."""
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record which piece this is."""
+        """Record which piece this is, and the time in s of the last new one; empty data do not count."""
         if piece:
             number = self.numbers.get(piece, -1)
             self.last_s = self.last_s if number in self.delivered else now_s
@@ -142,7 +147,7 @@ class _Pieces(DeliveryLog):
 
 
 class _Channel:
-    """Both programs, the datagrams on their way, and the clock."""
+    """Two programs, the datagrams on their way, and the clock of a transfer."""
 
     def __init__(
         self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
@@ -162,7 +167,7 @@ class _Channel:
         self._coming: list[tuple[int, int, int, bytes]] = []
 
     def run(self, until_s: float) -> dict[str, Any]:
-        """Run until nothing more can happen or until a moment; return the deliveries and the effort."""
+        """Run until nothing more can happen or until a moment in s; return the deliveries and the effort by name."""
         for end in (RECEIVER, SENDER):
             self._call(end, "on_start", 0, self._programs[end])
         events = 0
@@ -194,6 +199,9 @@ class _Channel:
         }
 
     def _call(self, end: int, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method of the program at an end (SENDER or RECEIVER) at this time, then take its timer and send its
+        datagrams.
+        """
         program = self._programs[end]
         program.wake(now_ns, method == "on_timer")
         if self._callers[end].has(method):
@@ -203,6 +211,9 @@ class _Channel:
             self._send(end, now_ns, data)
 
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
+        """Count a datagram of an end, and put it on its way with the delay of the schedule, once,
+        twice, or not at all.
+        """
         self._sent[end] += 1
         self._last_sent_ns = now_ns
         self._first_flight += end == SENDER and now_ns == 0

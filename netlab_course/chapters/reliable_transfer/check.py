@@ -23,7 +23,8 @@ HEADER_BYTES = 42
 
 @dataclass(kw_only=True, repr=False)
 class Transfer(Function):
-    """Two programs that must deliver everything once and in order, whatever a schedule loses, duplicates and delays.
+    """A check of two programs that must deliver everything once and in order, whatever a schedule loses, duplicates and
+    delays.
 
     The answer comes from `channel.protocol`; `cases` are schedules.
     """
@@ -33,14 +34,17 @@ class Transfer(Function):
     tolerance: float = 0.0
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the part of a schedule that is passed to the trial."""
+        """Return the part of a schedule that is passed to the trial, by name."""
         return {name: case[name] for name in schedules.GIVEN}
 
     def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
-        """Run the schedule between these ends."""
+        """Run the schedule between these ends (sender, receiver), and return the deliveries and the effort."""
         return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
     def _judge(self, answer: object) -> Result:
+        """Return the verdict on what `channel.protocol` returned, after running all schedules; only the last printed
+        lines of its code are shown.
+        """
         if not callable(answer) or isinstance(answer, type):
             form = "protocol(MySender, MyReceiver)"
             return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
@@ -48,6 +52,7 @@ class Transfer(Function):
             return self._judge_trials(answer)
 
     def _judge_trials(self, answer: Callable[..., Any]) -> Result:
+        """Return the verdict on a function that runs a schedule: that of the first schedule which fails, if any."""
         for case in self.cases:
             complaint = self._complaint(answer, case)
             if isinstance(complaint, Result):
@@ -61,7 +66,9 @@ class Transfer(Function):
         )
 
     def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
-        """Return the fault and the advice, the result if the trial failed, or None."""
+        """Return the fault and the advice for a schedule, the verdict if the trial failed with an error or is not
+        attempted, or None if all is right.
+        """
         try:
             found = call_within(MAX_CALL_S, trial, **self.arguments(case))
         except TimeIsUpError:
@@ -81,42 +88,49 @@ class Transfer(Function):
 
 
 def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
-    """Return the goodput in Mbit/s of a window over a lossless path."""
+    """Return the goodput in Mbit/s of a window of this many datagrams over a lossless path."""
     return theory.selective_repeat_mbps(window, rate_mbps, rtt_ms, payload_bytes=payload_bytes)
 
 
 def _parts(rate_mbps: float, payload_bytes: int) -> tuple[float, float]:
-    """Return the data of a datagram in kbit, and its time on the link in ms."""
+    """Return the data of a datagram in kbit, and its time on the link in ms, headers included."""
     return payload_bytes * 8 / 1000, (payload_bytes + HEADER_BYTES) * 8 / rate_mbps / 1000
 
 
 def _without_link(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput of a window in Mbit/s with the mistake that the link has no limit."""
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return window * kbit / (rtt_ms + service_ms)
 
 
 def _without_service(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput of a window in Mbit/s with the mistake that a datagram takes no time on the link."""
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return min(window * kbit / rtt_ms, kbit / service_ms)
 
 
 def _without_headers(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput of a window in Mbit/s with the mistake that there are no headers."""
     kbit = payload_bytes * 8 / 1000
     return min(window * kbit / (rtt_ms + kbit / rate_mbps), rate_mbps)
 
 
 def _headers_as_data(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput of a window in Mbit/s with the mistake that headers count as data."""
     _, service_ms = _parts(rate_mbps, payload_bytes)
     return min(window * service_ms * rate_mbps / (rtt_ms + service_ms), rate_mbps)
 
 
 def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Return the goodput of a window in Mbit/s with the mistake that the round trip begins after the whole window is
+    sent.
+    """
     kbit, service_ms = _parts(rate_mbps, payload_bytes)
     return window * kbit / (rtt_ms + window * service_ms)
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Build a reliable transfer", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.stop_and_wait = Transfer(

@@ -50,12 +50,16 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
 
 
 def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
-    """Return the theoretical goodput in Mbit/s of a scheme over the chapter's path."""
+    """Return the theoretical goodput in Mbit/s of a scheme (a key of `FORMULAS`) with this window over the chapter's
+    path.
+    """
     return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
 
 
 def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.DataFrame:
-    """Measure the goodput over the chapter's path; a row for each protocol, window and seed."""
+    """Measure the goodput in Mbit/s over the chapter's path; return a row for each protocol (by name), window and seed,
+    with the number of errors.
+    """
     return _drawn(
         {
             (name, window, seed): transfer(*protocol.ends(window), duration_s=TRANSFER_S, seed=seed)
@@ -67,7 +71,9 @@ def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.Da
 
 
 def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
-    """Measure selective repeat whose window counts only data in flight, with a receiver that stores 127 early pieces."""
+    """Measure selective repeat whose window counts only data in flight, with a receiver that stores 127 early pieces;
+    return a row for each window and seed.
+    """
     return _drawn(
         {
             ("wide span", window, seed): transfer(
@@ -80,6 +86,7 @@ def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
 
 
 def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
+    """Run scenarios (by name, window and seed); return goodput in Mbit/s and number of errors, a row for each."""
     runs = sweeps.sweep(dict(scenarios))
     rows = []
     for (name, window, seed), run in runs.items():
@@ -92,13 +99,13 @@ def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
 
 
 def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
-    """Return mean and half width of the goodput, for each protocol and window."""
+    """Return mean and half width of the goodput in a table of `measured`, by protocol and window."""
     groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
     return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw the goodput by window with 95 % intervals, with the theoretical formulas."""
+    """Draw the goodput by window with 95 % intervals, from a table of `measured`, with the theoretical formulas."""
     comparison = plots.Comparison(
         "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
     )
@@ -114,7 +121,9 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
-    """Return the goodput of selective repeat with both kinds of window, with the formula."""
+    """Return the goodput of selective repeat with both kinds of window (tables of `measured` and `with_wide_span`),
+    with the formula, as a printed table.
+    """
     near, far = intervals(found), intervals(wide)
     return spaced(
         pd.DataFrame(
@@ -132,7 +141,9 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
-    """Run Linux's TCP alone, with a second TCP and with a transfer, on a path without random losses; return a row for each run."""
+    """Run Linux's TCP alone, with a second TCP and with a transfer of this window, on a path without random losses;
+    return goodputs and RTT, a row for each run.
+    """
     cases: dict[str, list[Traffic]] = {
         "nobody": [],
         "a second TCP": [Tcp("h1", "h2", congestion="cubic")],
@@ -165,7 +176,7 @@ def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
 
 
 def together_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of `together`, with intervals of the goodputs."""
+    """Return the means of the table of `together`, with intervals of the goodputs, as a printed table."""
     rows = []
     for case, runs in found.groupby("beside", sort=False):
         is_alone = runs["other_mbps"].isna().all()

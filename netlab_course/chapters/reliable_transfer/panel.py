@@ -17,14 +17,18 @@ SECONDS = 5
 
 @panel_maker(earlier=12)
 def panel() -> PanelParts:
-    """Show the goodput of netlab's own transfers over the chapter's path by window; each point is one run of 5 s."""
+    """Show in a panel the goodput of netlab's own transfers over the chapter's path by window; each point is one run of
+    5 s.
+    """
 
     def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         path = network(loss_rate=loss_percent / 100)
         ends = PROTOCOLS[scheme].ends(window)
         return {"topology": transfer(*ends, duration_s=SECONDS, topology=path, seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodput of a run by window, with theory."""
         window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
         flow = result.flows.iloc[0]
         pieces = flow["received_bytes"] / 1000

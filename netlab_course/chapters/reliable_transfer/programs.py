@@ -20,14 +20,16 @@ def ahead(number: int, of: int) -> int:
 
 
 class InOrderReceiver:
-    """Delivers the next piece, drops every other, and answers each datagram with the number of the next piece."""
+    """A receiver that delivers the next piece, drops every other, and answers each datagram with the number of the next
+    piece.
+    """
 
     def on_start(self, program: Any) -> None:
-        """Wait for piece 0."""
+        """Store the program, and wait for piece 0."""
         self.program, self.waits_for = program, 0
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Deliver or drop the piece, and answer."""
+        """Deliver the piece if it is the next one, else drop it; send an ACK with the number of the next piece."""
         if data[0] == self.waits_for:
             self.program.deliver(data[1:])
             self.waits_for = (self.waits_for + 1) % NUMBERS
@@ -35,20 +37,24 @@ class InOrderReceiver:
 
 
 class GoBackNSender:
-    """Has up to `window` pieces in flight, for an `InOrderReceiver`; when the oldest is late it sends all of them again."""
+    """A sender with up to `window` pieces in flight, for an `InOrderReceiver`; when the oldest is late, it sends all of
+    them again.
+    """
 
     def __init__(self, window: int = 1) -> None:
         self.window = window
 
     def on_start(self, program: Any) -> None:
-        """Fill the window."""
+        """Store the program, and send the first window."""
         self.program = program
         self.oldest = 0
         self.in_flight: list[bytes] = []
         self.fill(program.now_s)
 
     def fill(self, now_s: float) -> None:
-        """Send new pieces while the window has room."""
+        """Send new pieces while the window has room, and set the timer for the oldest piece in flight, or switch it
+        off.
+        """
         while len(self.in_flight) < self.window:
             piece = self.program.read(PIECE_BYTES)
             if not piece:
@@ -58,7 +64,7 @@ class GoBackNSender:
         self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Move the window to the number that the receiver expects."""
+        """Move the window to the number in the ACK, that of the piece which the receiver expects; ignore an old ACK."""
         acknowledged = ahead(data[0], self.oldest)
         # An old ACK has a number before the window, which counts as far ahead of it.
         if 1 <= acknowledged <= len(self.in_flight):
@@ -67,21 +73,22 @@ class GoBackNSender:
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send all pieces in flight again."""
+        """Send all pieces in flight again, and set the timer."""
         for datagram in self.in_flight:
             self.program.send(datagram)
         self.program.set_timer(now_s + TIMEOUT_S)
 
 
 class StopAndWaitSender(GoBackNSender):
-    """Go-back-N with a window of one."""
+    """A go-back-N sender with a window of one piece."""
 
     def __init__(self) -> None:
         super().__init__(1)
 
 
 class SelectiveSender:
-    """Has up to `window` pieces in flight, each with its own timeout; an ACK has the number of the single piece that arrived.
+    """A sender with up to `window` pieces in flight, each with its own timeout; an ACK has the number of the single
+    piece that arrived.
 
     It sends no piece that is `span` or more ahead of the oldest in flight; `span` is the room of the receiver, by default `window`.
     """
@@ -90,14 +97,14 @@ class SelectiveSender:
         self.window, self.span = window, window if span is None else span
 
     def on_start(self, program: Any) -> None:
-        """Fill the window."""
+        """Store the program, and send the first window."""
         self.program = program
         self.next = 0
         self.in_flight: dict[int, tuple[float, bytes]] = {}
         self.fill(program.now_s)
 
     def fill(self, now_s: float) -> None:
-        """Send new pieces while there is room for them."""
+        """Send new pieces while window and span have room for them, and set the timer."""
         while len(self.in_flight) < self.window and self.next - min(self.in_flight, default=self.next) < self.span:
             piece = self.program.read(PIECE_BYTES)
             if not piece:
@@ -107,7 +114,7 @@ class SelectiveSender:
         self.wake_for_the_first(now_s)
 
     def send(self, number: int, datagram: bytes, now_s: float) -> None:
-        """Send a piece and record its timeout."""
+        """Send a datagram with the piece of this number (from 0, not modulo 256), and record its timeout."""
         self.in_flight[number] = (now_s + TIMEOUT_S, datagram)
         self.program.send(datagram)
 
@@ -118,13 +125,13 @@ class SelectiveSender:
         self.program.set_timer(None if due_s is None else max(due_s, now_s + 1e-6))
 
     def on_datagram(self, now_s: float, data: bytes) -> None:
-        """Remove the piece from the pieces in flight."""
+        """Remove the acknowledged piece from the pieces in flight, and send new ones."""
         for number in [number for number in self.in_flight if number % NUMBERS == data[0]]:
             del self.in_flight[number]
             self.fill(now_s)
 
     def on_timer(self, now_s: float) -> None:
-        """Send late pieces again."""
+        """Send late pieces again, and set the timer to the next timeout."""
         for number, (due_s, datagram) in list(self.in_flight.items()):
             if due_s <= now_s + 1e-9:
                 self.send(number, datagram, now_s)
@@ -132,18 +139,22 @@ class SelectiveSender:
 
 
 class SelectiveReceiver:
-    """Keeps early pieces, delivers in order, and answers each datagram with its own number."""
+    """A receiver that keeps early pieces, delivers in order, and answers each datagram with its own number. `window` is
+    its room in pieces.
+    """
 
     def __init__(self, window: int = 1) -> None:
         self.window = window
 
     def on_start(self, program: Any) -> None:
-        """Wait for piece 0."""
+        """Store the program, and wait for piece 0."""
         self.program, self.waits_for = program, 0
         self.early: dict[int, bytes] = {}
 
     def on_datagram(self, _now_s: float, data: bytes) -> None:
-        """Keep pieces in the window, deliver those without a gap before them, and answer."""
+        """Keep a piece in the window, deliver those without a gap before them, and send an ACK with
+        the piece's number.
+        """
         if ahead(data[0], self.waits_for) < self.window:
             self.early[data[0]] = data[1:]
         while self.waits_for in self.early:

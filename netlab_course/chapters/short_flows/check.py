@@ -27,17 +27,19 @@ ROUNDS = 2
 
 
 def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
-    """Return the time in ms of a short transfer over a fast link: a handshake, then rounds, the last of which ends half-way."""
+    """Return the time in ms of a short transfer over a fast link: a handshake, then the rounds of slow start, the last
+    of which ends half-way.
+    """
     return rtt_ms * (theory.slow_start_rounds(size_bytes, initial_window_segments) + 0.5)
 
 
 def smallest_window(size_bytes: float, rounds: int) -> int:
-    """Return the smallest initial window in segments with which this number of rounds suffices."""
+    """Return the smallest initial window in segments with which this number of rounds suffices for a page."""
     return math.ceil(size_bytes / MSS_BYTES / ((1 << rounds) - 1))
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter on short flows, each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.stairs = _stairs()
@@ -47,6 +49,7 @@ class Checks:
 
 
 def _stairs() -> Function:
+    """Return the check of the function that computes the time of a transfer in slow start."""
     return Function(
         name="stairs of slow start",
         reference=stairs_ms,
@@ -96,6 +99,7 @@ def _stairs() -> Function:
 
 
 def _window(own: StudentValues) -> Number:
+    """Return the check of the initial window with which a page arrives within a deadline."""
     size_bytes = 1000 * own.page_kb
     return Number(
         name="initial window",
@@ -125,7 +129,9 @@ def _window(own: StudentValues) -> Number:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
-    """Return the transfers in the order of their starts, with their measurements."""
+    """Return the transfers of a run in the order of their starts, each a row of `run.flows` with the size `num_bytes`
+    of the scenario.
+    """
     rows: list[dict[str, Any]] = [
         {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
     ]
@@ -135,6 +141,7 @@ def _flows(run: Run) -> list[dict[str, Any]]:
 
 
 def _apart(run: Run) -> bool:
+    """Return whether a run has several transfers, and each is over before the next one starts."""
     flows = _flows(run)
     return len(flows) > 1 and all(
         one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows)
@@ -142,26 +149,29 @@ def _apart(run: Run) -> bool:
 
 
 def _stairs_seen(run: Run) -> set[int]:
-    """Return the round trips of all transfers: n for a time of n and a half."""
+    """Return the numbers of round trips that the transfers of a run took: n for a time of about n and a half."""
     rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
     taken_s = run.flows["completion_s"].dropna()
     return {math.floor(MS_PER_S * completion_s / rtt_ms - 0.4) for completion_s in taken_s}
 
 
 def _sent_in_words(run: Run) -> str:
-    """Return the endpoints and sizes of the transfers as text."""
+    """Return the endpoints and sizes of a run's transfers as text."""
     ways = sorted({f"{item['src']} to {item['dst']}" for item in sent(run)})
     sizes = sorted({int(item.get("num_bytes") or 0) for item in sent(run)})
     return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
 
 
 def _taken_in_words(run: Run) -> str:
-    """Return the duration of each transfer as text."""
+    """Return the duration of each transfer of a run as text, in the order of their starts."""
     times_ms = [MS_PER_S * row["completion_s"] for row in _flows(run)]
     return ", ".join("not over" if math.isnan(ms) else f"{ms:.0f} ms" for ms in times_ms)
 
 
 def _staircase(own: StudentValues) -> Measurement:
+    """Return the check of a student's run of transfers of different sizes, which must take different numbers of round
+    trips.
+    """
     return Measurement(
         name="a staircase of your own",
         conditions=[
@@ -225,11 +235,12 @@ def _staircase(own: StudentValues) -> Measurement:
 
 
 def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float]:
-    """Return the percentage of the pages that took longer, for each seed."""
+    """Return the percentage of the pages that took longer than `late_s`, for each seed of a repeated measurement."""
     return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
 
 
 def _repeated(own: StudentValues) -> Repetition:
+    """Return the check of the repeated measurement of pages that a lost handshake delays."""
     lost = own.loss_percent / 100
     return Repetition(
         name="pages that a lost handshake delays",

@@ -35,7 +35,9 @@ _LINE_BYTES = np.geomspace(800, 1.2e6, 500)
 
 
 def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None,)) -> pd.DataFrame:
-    """Measure transfers of all sizes, one after the other; return a row for each rate, initial window and size."""
+    """Measure transfers of all sizes, one after the other; return the completion time in ms, a row for each rate in
+    Mbit/s, initial window in segments (None: Linux's 10) and size.
+    """
     runs = sweeps.sweep(
         {
             (rate_mbps, window): Scenario(
@@ -60,7 +62,9 @@ def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None
 
 
 def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Measure a page of 100 kB at each rate: its time, and the part of that time in which the link was busy."""
+    """Measure a page of 100 kB at each rate in Mbit/s: its time in ms, and the part of that time in which the link was
+    busy; return a row for each rate.
+    """
     rows = []
     for rate_mbps in rates_mbps:
         run = experiment.run(path(rate_mbps), [Tcp("h1", "h2", num_bytes=PAGE_BYTES)], duration_s=GAP_S, progress=False)
@@ -73,18 +77,21 @@ def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def captured_page(rate_mbps: float = 100) -> Run:
-    """Run a page of 100 kB, with a capture on the sender's link."""
+    """Run a page of 100 kB over a link of this rate, with a capture on the sender's link, and return the run."""
     page = Tcp("h1", "h2", num_bytes=PAGE_BYTES)
     return experiment.run(path(rate_mbps), [page], duration_s=GAP_S, captures=[Capture("h1", "r1")], progress=False)
 
 
 def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title: str) -> plots.Comparison:
-    """Draw the completion time by size, a series for each value of a column, with theory."""
+    """Draw the completion time by size, a series for each value of the column `by` of the table of `transfers`, with
+    theory; `name` returns the name of a series.
+    """
     comparison = plots.Comparison("Size (kB)", "Completion time (ms)", title, log_x=True, log_y=True)
     for value, rows in found.groupby(by):
         rate_mbps, window = float(rows["rate_mbps"].iloc[0]), int(rows["initial_window"].iloc[0])
 
         def formula(size_kb: Any, rate_mbps: float = rate_mbps, window: int = window) -> Any:
+            """Return theory's completion times in ms for sizes in kB."""
             sizes = np.atleast_1d(size_kb)
             return np.array([theory.short_flow_ms(1000 * size, rate_mbps, RTT_MS, window) for size in sizes])
 
@@ -101,7 +108,9 @@ def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title
 def window_table(
     size_bytes: float, rtt_ms: float, windows: Sequence[int], queues: Mapping[str, int], rate_mbps: float = 10
 ) -> pd.DataFrame:
-    """Measure a page with several initial windows and queues: completion in ms, and retransmitted segments."""
+    """Measure a page with several initial windows in segments and queues (packets by name): return completion in ms and
+    retransmitted segments, a row for each window.
+    """
     runs = sweeps.sweep(
         {
             (window, name): Scenario(
@@ -125,7 +134,9 @@ def window_table(
 
 
 def crowd_run(seed: int = 1) -> Run:
-    """Run sixty pages of 20 kB, one after the other, over a link that loses one packet in a hundred in each direction."""
+    """Run sixty pages of 20 kB, one after the other, over a link that loses one packet in a hundred in each direction;
+    return the run, with a capture.
+    """
     pages = crowd()
     return experiment.run(
         path(loss_rate=CROWD_LOSS_RATE),
@@ -138,7 +149,9 @@ def crowd_run(seed: int = 1) -> Run:
 
 
 def crowd_figure(run: Run) -> go.Figure:
-    """Draw the completion times of all pages from the fastest to the slowest, by their retransmissions."""
+    """Draw the completion times of all pages of a run of `crowd_run`, from the fastest to the slowest, by their
+    retransmissions.
+    """
     flows = run.flows.sort_values("completion_s").reset_index(drop=True)
     kinds = {
         "nothing sent again": flows["retransmits"] == 0,
@@ -160,7 +173,9 @@ def crowd_figure(run: Run) -> go.Figure:
 
 
 def page_packets(run: Run, place: int) -> pd.DataFrame:
-    """Return the captured packets of one page, a row for each packet, with times in ms after the first one."""
+    """Return the captured packets of the page with index `place` in a run of `crowd_run`, a row for each, with times in
+    ms after the first one.
+    """
     seen = run.packets
     first_port = int(seen.loc[seen["dst"] == "h2", "dst_port"].min())
     port = first_port + place
@@ -185,7 +200,9 @@ def page_packets(run: Run, place: int) -> pd.DataFrame:
 
 
 def lost_table() -> pd.DataFrame:
-    """Measure a small page that loses one chosen packet, and return the cost of each loss."""
+    """Measure a small page that loses one chosen packet; return its time in ms, retransmissions and the additional
+    time, a row for each lost packet.
+    """
     rows = []
     for what, changes in LOST.items():
         page = Tcp("h1", "h2", num_bytes=SMALL_PAGE_BYTES, start_s=1)

@@ -43,7 +43,9 @@ NUMBERS = OwnNumbers(
 def path(
     rate_mbps: float = 10, rtt_ms: float = RTT_MS, queue_packets: int = LONG_QUEUE_PACKETS, loss_rate: float = 0.0
 ) -> Topology:
-    """Return a sender, a router and a receiver behind a slow link, with half of the round-trip time in each direction."""
+    """Return a network of a sender, a router and a receiver behind a slow link, with half of the round-trip time in
+    each direction.
+    """
     slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=rtt_ms / 2, queue_packets=queue_packets, loss_rate=loss_rate)
     return Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
 
@@ -51,7 +53,9 @@ def path(
 def one_by_one(
     sizes_bytes: Sequence[float], initial_window_segments: int | None = None, gap_s: float = GAP_S
 ) -> list[Tcp]:
-    """Return a transfer for each size, one after the other at intervals of `gap_s` seconds."""
+    """Return a TCP transfer from h1 to h2 for each size in bytes, started one after the other at intervals of `gap_s`
+    seconds.
+    """
     return [
         Tcp("h1", "h2", num_bytes=int(size), start_s=gap_s * number, initial_window_segments=initial_window_segments)
         for number, size in enumerate(sizes_bytes)
@@ -59,23 +63,25 @@ def one_by_one(
 
 
 def length_s(traffic: Sequence[Tcp], gap_s: float = GAP_S) -> float:
-    """Return the duration in s of a run of transfers one after the other."""
+    """Return the duration in s of a run of transfers that start at intervals of `gap_s`, the last of which gets as much
+    time.
+    """
     return traffic[-1].start_s + gap_s
 
 
 def crowd() -> list[Tcp]:
-    """Return sixty pages of 20 kB, one after the other."""
+    """Return sixty transfers of 20 kB, one after the other."""
     return one_by_one([CROWD_BYTES] * PAGES, gap_s=CROWD_GAP_S)
 
 
 def lossy_pages(own: StudentValues) -> Scenario:
-    """Return the pages of `crowd` on a path with this copy's losses."""
+    """Return a scenario of sixty pages of 20 kB, one after the other, on a path with this copy's losses."""
     pages = one_by_one([CROWD_BYTES] * PAGES)
     return Scenario(path(loss_rate=own.loss_percent / 100), pages, duration_s=length_s(pages))
 
 
 def lose_between(begin_s: float, end_s: float) -> list[Change]:
-    """Return changes that lose all packets to the receiver between two moments in s."""
+    """Return changes of the link to the receiver that lose all packets to it between two moments in s."""
     return [
         Change(at_s=at_s, link=("r1", "h2"), loss_rate=loss_rate, reverse={"loss_rate": 0})
         for at_s, loss_rate in ((begin_s, 1), (end_s, 0))

@@ -7,7 +7,7 @@ from netlab_course.own_numbers import StudentValues
 
 
 class Checks:
-    """The checks of the chapter."""
+    """The checks of the chapter "Start here", each an attribute."""
 
     def __init__(self, own: StudentValues) -> None:  # noqa: ARG002 (every chapter's checks are made from own numbers)
         one_way_ms = DELAYS_MS["h2"] + DELAYS_MS["h3"]

@@ -9,7 +9,7 @@ QUEUE_PACKETS = 100
 
 
 def three_hosts() -> Topology:
-    """Return three hosts around a router, each with its own delay; the link to h3 is slow."""
+    """Return a network of three hosts around a router, each with its own delay; the link to h3 is slow."""
     return of_links(
         Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
         Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),

@@ -17,25 +17,28 @@ _SAFE_SENSOR_MBPS = 0.93
 
 
 def _video_with(own: StudentValues, goodput_mbps: float) -> float:
-    """Return the video's rate in Mbit/s if the update must have this goodput."""
+    """Return the video's rate in Mbit/s if the update must have this goodput in Mbit/s."""
     return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
 
 def _rates_mbps(run: Run, src: str) -> list[float]:
+    """Return the rates in Mbit/s of a run's UDP flows from a host to h3."""
     return [item["rate_mbps"] for item in sent(run, kind="udp", src=src, dst="h3")]
 
 
 def _updates(run: Run) -> list[dict[str, Any]]:
+    """Return the TCP flows (fields of the scenario) from h2 to h3 in a run."""
     return sent(run, kind="tcp", src="h2", dst="h3")
 
 
 def _goodput_mbps(run: Run, kind: str, src: str) -> float:
+    """Return the goodput in Mbit/s, without the start, of the first flow of this kind and sender in a run."""
     flows = run.flows[(run.flows["kind"] == kind) & (run.flows["src"] == src)]
     return float(run.goodput_mbps(SETTLED_S)[flows["flow"].iloc[0]])
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "TCP beside UDP", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)

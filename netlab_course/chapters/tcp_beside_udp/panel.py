@@ -22,7 +22,9 @@ _TCP_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
 
 
 def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
-    """Return the theoretical goodputs of TCP and of UDP in Mbit/s: TCP gets the rest, or with a queue for each flow its max-min share."""
+    """Return the theoretical goodputs of TCP and of UDP in Mbit/s if UDP offers `udp_mbps`: TCP gets the rest, or with
+    a queue for each flow its max-min share. `queue` is a key of `DISCIPLINES`.
+    """
     if queue == "drop-tail":
         return left_mbps(udp_mbps, RATE_MBPS, PAYLOAD_BYTES), min(udp_mbps, RATE_MBPS * _UDP_SHARE)
     wanted = {"TCP": float(RATE_MBPS), "UDP": udp_mbps / _UDP_SHARE}
@@ -32,12 +34,13 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """Show a TCP connection with UDP of some rate on 5 Mbit/s, and the effect of the queue.
+    """Show in a panel a TCP connection with UDP of some rate on 5 Mbit/s, and the effect of the queue.
 
     A run takes 20 s of network time, of which the first 10 s are ignored.
     """
 
     def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         return {
             "topology": topologies.three_pcs(RATE_MBPS, round(room_packets), aqm=DISCIPLINES[queue]),
             # The only UDP flow of a run is exactly periodic by default, and all draws would be equal.
@@ -48,9 +51,11 @@ def panel() -> PanelParts:
         }
 
     def forecast(place: int, queue: str) -> Callable[[float], float]:
+        """Return a function of UDP's rate: the goodput of TCP (`place` 0) or of UDP (1) in theory."""
         return lambda udp_mbps: shares_mbps(udp_mbps, queue)[place]
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodputs of TCP and UDP in a run by the rate of UDP, with theory."""
         udp_mbps, queue = settings["udp_mbps"], settings["queue"]
         tcp = result.flows.iloc[1]
         # A connection that never opened has no intervals; its goodput is 0.

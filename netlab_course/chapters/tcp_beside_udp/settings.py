@@ -42,21 +42,27 @@ TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
 
 
 def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
-    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link with UDP."""
+    """Return the goodput in Mbit/s of a TCP connection that gets the rest of a link on which UDP has `udp_mbps` of
+    data; 0 if nothing is left.
+    """
     wire_mbps = udp_mbps * theory.udp_wire_bytes(payload_bytes) / payload_bytes
     left = rate_mbps - wire_mbps
     return float(theory.tcp_goodput_limit_mbps(left)) if left > 0 else 0.0
 
 
 def video_mbps(update_mb: float, update_minutes: float) -> float:
-    """Return the highest rate of the video in Mbit/s with which an update of this size arrives in time."""
+    """Return the highest rate of the video in Mbit/s with which an update of this many megabytes arrives within these
+    minutes.
+    """
     goodput = update_mb * BITS_PER_BYTE / (60 * update_minutes)
     taken = goodput * theory.tcp_wire_bytes() / theory.MSS_BYTES
     return (RATE_MBPS - taken) * PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES) - SENSOR_MBPS
 
 
 def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
-    """Return the mean time in ms that a segment waits for retransmission timers that double without a limit."""
+    """Return the mean time in ms that a segment waits for retransmission timers that double without a limit; infinite
+    from a loss rate of 0.5 on.
+    """
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
@@ -77,7 +83,7 @@ NUMBERS = OwnNumbers(
 
 
 def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
-    """Return the sensor and the video, both UDP, and the update, TCP."""
+    """Return the flows of the sensor and the video, both UDP, and the update, TCP, whose other fields are `tcp`."""
     return [
         Udp("h1", "h3", rate_mbps=SENSOR_MBPS),
         Udp("h2", "h3", rate_mbps=video_mbps),
@@ -88,7 +94,9 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
 def videos(
     network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
 ) -> dict[tuple[float, int], Scenario]:
-    """Return a scenario for each rate of the video and each of its seeds."""
+    """Return a scenario for each rate of the video and each of its seeds, by rate in Mbit/s and seed; `flows` returns
+    the traffic for a rate.
+    """
     return {
         (video_mbps, seed): Scenario(
             network, flows(video_mbps), duration_s=lasting(40, real_s=25), interval_s=1, seed=seed
@@ -101,13 +109,13 @@ def videos(
 def beside(
     video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
 ) -> Scenario:
-    """Return a scenario of the first part; `queue` has fields of the slow link."""
+    """Return a scenario of sensor, video and update on the slow link; `queue` has other fields of that link."""
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
 
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
-    """Return the goodput of sensor, video and update in Mbit/s, a row for each run, without the start."""
+    """Return the goodput of sensor, video and update in Mbit/s without the start, a row for each run."""
     # A connection that never opened has no intervals; its goodput is 0.
     rows = [run.goodput_mbps(SETTLED_S).reindex(run.flows["flow"], fill_value=0.0) for run in runs.values()]
     return pd.DataFrame(
@@ -116,7 +124,9 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
-    """Return the goodput of each flow of a run in Mbit/s, with its max-min fair share."""
+    """Return the goodput of each flow of a run in Mbit/s without the start, with its max-min fair share, as text, a row
+    for each flow.
+    """
     # The shares are in bits on the link, headers included: 1000 bytes of UDP data take 1042 bytes, 1448 of TCP's take 1514.
     udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
     data_share = {"sensor": udp_share, "video": udp_share, "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes()}
@@ -137,7 +147,7 @@ def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
-    """Draw the congestion window of the only TCP flow of each run over time."""
+    """Draw the congestion window of the only TCP flow of each run (by name) over time."""
     figure = go.Figure()
     for number, (name, run) in enumerate(runs.items()):
         rows = run.intervals[run.intervals["cwnd_segments"].notna()]
@@ -159,7 +169,9 @@ LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800,
 
 
 def lossy(loss_rate: float, duration_s: float) -> Scenario:
-    """Return eight connections over a path with random losses that never fills: eight draws of one connection."""
+    """Return a scenario of eight connections over a path with random losses that never fills: eight draws of one
+    connection.
+    """
     network = topologies.dumbbell(
         1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
     )
@@ -168,7 +180,9 @@ def lossy(loss_rate: float, duration_s: float) -> Scenario:
 
 
 def loss_table() -> pd.DataFrame:
-    """Return the goodput in kbit/s of one connection by loss rate: measured with its interval, three formulas, and timeouts per loss."""
+    """Measure one connection with random losses; return its goodput in kbit/s with its interval, three formulas, and
+    timeouts per loss, a row for each loss rate.
+    """
     runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
@@ -185,8 +199,8 @@ def loss_table() -> pd.DataFrame:
 
 
 def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
-    """Return the losses of TCP and of the video in the runs of one case; the last four values are in kbit/s, from TCP's
-    own losses and round-trip time.
+    """Return the losses of TCP and of the video in the runs of one case, by name; the last four values are in kbit/s:
+    two formulas with TCP's own losses and round-trip time, and the goodput with its half width.
     """
     tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
     loss_rate, loss_half = interval(tcp["loss_rate"].dropna())
@@ -205,7 +219,9 @@ def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
-    """Return the table of losses as printed, with the mean wait in s by `wait` if it is finite."""
+    """Return the table of `loss_table` for printing, with the mean wait in s by `wait`, a student's function of the
+    first timer in ms and the loss rate, where that is below 0.5.
+    """
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
     return spaced(
         pd.DataFrame(
@@ -222,7 +238,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw the table of losses: measured points, and the three formulas as lines."""
+    """Draw the table of `loss_table`: measured points, and the three formulas as lines."""
     rates = np.geomspace(0.004, 0.65, 80)
     comparison = plots.Comparison(
         x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
@@ -253,7 +269,9 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def cable(behind_router: bool = False) -> Topology:
-    """Return a cable of 100 Mbit/s with a real wire's framing: from h1's own interface, or from a router behind it."""
+    """Return a network with a cable of 100 Mbit/s and a real wire's framing to h2: from h1's own interface, or from a
+    router behind it.
+    """
     there: dict[str, Any] = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
     if behind_router:
         return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **there)])
@@ -261,7 +279,9 @@ def cable(behind_router: bool = False) -> Topology:
 
 
 def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) -> Udp:
-    """Return a UDP flow like iperf's: datagrams of 1470 bytes at 100 Mbit/s, limited by the room of the socket."""
+    """Return a UDP flow like iperf's: datagrams of 1470 bytes at 100 Mbit/s, limited by the room in bytes of the socket
+    (None: it never waits); `when` has other fields.
+    """
     return Udp(
         "h1",
         "h2",
@@ -274,7 +294,9 @@ def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) ->
 
 
 def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
-    """Return the theoretical goodput of TCP and of each UDP flow in Mbit/s, in proportion to their packets in the queue."""
+    """Return the theoretical goodput in Mbit/s of TCP and of each of these UDP flows, in proportion to their packets in
+    the queue.
+    """
     shares = theory.held_shares_mbps(
         [TCP_HELD_PACKETS, *[UDP_HELD_PACKETS] * udp_flows],
         [theory.MSS_BYTES, *[IPERF_PAYLOAD_BYTES] * udp_flows],
@@ -288,7 +310,9 @@ def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
 
 
 def crowd_table() -> pd.DataFrame:
-    """Run TCP with 1 to 4 waiting UDP flows, and with one that has another send buffer; return a row for each run."""
+    """Run TCP with 1 to 4 waiting UDP flows, and with one that has another send buffer; return the values of
+    `crowd_row`, a row for each run.
+    """
     flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
     flows["half", 1] = [iperf_udp(SEND_BUFFER_BYTES // 2)]
     flows["twice", 1] = [iperf_udp(2 * SEND_BUFFER_BYTES)]
@@ -301,7 +325,9 @@ def crowd_table() -> pd.DataFrame:
 
 
 def crowd_row(run: Run) -> dict[str, float]:
-    """Return the goodputs of TCP, of one UDP flow (the mean) and of all in Mbit/s, and the drops of the queue."""
+    """Return the goodputs in Mbit/s of TCP, of one UDP flow (the mean) and of all in a run, and the drops of the queue,
+    by name.
+    """
     goodput = run.goodput_mbps(after_s=1)
     is_tcp = goodput.index.str.contains("cubic")
     return {
@@ -313,7 +339,7 @@ def crowd_row(run: Run) -> dict[str, float]:
 
 
 def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw the goodputs of TCP and of each UDP flow by the number of UDP flows."""
+    """Draw the goodputs of TCP and of each UDP flow by the number of UDP flows, the index of the table, with theory."""
     counts = np.arange(1, table.index.max() + 1)
     comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
     for place, name in enumerate(("TCP", "each UDP")):
@@ -322,7 +348,9 @@ def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
-    """Draw TCP's goodput over time while UDP flows end one after the other, with theory's steps."""
+    """Draw TCP's goodput in a run over time while UDP flows end one after the other at `ends_s`,
+    with theory's steps.
+    """
     figure = go.Figure()
     rows = run.intervals.assign(kind=np.where(run.intervals["flow"].str.contains("cubic"), "TCP", "all UDP flows"))
     sums = rows.pivot_table(index="t_s", columns="kind", values="goodput_mbps", aggfunc="sum").fillna(0)

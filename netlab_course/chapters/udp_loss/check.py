@@ -18,12 +18,16 @@ _LONG_ENOUGH_S = 5
 
 
 def goodput_limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int) -> float:
-    """Return the largest goodput over a link, in Mbit/s."""
+    """Return the largest goodput in Mbit/s of UDP over a link, on which each packet takes
+    `framing_bytes` in addition.
+    """
     return rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
 
 
 class PaperProbe:
-    """A probe whose results come from formulas: those of a real probe of a path with a bottleneck of this rate."""
+    """A probe whose results come from formulas: those of a real probe of a path with a bottleneck of this rate in
+    Mbit/s.
+    """
 
     def __init__(self, rate_mbps: float) -> None:
         self.rate_mbps = rate_mbps
@@ -31,7 +35,9 @@ class PaperProbe:
         self._lost = 0.0
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
-        """Return the goodput in Mbit/s at an offered rate in Mbit/s that lasts for some seconds."""
+        """Return the goodput in Mbit/s at an offered rate that lasts for some seconds. Raises RuntimeError when the
+        allowed probes or lost datagrams are used up.
+        """
         if duration_s < _MIN_DURATION_S:
             raise ValueError(f"a probe lasts {_MIN_DURATION_S} s or more, got {duration_s}")
         self._used += 1
@@ -50,7 +56,7 @@ class PaperProbe:
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "UDP loss", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.limit = _limit()
@@ -60,6 +66,7 @@ class Checks:
 
 
 def _limit() -> Function:
+    """Return the check of the function that computes the largest goodput of UDP over a link."""
     return Function(
         name="goodput limit",
         reference=goodput_limit_mbps,
@@ -96,14 +103,17 @@ def _limit() -> Function:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
+    """Return the items of traffic from h1 to h2 in a run."""
     return sent(run, src="h1", dst="h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
+    """Return the properties of those links from h1 to h2 in a run that have a rate."""
     return [shape for shape in way(run, "h1", "h2") if shape.rate_mbps is not None]
 
 
 def _overload(own: StudentValues) -> Measurement:
+    """Return the check of a student's run that overloads a link."""
     return Measurement(
         name="a measurement of your own",
         conditions=[
@@ -160,11 +170,13 @@ def _overload(own: StudentValues) -> Measurement:
 
 
 def _sending_s(run: Run) -> list[float]:
+    """Return the time in s for which each flow from h1 to h2 of a run sends."""
     whole_s = run.scenario["duration_s"]
     return [flow["duration_s"] or whole_s - flow["start_s"] for flow in _flows(run)]
 
 
 def _counted(own: StudentValues) -> Number:
+    """Return the check of the number of bytes that the link counted for each datagram in that run."""
     payload = own.payload_bytes
     return Number(
         name="bytes that the link counted",
@@ -193,6 +205,7 @@ def _counted(own: StudentValues) -> Number:
 
 
 def _search() -> Function:
+    """Return the check of a function that finds the rate of a bottleneck by a few probes."""
     return Function(
         name="search for the bottleneck",
         reference=lambda probe: probe.rate_mbps,

@@ -36,7 +36,9 @@ PUBLISHED_SHARES = {
 
 
 def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the loss rate of each flow in the second half of its sending time; the flows send one after the other."""
+    """Return the loss rate (0 to 1) of each flow of a run in the second half of its sending time; the flows send one
+    after the other.
+    """
     losses = []
     for flow, start_s, duration_s, sent_bytes in zip(
         *(run.flows[column] for column in ("flow", "start_s", "duration_s", "sent_bytes")), strict=True
@@ -50,7 +52,9 @@ def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
 def framing_figure(
     payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
 ) -> plots.Comparison:
-    """Draw the goodput of an overloaded link by payload with two framings, with `limit` and with the rival explanation."""
+    """Draw the goodput of an overloaded link by payload with two framings (a run for each), with `limit` (of rate,
+    payload and framing) and with the rival explanation.
+    """
     sizes = np.geomspace(60, 1500, 400)
     comparison = plots.Comparison(
         x_label="Payload (bytes)",
@@ -79,7 +83,9 @@ def framing_figure(
 
 
 def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return the goodput and loss of the staircase at the published rates, and at the rate that explains a difference."""
+    """Return goodput and loss of the staircase run `climb` at the published rates, and at the rate that explains a
+    difference, as a printed table; `offered_mbps` has the rates of its steps.
+    """
     late = second_half_loss(climb)
     rows = []
     for rate, goodput, loss in (*zip(*PUBLISHED_RATES, strict=True), (20.36, None, None)):
@@ -101,8 +107,8 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the wait in ms of a packet at a time in s after the beginning of an overload: the queue fills linearly,
-    and then it is full.
+    """Return the wait in ms of a packet at a time in s (a number or an array) after the beginning of an overload: the
+    queue fills linearly, and then it is full.
     """
     excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / settings.PAYLOAD_BYTES
     full_ms = theory.queueing_delay_ms(
@@ -112,7 +118,9 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """Draw the round-trip times of a ping with UDP that overloads the link from the start."""
+    """Draw the round-trip times of a run's ping beside UDP that overloads the link from the start, with the wait in
+    theory.
+    """
     echoes = run.pings.dropna()
     return plots.Comparison(
         "Time (s)", "RTT (ms)", f"A ping beside {offered_mbps:g} Mbit/s of UDP", residual="absolute"
@@ -126,14 +134,14 @@ def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Compa
 
 
 def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Series[float]:
-    """Return the excess in ms of those round-trip times over theory."""
+    """Return the excess in ms of the round-trip times of a run's ping over the wait in theory."""
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
 
 
 def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
-    """Return the loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s, by kind: mean and half
-    width over some seeds.
+    """Measure the loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s; return mean and half
+    width over the seeds, by kind ("udp", "ping").
     """
     traffic = [Udp("h1", "h3", rate_mbps=5.2, spacing="random"), Ping("h1", "h3", interval_s=0.217)]
     found = repeat(Scenario(network, traffic, duration_s=30), seeds=seeds)
@@ -141,7 +149,9 @@ def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
 
 
 def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
-    """Measure goodput and loss rate of h1 and h2 in `epfl`'s three scenarios; a row for each flow and seed."""
+    """Measure goodput in Mbit/s and loss rate of h1 and h2 in `epfl`'s three scenarios of `seconds` each; return a row
+    for each flow and seed.
+    """
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds)
         for step, (offered, _, _) in enumerate(PUBLISHED_SHARES.values())
@@ -159,7 +169,9 @@ def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return theory, mean and 95 % interval over the seeds; a row for each flow."""
+    """Return theory, mean and 95 % interval over the seeds of the table of `shares`, as a printed table with a row for
+    each flow.
+    """
     rows = []
     for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
         expected = theory.udp_shares_mbps(offered, settings.RATE_MBPS)
@@ -180,7 +192,9 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the seeds with the values that `epfl` published; a row for each flow."""
+    """Return the means over the seeds of the table of `shares` with the values that `epfl` published, as a printed
+    table with a row for each flow.
+    """
     rows = []
     for scenario, (_, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
         for index, src in enumerate(("h1", "h2")):
@@ -199,7 +213,7 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw each host's goodput by the offered rate of h2, with the proportional share."""
+    """Draw each host's goodput by the offered rate of h2, from the table of `shares`, with the proportional share."""
     neighbour_mbps = np.linspace(0.1, 10, 200)
     comparison = plots.Comparison(
         x_label="Rate that h2 offers (Mbit/s)",
@@ -221,8 +235,8 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = lasting(10, real_s=5)) -> pd.DataFrame:
-    """Return the goodput of h1, which sends 1 Mbit/s exactly periodically together with h2; with the theory of phases,
-    and of equal chances.
+    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically beside h2 at each of these rates;
+    with the theory of phases, and of equal chances, a row for each rate.
     """
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
@@ -246,14 +260,16 @@ def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 
 
 
 class Prober:
-    """A real probe of the hidden path; each call is an experiment."""
+    """A real probe of the hidden path of one student; each call is an experiment, and at most PROBES are allowed."""
 
     def __init__(self, own: StudentValues) -> None:
         self._path = settings.hidden_path(own)
         self._log: list[dict[str, float]] = []
 
     def __call__(self, offered_mbps: float, duration_s: float) -> float:
-        """Send for some seconds; return the goodput in Mbit/s."""
+        """Send at an offered rate for some seconds, record it, and return the goodput in Mbit/s. Raises RuntimeError
+        when all probes are used up.
+        """
         if len(self._log) == settings.PROBES:
             raise RuntimeError(f"all {settings.PROBES} probes are used up; search in fewer steps")
         flow = Udp("h1", "h2", rate_mbps=float(offered_mbps), duration_s=float(duration_s))
@@ -269,7 +285,7 @@ class Prober:
         return float(row["goodput_mbps"])
 
     def report(self, found_mbps: float) -> str:
-        """Return a text with all probes, their losses, and the result."""
+        """Return a text with all probes, their losses, and the rate in Mbit/s that was found."""
         table = pd.DataFrame(self._log)
         lost = int(table["lost datagrams"].sum())
         return (
@@ -279,7 +295,9 @@ class Prober:
 
 
 def on_the_hidden_path(search: Callable[[Prober], float] | None, own: StudentValues) -> str:
-    """Run a search on the real hidden path and return its report; a sentence if there is no search that passes its check."""
+    """Run a student's search (which gets a `Prober`, and returns a rate in Mbit/s) on the real hidden path and return
+    its report; a sentence if it is None.
+    """
     if search is None:
         return "Solve exercise 5 first; then run this cell again."
     probe = Prober(own)

@@ -26,6 +26,7 @@ RIVAL_TOO_FAST = 1.023
 
 
 def _derived(own: StudentValues) -> Mapping[str, Any]:
+    """Return the values derived from a student's numbers: goodput in Mbit/s and bytes by the rival explanation."""
     rival_mbps = RIVAL_TOO_FAST * theory.udp_goodput_limit_mbps(own.rate_mbps, own.payload_bytes, "ethernet")
     return {"rival_mbps": rival_mbps, "rival_bytes": own.rate_mbps * own.payload_bytes / rival_mbps}
 
@@ -42,23 +43,29 @@ NUMBERS = OwnNumbers(
 
 
 def three_pcs(framing: theory.Framing) -> Topology:
-    """Return the network of the chapter (`epfl` section 1), with this framing of its slow link."""
+    """Return the network of the chapter (`epfl` section 1): two senders, a receiver and a slow link
+    with this framing.
+    """
     return topologies.three_pcs(rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, framing=framing)
 
 
 def cable(framing: theory.Framing) -> Topology:
-    """Return two hosts and a cable of 100 Mbit/s (`siit`)."""
+    """Return a network of two hosts and a cable of 100 Mbit/s with this framing (`siit`)."""
     link = Link("h1", "h2", rate_mbps=100, queue_packets=QUEUE_PACKETS, framing=framing)
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def hidden_path(own: StudentValues) -> Topology:
-    """Return a path from h1 to h2 over four links, the slowest of which the student must find by probing."""
+    """Return a network with a path from h1 to h2 over four links, the slowest of which the student must find by
+    probing.
+    """
     return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)
 
 
 def staircase(rates_mbps: Iterable[float]) -> list[Udp]:
-    """Return one UDP flow from h1 to h3 for each rate, one after the other, each exactly periodic."""
+    """Return one UDP flow from h1 to h3 for each rate in Mbit/s, one after the other, each exactly periodic and SEND_S
+    long.
+    """
     return [
         Udp("h1", "h3", rate_mbps=float(rate), spacing="even", start_s=step * (SEND_S + PAUSE_S), duration_s=SEND_S)
         for step, rate in enumerate(rates_mbps)
@@ -71,7 +78,7 @@ def length_s(steps: Sequence[Udp]) -> float:
 
 
 def overload(payloads_bytes: Iterable[int]) -> list[Udp]:
-    """Return one second of 6 Mbit/s from h1 to h3 for each payload, one after the other."""
+    """Return one UDP flow of 1 s and 6 Mbit/s from h1 to h3 for each payload in bytes, one every 2 s."""
     return [
         Udp("h1", "h3", rate_mbps=6, payload_bytes=int(size), spacing="even", start_s=2 * step, duration_s=1)
         for step, size in enumerate(payloads_bytes)

@@ -11,7 +11,9 @@ from netlab_course.repetition import Repetition
 
 
 def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
-    """Return the largest goodput of one UDP sender over 802.11g, in Mbit/s."""
+    """Return the largest goodput in Mbit/s of one UDP sender over 802.11g with this payload and rate of the data
+    frames.
+    """
     return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
 
 
@@ -27,9 +29,10 @@ def _wrong_mbps(
     *,
     whole: bool = True,
 ) -> Callable[[int, int], float]:
-    """Return a function that computes the ceiling wrongly, by the given numbers."""
+    """Return a function that computes the ceiling wrongly: with these numbers, or with partial symbols."""
 
     def mbps(payload_bytes: int, rate_mbps: int) -> float:
+        """Return the wrong ceiling in Mbit/s."""
         symbols = (byte_bits * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
         return 8 * payload_bytes / (fixed_us + symbol_us * (math.ceil(symbols) if whole else symbols))
 
@@ -37,7 +40,7 @@ def _wrong_mbps(
 
 
 class Checks:
-    """The checks of the chapter, for one student's numbers."""
+    """The checks of the chapter "Wi-Fi", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.air = Function(

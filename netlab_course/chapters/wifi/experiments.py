@@ -34,14 +34,16 @@ LAB_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def segments_per_ack(run: Run, after_s: float = 0.5) -> float:
-    """Return the number of data frames of h1 for each frame of h2, after the start."""
+    """Return the number of data frames of h1 for each frame of h2 in a run, after the first `after_s` seconds."""
     sent = run.queues.pivot_table(index="t_s", columns="interface", values="sent_packets")
     late = sent.iloc[-1] - sent[sent.index >= after_s].iloc[0]
     return float(late["h1-eth0"] / late["h2-eth0"])
 
 
 def tcp_over_air() -> pd.DataFrame:
-    """Run TCP over 802.11g at 54 Mbit/s; return a row for each setting that the lab may have had."""
+    """Run TCP over 802.11g at 54 Mbit/s; return its goodput in Mbit/s in theory and as measured, a row for each setting
+    that the lab may have had.
+    """
     rows = []
     for name, medium in LAB_SETTINGS.items():
         run = experiment.run(air(**medium), [Tcp("h1", "h2")], 2, progress=False)
@@ -57,7 +59,9 @@ def tcp_over_air() -> pd.DataFrame:
 
 
 def udp_over_air(payloads_bytes: Iterable[int], rate_mbps: int = 54) -> list[float]:
-    """Return the goodput in Mbit/s of UDP that always has a datagram waiting, for one payload after the other."""
+    """Return the goodput in Mbit/s of UDP that always has a datagram waiting, for each payload, at this rate of the
+    data frames.
+    """
     flows = [
         Udp(
             "h1",

@@ -16,7 +16,7 @@ PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
 
 def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
-    """Return the medium's options: its rate, and whether RTS and CTS at 11 Mbit/s precede each frame."""
+    """Return the options of the medium: its rate in Mbit/s, and whether RTS and CTS at 11 Mbit/s precede each frame."""
     protection = {"protection": "rts", "protection_rate_mbps": 11} if rts else {}
     return {"rate_mbps": rate_mbps, **protection}
 
@@ -26,9 +26,10 @@ SECONDS = 0.5
 
 @panel_maker()
 def panel() -> PanelParts:
-    """Show the goodput of UDP over 802.11g by payload, rate, protection and a second sender."""
+    """Show in a panel the goodput of UDP over 802.11g by payload, rate, protection and a second sender."""
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
+        """Return the arguments of a run for the settings of the controls."""
         ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
         limit_mbps = theory.wifi_udp_limit_mbps(payload_bytes, options(rate_mbps, rts))
         return {
@@ -38,6 +39,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
+        """Draw the goodput of a run by payload, with theory."""
         rate_mbps, stations = settings["rate_mbps"], 1 + settings["two_senders"]
         medium = options(rate_mbps, settings["rts"])
         goodput_mbps = float(result.flows["goodput_mbps"].sum())

@@ -25,13 +25,13 @@ NUMBERS = OwnNumbers(
 
 
 def air(queue_packets: int = 1000, **options: Any) -> Topology:
-    """Return two stations on one 802.11g medium; `options` are its `medium_options`."""
+    """Return a network of two stations on one 802.11g medium; `options` are its `medium_options`."""
     link = Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def two_senders(payload_bytes: int = MAX_PAYLOAD_BYTES) -> Scenario:
-    """Return a scenario in which both stations always have a datagram waiting."""
+    """Return a scenario in which both stations always have a datagram with this payload waiting, for 0.5 s."""
     rate_mbps = 1.2 * theory.wifi_udp_limit_mbps(payload_bytes)
     senders = [Udp(*pair, rate_mbps=rate_mbps, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
     return Scenario(air(queue_packets=20), senders, duration_s=0.5)
