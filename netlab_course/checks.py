@@ -324,7 +324,7 @@ class Function(Check):
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
-    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+    def tells_apart(self) -> bool:
         """Return whether every known mistake is clearly wrong in at least one trial; a wrong formula may be right in
         others.
         """
