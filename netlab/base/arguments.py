@@ -103,6 +103,8 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
     """Return a decorator: a call that breaks the signature raises ScenarioError with a correct call, `example`."""
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        """Return the function, wrapped so that it explains wrong arguments."""
+
         @functools.wraps(function)
         def explained(*given: _P.args, **named: _P.kwargs) -> _T:
             """Call the function; raise ScenarioError if the arguments do not fit its signature."""
@@ -150,8 +152,7 @@ def _raise_explained(
     example: str,
 ) -> None:
     """Raise ScenarioError if `error` means that the positional (`given`) and keyword (`named`) arguments do not fit the
-    signature of `function`; return if it arose inside the function. The message has `name` and a correct call,
-    `example`.
+    signature of `function`; return if it arose inside the function. The message has `name` and `example`.
     """
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
         return

@@ -59,6 +59,7 @@ class ScenarioError(NetlabError):
     """A topology or its traffic cannot be run; `problems` is a list with a message for every mistake found."""
 
     def __init__(self, problems: Sequence[str]) -> None:
+        """Make the error from a message for each mistake; each is cut at 1000 characters."""
         # Names may be very long, or not encodable as UTF-8.
         written = [each.encode("utf-8", "backslashreplace").decode() for each in problems]
         self.problems = [

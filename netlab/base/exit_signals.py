@@ -9,9 +9,7 @@ from types import FrameType
 
 @contextmanager
 def signals_raise_system_exit() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit inside a `with` block, so that `finally` clauses run; in other threads
-    than the main one, do nothing.
-    """
+    """Turn SIGTERM and SIGHUP into SystemExit in a `with` block, so that `finally` clauses run (main thread only)."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)

@@ -68,8 +68,7 @@ def in_a_page() -> bool:
 @contextmanager
 def _shown_in_a_page(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
     """Yield the function that moves a bar in a notebook, HTML that disappears at the end; `before` is the amount done
-    at the start, in `unit`s, and `what` the bar's label. (A widget would be an error message when the notebook is
-    opened again.)
+    at the start, in `unit`s, and `what` the bar's label. (A widget would become an error message later.)
     """
     from IPython.display import display
 

@@ -45,6 +45,7 @@ class _LimitedCall:
     __slots__ = ("end_s", "limit_s", "outer")
 
     def __init__(self, limit_s: float, outer: "_LimitedCall | None") -> None:
+        """Begin a limit of `limit_s` seconds; `outer` is the limited call of the same thread around it, or None."""
         self.limit_s = limit_s
         self.end_s: float | None = None
         """The end of the limit on the monotonic clock, set by the first check: reading the clock at the start would

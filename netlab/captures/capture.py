@@ -85,9 +85,8 @@ def read(given: object) -> tuple[list[Capture], list[str]]:
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
-    """Write a pcapng file in `folder` for each capture, from the packets that the agent wrote there, remove the agent's
-    files, and return the new files' paths. `items` has each capture, the beginning of its files' names, and its
-    interfaces.
+    """Write a pcapng file in `folder` for each capture from the packets that the agent wrote there, remove the agent's
+    files, and return the new paths. `items` has each capture, the beginning of its files' names, and its interfaces.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
     made = []

@@ -60,9 +60,7 @@ def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep
 def _joined(
     word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
 ) -> tuple[Keep, list[str]]:
-    """Parse terms that are separated by `word`, each with `read`; return the function that combines their masks with
-    `join`, and the words that follow.
-    """
+    """Parse terms separated by `word`, each with `read`; return the `join` of their functions, and the rest."""
     keep, words = read(words)
     parts = [keep]
     while words[:1] == [word]:
@@ -72,9 +70,7 @@ def _joined(
 
 
 def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
-    """Parse one term of a filter, such as `not udp` or `port 80`; return its function and the words that follow. Raises
-    ScenarioError when there is none.
-    """
+    """Parse one term of a filter, such as `not udp`; return its function and the rest, or raise ScenarioError."""
     if not words:
         raise ScenarioError([f"filter: something is missing at its end; allowed: {FILTER_WORDS}"])
     word, rest = words[0], words[1:]

@@ -119,6 +119,7 @@ class Heads:
     """
 
     def __init__(self, frames: Frames) -> None:
+        """Read the headers of all frames at once."""
         self._data, self._starts = frames.data, frames.starts
         first = records(frames.data, frames.starts, IP_HEAD)
         self.first = first
@@ -274,8 +275,7 @@ def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
 
 def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     """Return the frames with each large segment replaced by the frames that a network card makes of it. `gso` is
-    GSO_TCP or GSO_UDP for large segments (others stay as they are), `payload_bytes` the data in bytes of each new
-    frame.
+    GSO_TCP or GSO_UDP for large segments, any other number for others; `payload_bytes` is the data of each new frame.
     """
     large = np.flatnonzero(np.isin(gso, (GSO_TCP, GSO_UDP)) & (payload_bytes > 0))
     large = large[(frames.heads.tcp | frames.heads.udp)[large]]

@@ -51,8 +51,8 @@ def write_pcapng(
     path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Keep
 ) -> int:
     """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has for each
-    interface the frames that departed and those that arrived; `keep` chooses among them; `snap_bytes` and `origin` are
-    noted in the file.
+    interface the frames that departed and those that arrived; `keep` chooses among them; the file has `snap_bytes` and
+    `origin`.
     """
     blocks = [
         _block(

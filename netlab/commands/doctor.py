@@ -77,9 +77,7 @@ def packages() -> list[Requirement]:
 
 
 def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
-    """Return the lines of a section of the report: its title, a row per requirement, and the remedy, wrapped at `width`
-    columns, below each that is not met.
-    """
+    """Return the lines of a section: its title, and a row per requirement with the remedy if it is not met."""
     label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
     for requirement in requirements:

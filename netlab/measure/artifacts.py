@@ -62,6 +62,7 @@ class Artifacts(Mapping[str, Path]):
         *,
         owned: bool = False,
     ) -> None:
+        """Take the files `names` (None: all) of a directory, which is removed with this object if `owned`."""
         self.unsaved = dict(unsaved or {})
         self.lost: list[str] = []
         self._paths: dict[str, Path] = {}

@@ -20,9 +20,10 @@ _ASKED_BY_A_PERSON = ("__main__", "IPython.core.pylabtools")
 class PlotlyHint(importlib.abc.MetaPathFinder):
     """The last of Python's module finders: it finds no module, but its error names the replacement for Matplotlib."""
 
-    def find_spec(  # noqa: D102 (the interface's own)
+    def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Return None; for an import of Matplotlib or seaborn in the user's code, raise ModuleNotFoundError."""
         del path, target
         # Packages that can work without Matplotlib also try to import it, and expect Python's own error.
         if fullname in _NOT_INSTALLED and _importer(inspect.currentframe()) in _ASKED_BY_A_PERSON:

@@ -10,9 +10,7 @@ from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
 def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a warning, in a sentence, for each of the flows' totals in which deliveries count as duplicates because
-    their bytes are equal.
-    """
+    """Return a sentence for each flow in which deliveries count as duplicates because their bytes are equal."""
     return [
         f"{row['flow']}: {row['duplicates']} deliveries count as duplicates. This sender does not use program.read(), so a delivery is "
         f"found by its content, and {row['equal_datagrams']} of its {row['sent_datagrams']} datagrams equal an earlier one. Give each "

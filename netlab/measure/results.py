@@ -55,7 +55,7 @@ COLUMNS_OF.update(TABLES)
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """The measurements of one run.
+    """The measurements of one run: tables, the run's settings, and the files that it wrote.
 
     Attributes
     ----------
@@ -152,8 +152,7 @@ class Run:
         return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
-        """Return the mean goodput in Mbit/s by flow, over its intervals that lie between `after_s` and `before_s`, in s
-        after the run's start.
+        """Return each flow's mean goodput in Mbit/s over the intervals from `after_s` to `before_s` of the run.
 
         With `after_s` after slow start, this is the steady state that the formulas describe.
         """
@@ -175,9 +174,7 @@ class Run:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Run:
-        """Return the run from the dict that `to_dict` returned. Artifacts are not in it: they count as not saved;
-        `from_json` finds them.
-        """
+        """Return the run from the dict that `to_dict` returned, without artifacts, which `from_json` finds."""
         frames = {name: frame(data.get(name, []), columns, others=True) for name, columns in TABLES.items()}
         more = {name: frame(records, others=True) for name, records in data.get("more", {}).items()}
         left = data.get("artifacts", {})

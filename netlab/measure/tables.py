@@ -41,6 +41,7 @@ class _Loc(_LocIndexer):  # type: ignore[misc]
     """The `loc` of a table, which raises ColumnError with a suggestion for a column that the table lacks."""
 
     def __getitem__(self, key: Any) -> Any:
+        """Return what pandas' `loc` returns; raise ColumnError with a suggestion for an unknown column."""
         try:
             return super().__getitem__(key)
         except KeyError:
@@ -62,6 +63,7 @@ class Table(pd.DataFrame):
         return Table
 
     def __getitem__(self, key: Any) -> Any:
+        """Return what pandas returns; raise ColumnError with a suggestion for an unknown column."""
         try:
             return super().__getitem__(key)
         except KeyError:
@@ -75,6 +77,7 @@ class Table(pd.DataFrame):
             return _Loc("loc", self)
 
         def __getattr__(self, name: str) -> Any:
+            """Return what pandas returns; raise AttributeError for an unknown name, with a suggestion."""
             try:
                 return super().__getattr__(name)
             except AttributeError:
@@ -93,9 +96,7 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
 
 
 def _suggestion(name: str, columns: list[str]) -> str:
-    """Return the end of a message about a wrong column name: the column that was probably meant, here or in another
-    table, or all columns.
-    """
+    """Return the end of a message about a wrong column: the one probably meant, in any table, or all columns."""
     if meant := guessed(name, columns):
         return f"; did you mean {meant!r}?"
     for table, names in COLUMNS_OF.items():

@@ -66,9 +66,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         return min(stream["connect_s"] for stream in self.totals["streams"])
 
     def _completion_s(self, streams: list[Row]) -> float:
-        """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN without these or if
-        they did not all arrive.
-        """
+        """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN if it did not."""
         asked = self.item["num_bytes"]
         if asked is None or sum(s["received_bytes"] for s in streams) < asked:
             return math.nan

@@ -56,6 +56,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         reverse: Mapping[str, Any] | None = None,
         **direction: Any,
     ) -> None:
+        """Describe a change; `direction` has fields of a link. Raises ScenarioError for an unknown one."""
         if problems := field_problems("change", direction, reverse):
             raise ScenarioError(problems)
         self.at_s = plain(at_s)

@@ -280,6 +280,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """
 
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
+        """Describe a link from `a` to `b` with the fields `direction`. Raises ScenarioError for an unknown one."""
         if not (isinstance(a, str) and isinstance(b, str)):
             raise ScenarioError([f"a link names the two nodes that it joins, got {short_repr(a)} and {short_repr(b)}"])
         if problems := field_problems(f"link {a}-{b}", direction, reverse):

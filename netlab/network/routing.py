@@ -36,6 +36,7 @@ class Paths:
     """The addresses and routes of a network, and the paths of packets that follow them; for many queries."""
 
     def __init__(self, wiring: Wiring) -> None:
+        """Number the subnets of a network and assign addresses. Raises ScenarioError if there are too many."""
         self._wiring = wiring
         self._routers = frozenset(wiring.routers)
         self._switches = frozenset(wiring.switches)
@@ -205,9 +206,7 @@ class Paths:
         return found
 
     def _gateway(self, node: str, subnet: int) -> Port | None:
-        """Return the router's port next to `node` that is nearest to a subnet that the node itself is not in; None if
-        it has no route there.
-        """
+        """Return the router's port next to `node` that is nearest to a subnet of others; None if none leads there."""
         routers = self._routers_on[subnet]
         if not routers or node not in self._gateways:
             return None

@@ -96,6 +96,7 @@ class Comparison:
         log_y: bool = False,
         cases: Sequence[str] | None = None,
     ) -> None:
+        """Begin a figure without series; see the class. Raises NetlabError for an unknown `residual`."""
         if residual not in ("percent", "absolute"):
             raise NetlabError(f"residual must be percent or absolute, got {residual!r}.")
         self._x_label, self._y_label, self._title = x_label, y_label, title

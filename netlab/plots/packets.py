@@ -72,9 +72,7 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
 
 
 def _from(numbers: pd.Series, begin: int) -> pd.Series:
-    """Return the number of bytes from sequence number `begin` to each of the numbers, also after they have wrapped;
-    negative slightly before.
-    """
+    """Return the bytes from sequence number `begin` to each number, also after wrapping; negative slightly before."""
     half = SEQUENCE_NUMBERS // 2
     return (numbers - begin + half) % SEQUENCE_NUMBERS - half
 

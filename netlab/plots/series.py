@@ -229,9 +229,7 @@ def _link(frame: pd.DataFrame, interface: str) -> str:
 
 
 def _interface(queues: pd.DataFrame, name: str) -> str:
-    """Return the interface of the queue that `name`, an interface or a link such as "r1 to r2", means. Raises
-    NetlabError if there is none.
-    """
+    """Return the interface of a queue, named so or by its link ("r1 to r2"). Raises NetlabError without one."""
     frames = dict(list(queues.groupby("interface", sort=False)))
     names = {_link(frame, str(interface)): str(interface) for interface, frame in frames.items()}
     if name not in frames and name not in names:

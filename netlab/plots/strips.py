@@ -29,6 +29,7 @@ class Strips:
     """
 
     def __init__(self, quantities: Sequence[str], window_s: float, points: int, names: Sequence[str] = ()) -> None:
+        """Begin a picture of `window_s` seconds, with at most `points` points a curve; `names` are series' names."""
         self._window_s = window_s
         # Points are stored as SVG text, so that each is formatted once and not for each picture.
         self._curves: dict[str, dict[str, deque[str]]] = {

@@ -115,7 +115,7 @@ class _Own(TypedDict, total=False):
 
 
 class Item(_Own):
-    """The common fields of all kinds of traffic; `netlab.traffic` has the type of each kind, which extends this one.
+    """The common fields of all kinds of traffic in a plan: the kind, the unique label, and the start in s.
 
     `own`, if present, has the user's classes or objects that the item calls; they are not sent to other processes.
     """

@@ -114,17 +114,14 @@ class Requests(Protocol):
         """End the item of traffic with this label now."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
-        """Change the shape of the directions with these numbers in the plan, or switch them off or on (`up`); None
-        means no change.
+        """Change the shape of the directions with these numbers, or switch them on or off (`up`); None: no change.
 
         `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that stay keep their packets. A link that is switched off
         loses its packets; routes stay as they are.
         """
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
-        """Record every packet of the directions with these numbers in the plan from now on, `snap_bytes` bytes of each,
-        as the capture `name`.
-        """
+        """Record `snap_bytes` bytes of every packet of the numbered directions from now on, as the capture `name`."""
 
     def stop_capture(self, name: str) -> CaptureReply:
         """End the capture `name`; the answer has the number of packets that it lost."""
@@ -140,9 +137,7 @@ class Programs(Protocol):
         """Start a command in a node's shell, which runs whenever network time passes; the answer has its pid."""
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
-        """Wait until the background command `pid` ends, at most `wait_s` seconds of network time, and return its output
-        from byte `offset` on.
-        """
+        """Wait at most `wait_s` seconds for a background command's end; return its output from byte `offset`."""
 
     def signal(self, pid: int, number: int) -> TimeReply:
         """Send signal number `number` to the background command `pid` and all processes that it started."""

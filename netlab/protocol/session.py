@@ -15,7 +15,7 @@ OnWait = Callable[[], None]
 
 
 class Session(Protocol):
-    """An open lab.
+    """An open lab of an engine, in this or another process, which takes requests.
 
     Attributes
     ----------
@@ -47,8 +47,7 @@ class Session(Protocol):
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return an object that makes one request, as in `session.request().advance(until_s=5, progress_s=None)`; the
-        request blocks until its answer.
+        """Return an object that makes one request and waits for its answer, as in `session.request().tables(0, 0)`.
 
         `on_message` gets each message before the answer. `on_wait` is called several times a second until the answer; if it
         raises, the session must be closed. The request raises EngineError if the engine does not support it, and RunError if it
@@ -63,7 +62,5 @@ class Session(Protocol):
 
 
 def requests_via(ask: Callable[..., Any]) -> AllRequests:
-    """Return an object whose methods are the requests: each calls `ask` with the request's name and its arguments by
-    name, and returns its result.
-    """
+    """Return an object whose methods are the requests: each returns `ask(the request's name, **its arguments)`."""
     return cast("AllRequests", SimpleNamespace(**{name: functools.partial(ask, name) for name in names(AllRequests)}))

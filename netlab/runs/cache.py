@@ -83,9 +83,7 @@ class RunCache:
         return self.directory / f"{key}.json"
 
     def _runs(self) -> Iterator[tuple[int, int, list[Path]]]:
-        """Yield for each cached run the time of its last use in ns, its size in bytes and its paths: its file, and the
-        directory of its artifacts.
-        """
+        """Yield each cached run's last use in ns, its size in bytes, and its paths: the file and its artifacts."""
         if not self.directory.is_dir():
             return
         # List all files, so that those which a killed process left half-written are removed as well.

@@ -323,9 +323,7 @@ class Scenario:
         }
 
     def _addressing(self, paths: Paths) -> Addressing:
-        """Return the addresses and routes of the network, with a route of its own for each pair of hosts whose flows
-        set an initial window.
-        """
+        """Return the network's addresses and routes, with a route for each pair of hosts that has an initial window."""
         found = paths.addressing()
         windows = {
             (item.src, item.dst): item.initial_window_segments

@@ -46,6 +46,7 @@ class SweepError(NetlabError):
     """
 
     def __init__(self, runs: dict[Any, Run], failures: dict[Any, BaseException]) -> None:
+        """Make the error from the runs that finished and the errors of the others, both by label."""
         self.runs = runs
         self.failures = failures
         lines = [f"  - {label}: {_described(error)}" for label, error in list(failures.items())[:LISTED]]
@@ -241,9 +242,7 @@ class _Task(NamedTuple):
 
 
 def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
-    """Return a task with its engine for each scenario, by label; raise an error if an engine does not support its
-    scenario or cannot run.
-    """
+    """Return a task with its engine for each scenario, by label; raise EngineError if an engine cannot run it."""
     from netlab.runs import cache as run_cache
 
     decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
@@ -294,6 +293,7 @@ class _InTurn(futures.Executor):
     """An executor that runs each call at once in this thread, for browsers, which have no threads."""
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **words: P.kwargs) -> futures.Future[T]:
+        """Call the function now; return a future that has its result or its error."""
         future: futures.Future[T] = futures.Future()
         try:
             future.set_result(call(*args, **words))

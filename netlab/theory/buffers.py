@@ -13,8 +13,7 @@ _SWING = 3 * math.sqrt(3)
 
 
 def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_bytes: int = FRAME_BYTES) -> float:
-    """Return the packets of room that keep a link nearly full for n long TCP flows: the bandwidth-delay product over
-    sqrt(n).
+    """Return the room in packets that keeps a link nearly full for n long TCP flows: the BDP over sqrt(n).
 
     Windows that halve at different times even out, so that their sum swings less, the more there are. Holds for flows of
     Reno's kind whose losses are independent of each other. Misleads for few flows, which lose together and then need a whole

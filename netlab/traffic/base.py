@@ -14,9 +14,7 @@ from netlab.protocol.plan import Item
 
 
 class Traffic:
-    """An item of traffic; each kind is a frozen dataclass that extends this class, with a row in
-    `netlab.traffic.KINDS`.
-    """
+    """An item of traffic; each kind is a frozen dataclass that extends it, with a row in `netlab.traffic.KINDS`."""
 
     kind: ClassVar[str]
     required: ClassVar[Mapping[str, Any]] = {}

@@ -58,6 +58,7 @@ class Command(Traffic):
     anywhere: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        """Turn the values into plain Python ones, and `saves` into a tuple of names."""
         super().__post_init__()
         if isinstance(self.saves, str):
             object.__setattr__(self, "saves", (self.saves,))

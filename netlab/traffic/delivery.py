@@ -37,6 +37,7 @@ class ProgramInterface:
     __slots__ = ("_log", "_receives", "_timer_ns", "now_s", "outgoing", "outgoing_bytes")
 
     def __init__(self, log: DeliveryLog, receives: bool) -> None:
+        """Begin at 0 s; `log` records the data, and `receives` is True for the receiver's program."""
         self._log, self._receives = log, receives
         self._timer_ns = NO_TIMER
         self.now_s = 0.0
@@ -44,9 +45,7 @@ class ProgramInterface:
         self.outgoing_bytes = 0
 
     def send(self, data: Any) -> None:
-        """Send a datagram of 1 to 1472 bytes to the other end; it leaves when the program's method returns. Raises
-        NetlabError for other data.
-        """
+        """Send 1 to 1472 bytes to the other end when the program's method returns; NetlabError for other data."""
         sent = _bytes("send", data)
         if not 1 <= len(sent) <= MAX_DATAGRAM_BYTES:
             raise NetlabError(
@@ -114,6 +113,7 @@ class DeliveryLog:
     """
 
     def __init__(self, num_bytes: int | None, label: str = "") -> None:
+        """Begin an empty record, of a sender that can read `num_bytes` bytes (None: no limit) in the flow `label`."""
         self._label, self._left_bytes = label, num_bytes
         self._source = random.Random(0)  # noqa: S311 (no secret)
         self._data = bytearray()

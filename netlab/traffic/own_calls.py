@@ -47,9 +47,7 @@ class MethodCaller(Protocol):
         """Return whether the user's object has a method of this name."""
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method of the user's object with these arguments at a network time in ns. Raises RunError, with the
-        user's line, if it fails.
-        """
+        """Call a method at a network time in ns. Raises RunError, with the user's line, if the method fails."""
 
     def close(self) -> None:
         """Free the caller's resources."""
@@ -81,6 +79,7 @@ class LocalCaller:
     """Calls the methods of a user's object in this process; an error in one of them ends the run with a RunError."""
 
     def __init__(self, label: str, own: object) -> None:
+        """Make an object of the user's class or object `own` for the flow `label`. Raises RunError if that fails."""
         self._label, self._name = label, own_name(own)
         try:
             self.object = made(own)
@@ -91,6 +90,7 @@ class LocalCaller:
         return hasattr(self.object, method)
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at the network time `now_ns`; raise RunError if it fails or computes for 10 s."""
         try:
             call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)

@@ -70,6 +70,7 @@ class Panel:
         earlier: int = EARLIER_RUNS,
         debounce_s: float = DEBOUNCE_S,
     ) -> None:
+        """Arrange the controls above an empty figure; see the class. The first run starts when it is shown."""
         self.controls = dict(controls)
         self.runs: list[Any] = []
         self.figure: go.Figure | None = None
