@@ -14,7 +14,7 @@ import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-from netlab_engines.agent import mininet_iperf, mininet_names, mininet_starts
+from netlab_engines.agent import mininet_iperf, mininet_names, mininet_segments, mininet_starts
 
 BRIDGES = (
     "*** netlab: Open vSwitch is not available. Linux bridges replace OpenFlow switches; they learn addresses by themselves "
@@ -121,6 +121,7 @@ def _do_nothing(*_words: Any) -> None:
 def install() -> None:
     """Install the replacements; to be called before a script imports modules of Mininet."""
     mininet_names.install()
+    mininet_segments.install()
     mininet_starts.install()
     mininet.node.CPULimitedHost = UnlimitedHost
     _adapt_nat()

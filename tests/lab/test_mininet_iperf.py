@@ -181,3 +181,33 @@ def test_intervals_rates_and_reports_are_those_of_iperf_itself(tmp_path: Path) -
     assert lost_percent == pytest.approx(100 * lost / total, abs=1)
     assert jitter_ms > 0
     assert re.search(r"Sent 20[0-4] datagrams", packets), packets
+
+
+def test_a_queue_of_twenty_packets_delays_as_published_with_linux_5_4(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        textwrap.dedent("""
+        from time import sleep
+        from mininet.net import Mininet
+        from mininet.link import TCLink
+        net = Mininet(link=TCLink)
+        h1, h2, s0 = net.addHost("h1"), net.addHost("h2"), net.addSwitch("s0")
+        net.addLink(h1, s0, bw=1000, delay="5us")
+        net.addLink(s0, h2, bw=1.5, delay="5us", max_queue_size=20)
+        net.start()
+        h1.cmd("sysctl -w net.ipv4.tcp_congestion_control=reno")
+        h2.popen("iperf -s -w 16m")
+        sleep(1)
+        h1.popen("iperf -c 10.0.0.2 -t 60")
+        sleep(5)
+        print(h1.cmd("ping -i 0.1 -c 400 -q 10.0.0.2"))
+        net.stop()
+        """)
+    )
+    printed: list[str] = []
+    run_script(["script.py"], write=printed.append, directory=tmp_path)
+    found = re.search(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/([\d.]+)/", "".join(printed))
+    assert found is not None, printed
+    # The queue is netem's, which counts an offloaded segment as one packet; TCP builds segments of two frames at this rate
+    # (tcp_min_tso_segs): 20 * 2 * 1514 bytes take 323 ms. https://github.com/h82lin/CSE461-project3 has at most 334 ms.
+    mean_ms, max_ms = float(found[1]), float(found[2])
+    assert 150 < mean_ms < 280 and 250 < max_ms < 350, found[0]
