@@ -35,7 +35,7 @@ from netlab.base import cache  # noqa: E402
 from netlab_classroom.contest import board, contest, race  # noqa: E402
 from netlab_classroom.contest.opponents import OPPONENTS  # noqa: E402
 from netlab_classroom.grading import grade, master, merged, reports  # noqa: E402
-from netlab_classroom.grading.grade import Graded  # noqa: E402
+from netlab_classroom.grading.grade import GradedClass  # noqa: E402
 from netlab_classroom.grading.roster import Entry  # noqa: E402
 from netlab_course import authoring  # noqa: E402
 from tests.grading import classroom  # noqa: E402
@@ -240,7 +240,7 @@ def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
 
 def timed(
     chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[Entry] | None = None
-) -> tuple[Graded, float, float]:
+) -> tuple[GradedClass, float, float]:
     """Grade and write all reports, with no experiment known before; wall and processor time in s."""
     # A cache with netlab's kernels, without its runs.
     os.environ.update(NETLAB_SHARED=str(CACHE), NETLAB_CACHE=str(output.with_name(f"{output.name}-cache")))
@@ -251,7 +251,7 @@ def timed(
     return graded, time.monotonic() - begun_s, used_s() - cpu_s
 
 
-def unequal(what: str, graded: Graded, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
+def unequal(what: str, graded: GradedClass, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
     """Return the differences between given and expected points."""
     given = {
         result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}

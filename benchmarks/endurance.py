@@ -39,7 +39,7 @@ import netlab as nl  # noqa: E402
 from netlab.base import cache  # noqa: E402
 from netlab.base.errors import EngineError, NetlabError  # noqa: E402
 from netlab.commands import cli  # noqa: E402
-from netlab_classroom.grading import grade, kept  # noqa: E402
+from netlab_classroom.grading import grade, result_store  # noqa: E402
 from netlab_engines.kernels import library_kernel  # noqa: E402
 from netlab_replication.rows import published  # noqa: E402
 from tests.engines import webassembly  # noqa: E402
@@ -165,7 +165,9 @@ def deaths() -> tuple[bool, str]:
                     wrong[f"{kind} {how.name}"] += not _dies_alone(
                         partial(work, number), how, chance.uniform(0, most_s), name
                     )
-                    wrong["damaged"] += any(kept.load(path) is None for path in place.glob("marks/results/*.json"))
+                    wrong["damaged"] += any(
+                        result_store.load(path) is None for path in place.glob("marks/results/*.json")
+                    )
             # The next run removes what killed programs left.
             nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine="pocket", progress=False)
             rest = {path.name for path in place.iterdir()} - {"in", "marks", "cache"}

@@ -60,6 +60,9 @@ class CellHistory:
     """The last run of each cell and of each name of a notebook. `shell` is IPython's, `topic` the chapter's."""
 
     def __init__(self, shell: Any, topic: str) -> None:
+        """Begin with no recorded cell; `shell` is IPython's shell, and `topic` helps to find the notebook's file in a
+        browser.
+        """
         self._shell = shell
         self._topic = topic
         self._running: list[CellRun] = []

@@ -28,6 +28,7 @@ class HintButton:
     """A button with the hints shown so far below it; the button disappears after the last hint."""
 
     def __init__(self, check: Hinting) -> None:
+        """Make the button for the hints of a check, without showing it."""
         import ipywidgets
 
         self._check = check

@@ -23,6 +23,7 @@ class StudentValues(SimpleNamespace):
     __slots__ = ("_drawn",)
 
     def __init__(self, drawn: Mapping[str, Any], derived: Mapping[str, Any] | None = None) -> None:
+        """Store the drawn numbers and those derived from them (None: no others), each by name."""
         super().__init__(**drawn, **(derived or {}))
         self._drawn = tuple(drawn)
 
@@ -57,6 +58,9 @@ class OwnNumbers:
         holds: Callable[[StudentValues], bool] | None = None,
         derive: Callable[[StudentValues], Mapping[str, Any]] | None = None,
     ) -> None:
+        """Store the possible values and the two functions; `choices`, `holds` and `derive` are
+        described at the class.
+        """
         for name, values in choices.items():
             if not values or len(set(values)) != len(values):
                 raise NetlabError(f"{name} needs values that differ from each other, got {tuple(values)!r}.")

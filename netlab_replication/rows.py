@@ -114,7 +114,9 @@ def published() -> list[Published]:
 
 
 def references() -> dict[str, str]:
-    """Return the reference of each source of the published table: authors, title, course, year; in the table's order."""
+    """Return the reference of each source of the published table: authors, title, course, year; in
+    the table's order.
+    """
     return {row["source"]: row["reference"] for row in _table("references.csv")}
 
 

@@ -8,7 +8,7 @@ import pkgutil
 
 import pytest
 
-BEING_MADE = {"Laboratory", "Marked", "Matched"}
+BEING_MADE = {"Laboratory", "ExerciseMark", "FileAssignment"}
 """Classes whose objects are filled while work continues."""
 
 

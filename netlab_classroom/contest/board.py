@@ -11,9 +11,9 @@ from typing import Any
 from netlab.base.errors import NetlabError
 from netlab_classroom.contest import race
 from netlab_classroom.contest.contest import Contest
-from netlab_classroom.contest.drawing import Plane, labelled
+from netlab_classroom.contest.drawing import Plane, place_labels
 from netlab_classroom.contest.opponents import OPPONENTS
-from netlab_classroom.grading import kept
+from netlab_classroom.grading import result_store
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.text import harmless
 
@@ -31,16 +31,16 @@ def write(
     `before`. Raises NetlabError when it cannot be made; the tables are there.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
-    kept.write_whole(output / SCORES, scores_csv(contest))
-    kept.write_whole(output / MANIFEST, json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n")
+    result_store.write_whole(output / SCORES, scores_csv(contest))
+    result_store.write_whole(output / MANIFEST, json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n")
     try:
-        page = helper().ask("page", template="board.html.j2", words=words, room="netlab_classroom.contest")
+        page = helper().ask("page", template="board.html.j2", words=words, package="netlab_classroom.contest")
     except GaveUpError as error:
         raise NetlabError(
             f"The page could not be made: {error} Was netlab changed while the contest ran? Then hold it again. The scores are in "
             f"{output / SCORES}."
         ) from None
-    kept.write_whole(output / PAGE, page)
+    result_store.write_whole(output / PAGE, page)
 
 
 def scores_csv(contest: Contest) -> str:
@@ -138,7 +138,7 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
             }
         )
     # Draw named dots above the others.
-    return {**plane.frame(), "dots": labelled(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
+    return {**plane.frame(), "dots": place_labels(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
 
 
 def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:

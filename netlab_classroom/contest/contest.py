@@ -18,16 +18,16 @@ from netlab_classroom.contest import networks, race
 from netlab_classroom.contest.networks import Trial
 from netlab_classroom.contest.opponents import OPPONENTS
 from netlab_classroom.contest.race import Entrant
-from netlab_classroom.grading import kept, sandbox
+from netlab_classroom.grading import result_store, sandbox
 from netlab_classroom.grading.claim import Claim
 from netlab_classroom.grading.helper import stopping
 from netlab_classroom.grading.master import code_digest, digest
-from netlab_classroom.grading.roster import Entry, HandedIn, collect, match
+from netlab_classroom.grading.roster import Entry, SubmittedFile, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import one_line
 from netlab_engines.kernels import library_kernel
 
-KEPT = "results"
+RESULTS = "results"
 OURS = "\n"
 """Prefix of reference entries; no student's name can begin with it."""
 LANDMARKS = ("cubic", "bbr", "vegas", "reno")
@@ -86,7 +86,7 @@ def hold(
     Raises NetlabError when this machine cannot wall student code off, or has no library kernel. Raises
     ContestInterrupted after Ctrl-C; with `keep` the next one goes on from there.
     """
-    sandbox.require_walls()
+    sandbox.require_isolation()
     stopping.clear()
     manifest = {
         "seed": seed,
@@ -96,7 +96,7 @@ def hold(
         "netlab": VERSION,
     }
     trials = networks.draw(seed)
-    folder = output / KEPT
+    folder = output / RESULTS
     with scratch.run_directory(0, for_guests=False) as room:
         matched = match(collect(submissions, room), list(entries))
         handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
@@ -109,24 +109,26 @@ def hold(
                 OURS + name: partial(race.landmark, name, control, trials) for name, control in opponents.items()
             }
             work |= {
-                student: partial(_raced, student, file, trials, folder, keep, manifest)
+                student: partial(_row_of, student, file, trials, folder, keep, manifest)
                 for student, file in handed_in.items()
             }
-            found = _done(work, jobs, tell, trials)
+            found = _run_all(work, jobs, tell, trials)
     landmarks = [found[OURS + name] for name in opponents]
     rows = [found[student] for student in handed_in]
-    rows += [_without(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()]
+    rows += [
+        _row_without_race(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()
+    ]
     current = {row["kept"] for row in rows if "kept" in row}
     for path in folder.glob("*.json"):
         if path.name not in current:
             path.unlink()
     submitted = {row["student"]: row.get("digest", "") for row in rows}
-    return Contest(trials, _placed(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+    return Contest(trials, _ranked(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
 
 
-def _raced(
+def _row_of(
     student: str,
-    file: HandedIn,
+    file: SubmittedFile,
     trials: Sequence[Trial],
     folder: Path,
     keep: bool,
@@ -139,19 +141,19 @@ def _raced(
     file_digest = digest_of(file.path)
     entrant = race.read(student, str(file.path), file.label, file_digest)
     # The same code has the same scores, whoever hands it in and whatever stands around it.
-    place = kept.place(folder, [entrant.code, student, file.label, manifest])
-    result = kept.load(place) if keep else None
+    place = result_store.place(folder, [entrant.code, student, file.label, manifest])
+    result = result_store.load(place) if keep else None
     if result is None:
         result = race.enter(entrant, trials, tell)
         if result["status"] != race.NOT_RACED:
-            kept.store(place, result)
+            result_store.store(place, result)
     else:
         for _ in trials:
             tell()
-    return {**result, "kept": place.name, "digest": file_digest, "taken": _taken(entrant)}
+    return {**result, "kept": place.name, "digest": file_digest, "taken": _class_text(entrant)}
 
 
-def _taken(entrant: Entrant) -> str:
+def _class_text(entrant: Entrant) -> str:
     """Return as text which class of a submission competes, with its line, and the names of classes that do not; "" if
     there is none.
     """
@@ -162,20 +164,20 @@ def _taken(entrant: Entrant) -> str:
     return f"{code['name']} (line {code['line']}{others})"
 
 
-def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
+def _run_all(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
     """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. Raises
     ContestInterrupted after Ctrl-C; `tell` gets the number of finished runs and of all.
     """
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
 
-    def one_more() -> None:
+    def count_run() -> None:
         """Report one more finished run."""
         tell(next(done), whole)
 
     pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
     try:
-        running = {pool.submit(each, one_more): name for name, each in work.items()}
+        running = {pool.submit(each, count_run): name for name, each in work.items()}
         found = {}
         for future in iter_completed(running):
             name, error = running[future], future.exception()
@@ -184,7 +186,7 @@ def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial])
                 continue
             # A contest that breaks over one hand-in goes on with the others, and says so.
             why = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
-            found[name] = _without(
+            found[name] = _row_without_race(
                 name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
             )
     except KeyboardInterrupt:
@@ -197,7 +199,7 @@ def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial])
     return found
 
 
-def _placed(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
+def _ranked(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
     """Return the rows with `place` (from 1) and `pseudonym`, best first; equal scores share a place."""
     names = pseudonyms([row["student"] for row in rows], seed)
     ordered = sorted(rows, key=lambda row: (-row["total"], row["student"]))
@@ -226,7 +228,7 @@ def _numbered(name: str, round_number: int) -> str:
     return name if not round_number else f"{name} {round_number + 1}"
 
 
-def _without(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
+def _row_without_race(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the row of a submission that did not compete: the status, the reason, and no points in any network."""
     rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
     return {

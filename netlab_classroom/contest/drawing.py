@@ -52,7 +52,7 @@ class Plane:
         }  # fmt: skip
 
 
-def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return copies of the dots with the position of each label: the nearest one that overlaps no dot and no other
     label, or the one that overlaps least.
 

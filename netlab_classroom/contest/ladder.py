@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.contest.contest import Contest
-from netlab_classroom.grading import kept
+from netlab_classroom.grading import result_store
 from netlab_classroom.grading.text import bare, harmless
 
 HISTORY = "history.csv"
@@ -40,7 +40,7 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
     table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows({name: harmless(text) for name, text in row.items()} for row in rows)
-    kept.write_whole(path, out.getvalue())
+    result_store.write_whole(path, out.getvalue())
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -11,8 +11,8 @@ from netlab_classroom.contest import scoring
 from netlab_classroom.contest.networks import Trial
 from netlab_classroom.contest.scoring import Score
 from netlab_classroom.grading import remote, sandbox
+from netlab_classroom.grading.guest_calls import BudgetError, StudentCodeError
 from netlab_classroom.grading.helper import GaveUpError, helper, stopping
-from netlab_classroom.grading.line import BudgetError, StudentCodeError
 from netlab_classroom.grading.text import one_line
 
 CPU_S = 10.0
@@ -67,7 +67,7 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
     for trial in trials:
         try:
             if not over:
-                control = remote.resident_class(
+                control = remote.isolated_class(
                     sandbox.shared_package(), exercise, name, cpu_s=CPU_S, most_calls=MAX_CALLS
                 )
                 run = _run(trial, control)

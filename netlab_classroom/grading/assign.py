@@ -12,7 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.grading import kept
+from netlab_classroom.grading import result_store
 from netlab_classroom.grading.claim import claimed
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.roster import NAMES, Entry
@@ -65,7 +65,7 @@ def assign(
         names = [f"{file_name(entry.student)}_{chapter.stem}.ipynb" for entry in listed]
         made = [student_notebook(chapter, entry.token or "") for entry in listed]
         written = [_write(output / NOTEBOOKS / name, notebook) for name, notebook in zip(names, made, strict=True)]
-        kept.write_whole(output / CLASS_LIST, class_list(listed))
+        result_store.write_whole(output / CLASS_LIST, class_list(listed))
         written.append(output / CLASS_LIST)
         if solved is not None:
             pairs = zip(listed, names, strict=True)

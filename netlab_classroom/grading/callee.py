@@ -35,44 +35,45 @@ PIECE = struct.Struct("<BI")
 _PART_BYTES = 1 << 16
 
 
-class Ear:
+class MessageStream:
     """A stream of messages in both directions over a file descriptor; each message is preceded by its length."""
 
-    def __init__(self, gate: int) -> None:
-        self._gate, self._buffer = gate, bytearray()
+    def __init__(self, descriptor: int) -> None:
+        """Send and receive messages over an open file descriptor, which the caller closes."""
+        self._descriptor, self._buffer = descriptor, bytearray()
 
-    def hear(self) -> bytes:
+    def receive(self) -> bytes:
         """Wait for the next message, and return its content without the length. Raises EOFError when the other end is
         closed.
         """
         while len(self._buffer) < LENGTH.size:
-            self._more()
+            self._read_more()
         size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
         while len(self._buffer) < size:
-            self._more()
+            self._read_more()
         data = bytes(self._buffer[LENGTH.size : size])
         del self._buffer[:size]
         return data
 
-    def _more(self) -> None:
+    def _read_more(self) -> None:
         """Wait for data, and append them to the buffer. Raises EOFError when the other end is closed."""
-        got = os.read(self._gate, _PART_BYTES)
+        got = os.read(self._descriptor, _PART_BYTES)
         if not got:
             raise EOFError
         self._buffer += got
 
-    def say(self, kind: int, body: bytes = b"") -> None:
+    def send(self, kind: int, body: bytes = b"") -> None:
         """Send a message of a kind (a number from 0 to 255, its first byte) with the content `body`."""
-        self.put(bytes([kind]) + body)
+        self.send_message(bytes([kind]) + body)
 
-    def put(self, message: bytes) -> None:
+    def send_message(self, message: bytes) -> None:
         """Send a whole message, which begins with its kind; wait until all of it is written."""
         left = memoryview(LENGTH.pack(len(message)) + message)
         while left:
-            left = left[os.write(self._gate, left) :]
+            left = left[os.write(self._descriptor, left) :]
 
 
-def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
+def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """Call the students' objects as the grader requests through the stream, reply to each request, and return the
     content of the last message when the run is over.
 
@@ -84,30 +85,30 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
     from netlab.base.errors import NetlabError
 
     connections: dict[int, Control | Programming] = {}
-    while (question := ear.hear())[0] != DONE:
+    while (question := stream.receive())[0] != DONE:
         what, number, place = HEAD.unpack_from(question)
         body = question[HEAD.size :]
         try:
             if what == CALL:
-                told = connections[number].call(METHODS[place], body)
+                reply = connections[number].call(METHODS[place], body)
             else:
                 made = Control if what == OPEN["control"] else Programming
-                connections[number] = made(ear, objects[place], body.decode(), what)
-                told = bytes(connections[number].has(name) for name in METHODS)
+                connections[number] = made(stream, objects[place], body.decode(), what)
+                reply = bytes(connections[number].has(name) for name in METHODS)
         except NetlabError as error:
-            ear.say(FAILED, str(error).encode("utf-8", "replace"))
+            stream.send(FAILED, str(error).encode("utf-8", "replace"))
         else:
-            ear.say(DID, told)
+            stream.send(DID, reply)
     return question[1:]
 
 
-def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
+def serve_apart(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """Answer requests as `serve` does, with each connection's object in its own process, so that objects of two
     connections cannot share data; return the content of the last message.
     """
-    ears: dict[int, Ear] = {}
+    streams: dict[int, MessageStream] = {}
     processes: dict[int, socket.socket] = {}
-    while (question := ear.hear())[0] != DONE:
+    while (question := stream.receive())[0] != DONE:
         what, number, _ = HEAD.unpack_from(question)
         if what != CALL:
             here, there = socket.socketpair()
@@ -115,20 +116,20 @@ def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
             if pid == 0:
                 try:
                     here.close()
-                    serve(Ear(there.fileno()), objects)
+                    serve(MessageStream(there.fileno()), objects)
                 finally:
                     os._exit(0)
             there.close()
             processes[pid] = here
-            ears[number] = Ear(here.fileno())
+            streams[number] = MessageStream(here.fileno())
         try:
-            ears[number].put(question)
-            while (said := ears[number].hear())[0] == READ:
-                ear.put(said)
-                ears[number].put(ear.hear())
+            streams[number].send_message(question)
+            while (said := streams[number].receive())[0] == READ:
+                stream.send_message(said)
+                streams[number].send_message(stream.receive())
         except (EOFError, OSError):
             said = bytes([FAILED]) + b"its process ended."
-        ear.put(said)
+        stream.send_message(said)
     # Later processes have inherited the sockets of earlier ones: each ends when all are closed.
     for here in processes.values():
         here.close()
@@ -142,7 +143,10 @@ class Control:
     or object, `label` the flow's name in messages.
     """
 
-    def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
+    def __init__(self, _stream: MessageStream, own: Any, label: str, _what: int) -> None:
+        """Prepare the calls of `own`, a student's class or object, with the flow's name in messages. Raises RunError
+        when it cannot be a congestion control.
+        """
         from netlab_engines.library.control import FlowInterface
 
         self._caller = _caller(own, label, CONTROL_METHODS)
@@ -170,8 +174,10 @@ class Control:
             given = Loss(now_s, lost, in_flight, bool(is_new))
         if self._caller.has(method):
             self._caller.call(method, round(now_s * NS_PER_S), given)
-        told = flow.pacing_mbps
-        return CONTROLLED.pack(flow.cwnd_segments, flow.ssthresh_segments, math.nan if told is None else told)
+        pacing_mbps = flow.pacing_mbps
+        return CONTROLLED.pack(
+            flow.cwnd_segments, flow.ssthresh_segments, math.nan if pacing_mbps is None else pacing_mbps
+        )
 
 
 class Programming:
@@ -179,7 +185,10 @@ class Programming:
     `OPEN`: sender or receiver.
     """
 
-    def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
+    def __init__(self, stream: MessageStream, own: Any, label: str, what: int) -> None:
+        """Prepare the calls of `own`, a student's class or object, with the flow's name in messages; `what` is its kind
+        of `OPEN`, and data to send are requested over the stream. Raises RunError when it cannot be a program.
+        """
         from netlab.traffic import delivery
 
         class ProgramInterface(delivery.ProgramInterface):
@@ -192,7 +201,7 @@ class Programming:
                 super().set_timer(at_s)
                 self._timer = (TIMER_OFF, 0.0) if at_s is None else (TIMER_AT, float(at_s))
 
-        self._ear = ear
+        self._stream = stream
         self._caller = _caller(own, label, PROGRAM_METHODS)
         self._program = ProgramInterface(self, what == OPEN["receiver"])  # type: ignore[arg-type]
         self._timer = (TIMER_AS_IT_WAS, 0.0)
@@ -221,8 +230,8 @@ class Programming:
         """Request the next `num_bytes` bytes to send (at most 1 MiB) from the grader, and wait for them; fewer come at
         the end of the data.
         """
-        self._ear.say(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
-        return self._ear.hear()
+        self._stream.send(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
+        return self._stream.receive()
 
     def deliver(self, _now_s: float, piece: bytes) -> None:
         """Keep a piece of delivered data for the reply to the current call."""

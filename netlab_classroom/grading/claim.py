@@ -29,6 +29,7 @@ class Claim:
     """
 
     def __init__(self, path: Path, known: dict[str, Any], *, fewer: bool = False) -> None:
+        """Take the record of the locked file at `path`, as it is known from the previous grading."""
         self._path, self._known, self._fewer = path, known, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netlab.base.errors import NetlabError
 
 if TYPE_CHECKING:
-    from netlab_classroom.grading.grade import Graded
+    from netlab_classroom.grading.grade import GradedClass
 
 EXIT_INCOMPLETE = 1
 EXIT_INTERRUPTED = 130
@@ -70,7 +70,7 @@ def main(options: argparse.Namespace) -> int:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
     if not options.cpu_seconds > 0:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
-    sandbox.require_walls()
+    sandbox.require_isolation()
     chapter = master.find(options.chapter, options.root)
     entries = roster.read(options.roster, tell=print) if options.roster else []
     output: Path = options.output
@@ -109,7 +109,7 @@ def main(options: argparse.Namespace) -> int:
     return EXIT_INCOMPLETE if graded.failures else 0
 
 
-def _tell(graded: Graded, output: Path, *, unreviewed: bool) -> None:
+def _tell(graded: GradedClass, output: Path, *, unreviewed: bool) -> None:
     """Print a summary of the graded class: notes, numbers of answers by status, and the paths of the reports in
     `output`.
     """

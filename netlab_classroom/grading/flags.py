@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted, without_magics
+from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission, without_magics
 
 EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
 TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
@@ -67,7 +67,7 @@ _ACCESS = (
 def of_submission(
     read: Submission,
     handed_out: Sequence[Cell],
-    asked: Sequence[Wanted],
+    asked: Sequence[AnswerCell],
     layout: Layout,
 ) -> list[dict[str, str]]:
     """Return the flags of a single submission, each with `kind`, `exercise` ("" if of none) and a sentence: edited
@@ -176,12 +176,18 @@ def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return all flags of a class, each with its students; flags from comparing submissions are first. `results` are
     those of `judging.judge`.
     """
-    together = [*_taken_over(results), *_copied(results), *_commented(results), *_alike(results), *_repeated(results)]
+    together = [
+        *_foreign_tokens(results),
+        *_equal_words(results),
+        *_equal_comments(results),
+        *_similar_programs(results),
+        *_answers_of_others(results),
+    ]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
     return [
         *together,
         *sorted(own, key=lambda flag: (flag["students"], flag["kind"], flag["exercise"], flag["sentence"])),
-        *_in_part(results),
+        *_partial_points(results),
     ]
 
 
@@ -192,7 +198,7 @@ def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> d
     return {"students": sorted(students), "kind": kind, "exercise": exercise, "sentence": sentence}
 
 
-def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each submission whose notebook has the token of another student, or one that the class list
     lacks.
     """
@@ -205,7 +211,7 @@ def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
             yield _flag([result["student"], *([owner] if owner else [])], TOKEN, "", f"{result['student']}: {whose}")
 
 
-def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each group of students with equal written answers of at least MIN_WORDS words to an exercise."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
@@ -217,7 +223,7 @@ def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             yield _flag(students, COPIED, key, f"{len(students)} answers are the same, word by word.")
 
 
-def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each group of students whose code for an exercise has the same comment: comments are a person's
     own words, even in short code.
     """
@@ -235,7 +241,7 @@ def _commented(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
         yield _flag(students, COMMENTS, key, f"{len(students)} answers have the same comment: # {same[0]}{more}")
 
 
-def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _similar_programs(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each group of students whose programs for an exercise have nearly the same structure."""
     by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
@@ -243,18 +249,18 @@ def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             if answer["shape"]:
                 by_key[key][frozenset(answer["shape"])].append(result["student"])
     for key, groups in by_key.items():
-        for students in _near(groups):
+        for students in _similar_groups(groups):
             yield _flag(students, ALIKE, key, f"{len(students)} answers are alike.")
 
 
-def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
+def _similar_groups(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
     """Yield sorted groups of at least two students whose programs have nearly the same structure. `groups` has the
     students by the checksums of their program (see `shape`).
     """
     shapes = sorted(groups, key=len)
     leader = list(range(len(shapes)))
 
-    def lead(place: int) -> int:
+    def representative(place: int) -> int:
         """Return the index of the shape that represents the group of the shape with index `place`."""
         while leader[place] != place:
             place = leader[place]
@@ -267,14 +273,14 @@ def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
                 break
             common = len(shape_ & larger)
             if common >= NEARLY * (len(shape_) + len(larger) - common):
-                leader[lead(other)] = lead(place)
+                leader[representative(other)] = representative(place)
     found: dict[int, list[str]] = defaultdict(list)
     for place, shape_ in enumerate(shapes):
-        found[lead(place)] += groups[shape_]
+        found[representative(place)] += groups[shape_]
     yield from sorted(sorted(students) for students in found.values() if len(students) > 1)
 
 
-def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each wrong answer of a student whose value is the right one for the own numbers of other
     students.
     """
@@ -291,7 +297,7 @@ def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 yield _flag([result["student"]], REPEATED, mark["key"], f"{mark['value']} is right for {whose}")
 
 
-def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _partial_points(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield a flag for each group of students whose answers have points for the same part of an exercise's conditions:
     honest work, or only the set-up.
 

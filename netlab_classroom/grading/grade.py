@@ -13,17 +13,17 @@ from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab_classroom.grading import flags, judging, kept, marking, master, sandbox, sheets
+from netlab_classroom.grading import flags, judging, marking, master, result_store, sandbox, sheets
 from netlab_classroom.grading.claim import Claim
 from netlab_classroom.grading.helper import stopping
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.master import Master
-from netlab_classroom.grading.roster import Entry, Matched, collect, match
+from netlab_classroom.grading.roster import Entry, FileAssignment, collect, match
 from netlab_classroom.grading.submission import digest_of
 from netlab_classroom.grading.text import bare, one_line
 from netlab_engines.kernels import pocket_kernel
 
-KEPT = "results"
+RESULTS = "results"
 REVIEW_COLUMNS = ("student", "exercise", "title", "of", "points", "comment", "words", "answer", "model")
 """The column `words` has a fingerprint of the answer to which the points belong."""
 REVIEW_NEEDED = ("student", "exercise", "points", "words")
@@ -34,7 +34,7 @@ class GradingInterrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedClass:
     """A graded class: the chapter, the class list, the results of all submissions, and everything
     that determined them.
     """
@@ -68,7 +68,7 @@ def grade(
     jobs: int | None = None,
     executor: futures.Executor | None = None,
     progress: bool | Progress = True,
-) -> Graded:
+) -> GradedClass:
     """Judge every submission of a class, and return all results. Stored results in `output` that no longer belong to
     the class are removed.
 
@@ -99,7 +99,7 @@ def grade(
     progress : bool or callable
         Show a bar with an estimate, or call with the number of judged submissions and of all.
     """
-    sandbox.require_walls()
+    sandbox.require_isolation()
     chapter.exercises()
     stopping.clear()
     # If this process is killed, the next grading removes the directory with its unpacked files.
@@ -111,8 +111,8 @@ def grade(
         by_student = {entry.student: entry for entry in entries}
         todo = _jobs(chapter, matched, by_student, seed, cpu_s)
         manifest = _manifest(chapter, todo, seed, cpu_s)
-        (output / KEPT).mkdir(parents=True, exist_ok=True)
-        places = _places(output / KEPT, todo, manifest)
+        (output / RESULTS).mkdir(parents=True, exist_ok=True)
+        places = _places(output / RESULTS, todo, manifest)
         known = {
             job.student: judging.without_marks(job, marking.NOT_GRADED, matched.doubtful[job.student])
             for job in todo
@@ -120,23 +120,25 @@ def grade(
         }
         to_keep = {student: place for student, place in places.items() if student not in known}
         if resume:
-            known |= {student: found for student, place in to_keep.items() if (found := kept.load(place)) is not None}
+            known |= {
+                student: found for student, place in to_keep.items() if (found := result_store.load(place)) is not None
+            }
         waiting = [job for job in todo if job.student not in known]
         with (
             shown_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
             closing(_outcomes(waiting, jobs, executor)) as outcomes,
         ):
             tell(len(known), len(todo))
-            results, failures = _judged(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
-    of_class = kept.place(output / KEPT, [sorted(place.name for place in places.values()), sorted(failures)])
+            results, failures = _store_results(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
+    of_class = result_store.place(output / RESULTS, [sorted(place.name for place in places.values()), sorted(failures)])
     found_flags = _flags(of_class, results, resume)
     current = {of_class, *(place for student, place in to_keep.items() if student not in failures)}
-    for stale in set((output / KEPT).glob("*.json")) - current:
+    for stale in set((output / RESULTS).glob("*.json")) - current:
         stale.unlink()
-    return Graded(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
+    return GradedClass(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
 
 
-def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
+def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
     """Return a job for each student with or without a file, in the order of their identifiers; `entries` has the class
     list by student.
     """
@@ -175,10 +177,13 @@ def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> 
 def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
     """Return the path of each student's result; it changes with every input that affects the result."""
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
-    return {job.student: kept.place(folder, [job.student, job.digest, job.token, job.file, conditions]) for job in todo}
+    return {
+        job.student: result_store.place(folder, [job.student, job.digest, job.token, job.file, conditions])
+        for job in todo
+    }
 
 
-def _judged(
+def _store_results(
     outcomes: Iterable[tuple[Job, Any]],
     known: Mapping[str, dict[str, Any]],
     to_keep: Mapping[str, Path],
@@ -196,7 +201,7 @@ def _judged(
             results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
         else:
             results[job.student] = outcome
-            kept.store(to_keep[job.student], outcome)
+            result_store.store(to_keep[job.student], outcome)
         tell(len(results))
     return [results[student] for student in sorted(results)], failures
 
@@ -205,10 +210,10 @@ def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> l
     """Return the flags of a class; they are stored at `place`, because finding them takes long, and reused with
     `resume`.
     """
-    found = kept.load(place) if resume else None
+    found = result_store.load(place) if resume else None
     if found is None:
         found = {"flags": flags.of_class(results)}
-        kept.store(place, found)
+        result_store.store(place, found)
     return list(found["flags"])
 
 
@@ -243,7 +248,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewPoints:
     """The points and the comment of a reviewer for a written answer, and a fingerprint of the answer that was read."""
 
     points: float
@@ -253,7 +258,7 @@ class Reviewed:
     """The digest of the answer that was read."""
 
 
-def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
+def read_review(path: Path) -> dict[tuple[str, str], ReviewPoints]:
     """Return the points that a reviewer wrote into `review.csv`, by student and key of the exercise; rows without
     points are skipped.
 
@@ -278,11 +283,11 @@ def read_review(path: Path) -> dict[tuple[str, str], Reviewed]:
         except ValueError:
             # A line number would not help: an answer has many lines, and a spreadsheet counts rows.
             raise NetlabError(f"{path}: {', '.join(place)}: points must be a number, got {text[:40]!r}.") from None
-        found[place] = Reviewed(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
+        found[place] = ReviewPoints(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
     return found
 
 
-def with_review(graded: Graded, points: Mapping[tuple[str, str], Reviewed]) -> Graded:
+def with_review(graded: GradedClass, points: Mapping[tuple[str, str], ReviewPoints]) -> GradedClass:
     """Return the class with a reviewer's points (by student and exercise) for written answers; points for an answer
     that has changed since are ignored and noted.
 

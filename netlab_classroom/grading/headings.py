@@ -14,7 +14,8 @@ SOURCE = Path(__file__).with_name("headings.txt")
 
 
 def plain(heading: str) -> str:
-    """Return a normalized heading, so that its spellings are equal: lowercase, no invisible characters, `_` for spaces and hyphens.
+    """Return a normalized heading, so that its spellings are equal: lowercase, no invisible characters, `_` for spaces
+    and hyphens.
 
     >>> plain(" E-Mail  Adresse"), plain("Numéro d\u2019identification")
     ('e_mail_adresse', "numéro_d'identification")

@@ -32,7 +32,9 @@ stopping = threading.Event()
 
 
 class GaveUpError(NetlabError):
-    """A text could not be handled within the limits; the message, in the grader's words, says which limit was exceeded."""
+    """A text could not be handled within the limits; the message, in the grader's words, says which
+    limit was exceeded.
+    """
 
 
 class Helper:
@@ -45,6 +47,7 @@ class Helper:
     """
 
     def __init__(self, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
+        """Set the limits of processor and wall-clock time for a request, in s; no process starts yet."""
         self._cpu_s, self._wall_s = cpu_s, wall_s
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -54,7 +57,7 @@ class Helper:
 
         Raises GaveUpError when it exceeded a limit, or failed on the text.
         """
-        process = self._started()
+        process = self._start()
         assert process.stdin is not None and process.stdout is not None
         try:
             _write(process.stdin, {"name": name, "content": content, "cpu_s": self._cpu_s})
@@ -91,7 +94,7 @@ class Helper:
             self._process.wait()
             self._process = None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         """Return the running process; start it if there is none."""
         if self._process is None:
             self._process = subprocess.Popen(

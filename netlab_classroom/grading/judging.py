@@ -12,9 +12,9 @@ import numpy as np
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import callee, plain, remote, sandbox
 from netlab_classroom.grading.examiner import Exercise, Words
+from netlab_classroom.grading.guest_calls import CallChannel
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.laboratory import Laboratory
-from netlab_classroom.grading.line import Line
 from netlab_classroom.grading.marking import (
     CRASHED,
     FAILED,
@@ -24,15 +24,15 @@ from netlab_classroom.grading.marking import (
     REVIEW,
     TIMED_OUT,
     UNREADABLE,
-    Marked,
-    Recorded,
+    ExerciseMark,
+    RecordedFunction,
     expected_text,
     grade,
     shown,
 )
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
-from netlab_classroom.grading.submission import Wanted
+from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import one_line
 from netlab_course.authoring import topic_of
 from netlab_course.checks import Function
@@ -132,7 +132,7 @@ def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
     and 0 points, and `sentence` gives the reason.
     """
     exercises = Master(job.source).exercises()
-    marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
+    marked = [ExerciseMark(key, status, 0, exercise.points) for key, exercise in exercises.items()]
     return {
         **_about(job),
         "other_token": None,
@@ -149,16 +149,19 @@ class Examination:
     """
 
     def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
+        """Prepare the marking of a submission: its job, the chapter with the student's numbers, and the scheme of each
+        exercise by key.
+        """
         self._job, self._edition, self._exercises = job, edition, exercises
         self._laboratory = Laboratory(f"{job.seed}/{topic_of(job.source)}")
         self._probes: list[Any] = []
         self._transfers: list[tuple[Function, dict[str, Any]]] = []
-        self._transferred: dict[int, dict[str, Any]] = {}
+        self._transfer_results: dict[int, dict[str, Any]] = {}
         self._requests: dict[str, dict[str, Any]] = {}
 
     def marks(
-        self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
-    ) -> dict[str, Marked]:
+        self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
+    ) -> dict[str, ExerciseMark]:
         """Return the results of exercises by key; `taken` has the answers by key. Answers in code run in the sandbox,
         all in one guest unless one crashes it.
 
@@ -183,13 +186,13 @@ class Examination:
             found[each.key] = mark
         return found
 
-    def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
+    def _mark(self, wanted: AnswerCell, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> ExerciseMark:
         """Return the result of an exercise. `outcome` is that of its answer in the sandbox, `alone` that of its
         provided cells without the answer; None if they did not run.
         """
         exercise = self._exercises[wanted.key]
         source = answer["source"]
-        mark = Marked(
+        mark = ExerciseMark(
             wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
         )
         if source is None:
@@ -206,16 +209,18 @@ class Examination:
             ]
         elif outcome is not None and (outcome.ending is not Ending.ANSWERED or alone is not None):
             mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED
-            mark.sentences = [f"The answer gave no result: {outcome.reason or 'it wrote into the line to the grader'}."]
+            mark.sentences = [
+                f"The answer gave no result: {outcome.reason or 'it wrote into the channel to the grader'}."
+            ]
         elif outcome is not None:
             try:
-                self._hold(mark, wanted, exercise, outcome.message)
+                self._grade(mark, wanted, exercise, outcome.message)
             except Exception as error:  # noqa: BLE001 (an answer that a check cannot judge costs its own exercise)
                 mark.status, mark.points, mark.parts = NOT_GRADED, 0, []
                 mark.sentences = [f"Its check could not judge the answer ({type(error).__name__})."]
         return mark
 
-    def _request(self, wanted: Wanted, answer: Answer) -> dict[str, Any]:
+    def _request(self, wanted: AnswerCell, answer: Answer) -> dict[str, Any]:
         """Return the request to run an answer in the sandbox, in the form of `runner.work`, as plain data."""
         exercise = self._exercises[wanted.key]
         return {
@@ -230,7 +235,7 @@ class Examination:
             "same_as": list(exercise.same_as) if isinstance(exercise, Exercise) else [],
         }
 
-    def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
+    def calls(self, wanted: AnswerCell) -> list[dict[str, Any]]:
         """Return the calls that a student's function must answer, as plain data: the arguments of each by name. Empty
         for an exercise that is not a function.
         """
@@ -255,23 +260,23 @@ class Examination:
             return {"array": value.tolist()}
         return value
 
-    def answer(self, asked: Mapping[str, Any], line: Line) -> Any:
-        """Answer a request of student code: a run, a transfer between its programs, or a probe; `line` calls the code's
-        own classes. Return plain data.
+    def answer(self, asked: Mapping[str, Any], channel: CallChannel) -> Any:
+        """Answer a request of student code: a run, a transfer between its programs, or a probe; `channel` calls the
+        code's own classes. Return plain data.
 
         Raises NetlabError to refuse it.
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
-            graded, own = asked.get("graded") is not False, remote.standing_in(asked, line)
+            graded, own = asked.get("graded") is not False, remote.requested_proxies(asked, channel)
             return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
         if kind == "transfer":
-            return self._transfer(asked.get(callee.TRANSFER), line)
+            return self._transfer(asked.get(callee.TRANSFER), channel)
         if kind == "probe":
-            return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
+            return self._probe_value(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
 
-    def _probed(self, number: Any, values: Any, named: Any) -> float | list[float]:
+    def _probe_value(self, number: Any, values: Any, named: Any) -> float | list[float]:
         """Return the value of the probe with this number for positional and named arguments; raise NetlabError if the
         untrusted request is not valid.
         """
@@ -287,27 +292,27 @@ class Examination:
         except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
             raise NetlabError(str(error)) from None
 
-    def _transfer(self, number: Any, line: Line) -> None:
-        """Run the trial with this number between the student's programs, which are called through `line`, and record
+    def _transfer(self, number: Any, channel: CallChannel) -> None:
+        """Run the trial with this number between the student's programs, which are called through `channel`, and record
         its result for the marking. Raises NetlabError when it is unknown or already made.
         """
-        if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transferred:
+        if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transfer_results:
             raise NetlabError("There is no such transfer.")
         check, arguments = self._transfers[number]
         # Until the trial is over, its result is that nothing was delivered.
-        self._transferred[number] = {"error": "it did not end"}
+        self._transfer_results[number] = {"error": "it did not end"}
         try:
-            self._transferred[number] = {
-                "value": plain.encode(check.transfer(remote.both_ends(line), **arguments)),
+            self._transfer_results[number] = {
+                "value": plain.encode(check.transfer(remote.program_proxies(channel), **arguments)),
             }
         except NetlabError as error:
-            self._transferred[number] = {"error": str(error)}
+            self._transfer_results[number] = {"error": str(error)}
 
     def _seed_of(self, key: str) -> str:
         """Return the seed (text) of the hidden cases of an exercise."""
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
-    def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
+    def _grade(self, mark: ExerciseMark, wanted: AnswerCell, exercise: Exercise, message: Mapping[str, Any]) -> None:
         """Compare the outcome in the sandbox (`message` of the runner) with the right answer, and write points and
         feedback into `mark`.
         """
@@ -318,25 +323,29 @@ class Examination:
             mark.slip = mark.sentences[0].partition(":")[0]
             return
         try:
-            answer = self._outside(message, wanted.key)
+            answer = self._decode_answer(message, wanted.key)
             mark.value = shown(answer, check)
             grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]
 
-    def _outside(self, message: Mapping[str, Any], key: str) -> Any:
+    def _decode_answer(self, message: Mapping[str, Any], key: str) -> Any:
         """Return an answer that a check can judge from the runner's message: a function as its recorded results, a
         class as a proxy, a run as a new measurement.
         """
         value = plain.decode(message["value"])
-        if isinstance(value, plain.Own):
-            return remote.resident_class(sandbox.shared_package(), self._requests[key], name=value.name)
-        if isinstance(value, plain.Called):
+        if isinstance(value, plain.ClassStandIn):
+            return remote.isolated_class(sandbox.shared_package(), self._requests[key], name=value.name)
+        if isinstance(value, plain.FunctionStandIn):
             calls = message.get("calls")
-            return ... if value.stub else Recorded(self._noted(key, calls if isinstance(calls, list) else []))
-        return self._measured(value)
+            return (
+                ...
+                if value.stub
+                else RecordedFunction(self._call_results(key, calls if isinstance(calls, list) else []))
+            )
+        return self._measure(value)
 
-    def _noted(self, key: str, said: Sequence[Any]) -> list[Any]:
+    def _call_results(self, key: str, said: Sequence[Any]) -> list[Any]:
         """Return the results of a function's calls: for a transfer the result measured here, else the untrusted value
         that the guest sent. `said` has the guest's results in order.
         """
@@ -345,25 +354,25 @@ class Examination:
             other = {
                 "error": each.get("error", "no transfer was made") if isinstance(each, dict) else "it gave no value"
             }
-            found.append(self._transferred.get(call[callee.TRANSFER], other) if callee.TRANSFER in call else each)
+            found.append(self._transfer_results.get(call[callee.TRANSFER], other) if callee.TRANSFER in call else each)
         return found
 
-    def _measured(self, value: Any) -> Any:
+    def _measure(self, value: Any) -> Any:
         """Return a value of an answer in which each description of a run is replaced by the grader's own run, and of a
         repeated run by a table.
         """
-        if isinstance(value, plain.Described):
+        if isinstance(value, plain.RunDescription):
             if value.seeds is not None:
                 return self._laboratory.repeat(value.scenario, value.seeds)
             return self._laboratory.measure(value.scenario, graded=True)
         if isinstance(value, list):
-            return [self._measured(item) for item in value]
+            return [self._measure(item) for item in value]
         if isinstance(value, dict):
-            return {name: self._measured(item) for name, item in value.items()}
+            return {name: self._measure(item) for name, item in value.items()}
         return value
 
 
-def _explain_missing_names(mark: Marked, added: Sequence[str]) -> None:
+def _explain_missing_names(mark: ExerciseMark, added: Sequence[str]) -> None:
     """Add a sentence to a mark whose answer failed with a NameError, if a cell that the student added defines that
     name.
     """

@@ -57,6 +57,7 @@ class Laboratory:
     """
 
     def __init__(self, seed: str) -> None:
+        """Begin with an unused budget; the seeds of graded runs follow from this text."""
         self.seed = seed
         self._runs, self._network_s, self._packets, self._wall_s = 0, 0.0, 0.0, 0.0
         self._with_own: dict[str, Run] = {}
@@ -79,14 +80,14 @@ class Laboratory:
         asked = _name(described)
         if asked in self._with_own and not own:
             return self._with_own[asked]
-        scenario = Scenario.from_dict(_with(described, own or {}))
-        self._admit(scenario)
+        scenario = Scenario.from_dict(_insert_proxies(described, own or {}))
+        self._charge_budget(scenario)
         if graded:
             scenario = replace(scenario, seed=self.seed_of(scenario))
         scenario.validate()
         began_s = time.monotonic()
         try:
-            run = measured(scenario, WALL_S - self._wall_s)
+            run = measure_scenario(scenario, WALL_S - self._wall_s)
         finally:
             self._wall_s += time.monotonic() - began_s
         self._packets += float(run.flows["sent_bytes"].sum()) / MSS_BYTES
@@ -111,7 +112,7 @@ class Laboratory:
         found = int.from_bytes(digest[:4], "big")
         return found if found != scenario.seed else found + 1
 
-    def _admit(self, scenario: Scenario) -> None:
+    def _charge_budget(self, scenario: Scenario) -> None:
         """Raise RefusedError if a scenario exceeds the budget or the limits of an answer."""
         scenario.validate()
         self._runs += 1
@@ -152,7 +153,7 @@ def _name(described: Mapping[str, Any]) -> str:
     return json.dumps(described, sort_keys=True)
 
 
-def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
+def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObject]) -> dict[str, Any]:
     """Return a scenario (in the form of its JSON) with the proxies in `own`, by number of the traffic item and field,
     in the places of a student's classes.
     """
@@ -165,7 +166,7 @@ def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], RemoteObje
     return {**described, "traffic": items}
 
 
-def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
+def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
     """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it.
 
     Raises NetlabError when it fails or takes too long.

@@ -27,7 +27,7 @@ ADDRESS = re.compile(
 
 
 @dataclass
-class Marked:
+class ExerciseMark:
     """The result of a student's exercise."""
 
     key: str
@@ -54,7 +54,7 @@ class Marked:
     """The number of its words."""
 
 
-def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
+def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
     """Write points, status and feedback for an answer into `mark`: by the scheme's own judge, else by the check over
     hidden cases, which follow from `seed`.
     """
@@ -91,8 +91,8 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
 
 
 def shown_status(mark: Mapping[str, Any]) -> str:
-    """Return the status of a result (fields of `Marked`) under its name in reports: an answer with some of its points
-    is partly correct.
+    """Return the status of a result (fields of `ExerciseMark`) under its name in reports: an answer with some of its
+    points is partly correct.
     """
     return PARTLY if mark["status"] == FAILED and mark["points"] > 0 else str(mark["status"])
 
@@ -114,7 +114,7 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
     """Judge a function by hidden trials (arguments by name); of a recorded function, by its recorded calls from index
     `first` on.
     """
-    if not isinstance(answer, Recorded):
+    if not isinstance(answer, RecordedFunction):
         whole_check = replace(check, cases=trials)
         return whole_check.judge(answer)
     # The check judges the calls before the first error; then the error is reported.
@@ -124,7 +124,7 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
         whole = min(whole, len(calls))
     if whole:
         part = replace(check, cases=trials[:whole])
-        result = part.judge(Recorded(calls[:whole]))
+        result = part.judge(RecordedFunction(calls[:whole]))
         if whole == len(trials) or result.status is not Status.PASSED:
             return result
     said = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
@@ -156,12 +156,13 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
     ]
 
 
-class Recorded:
+class RecordedFunction:
     """A student's function by its results in the sandbox, which calls return one after the other whatever the
     arguments.
     """
 
     def __init__(self, calls: Sequence[Any]) -> None:
+        """Take the untrusted results of the calls in order, each with `value` (encoded) or `error`."""
         self.calls = [call if isinstance(call, dict) else {} for call in calls]
         self._next = 0
 
@@ -194,7 +195,7 @@ def expected_text(check: Check) -> str:
 def shown(answer: Any, check: Check) -> str:
     """Return the value of an answer in a few words, a number with the unit of its check."""
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        if isinstance(answer, Recorded):
+        if isinstance(answer, RecordedFunction):
             return "a function"
         return ADDRESS.sub("", repr(answer))[:80]
     return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)

@@ -11,7 +11,7 @@ from netlab.base.errors import NetlabError, one_of
 from netlab.base.location import IMPORT_ROOT, package_directories
 from netlab_classroom.grading import examiner
 from netlab_classroom.grading.examiner import Exercise, Words
-from netlab_classroom.grading.submission import Cell, Wanted
+from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring
 from netlab_course.checks import Check
 
@@ -39,7 +39,7 @@ class Edition:
     """The same cells with solutions."""
     chapter: Any
     """The chapter in the form in which its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code."""
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[AnswerCell, ...]
     """The exercises of the chapter, in order."""
 
     @property
@@ -56,7 +56,7 @@ class Edition:
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
-    def model_answer(self, wanted: Wanted) -> str:
+    def model_answer(self, wanted: AnswerCell) -> str:
         """Return the instructor's written answer to an exercise, with its rubric."""
         from netlab_classroom.grading.submission import words_of
 
@@ -124,7 +124,8 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path | None = None) -> Master:
-    """Return the chapter with a number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project (`project`).
+    """Return the chapter with a number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
+    (`project`).
 
     `root` is the instructor's clone, which has the solutions and the marking schemes, which no package contains; by
     default the clone that contains the working directory, or netlab's own. Raises ChapterError when there is none.
@@ -162,20 +163,20 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
     wanted = []
     for cell in handed_out:
         if cell.id.endswith(WORDS) and cell.kind == "markdown":
-            wanted.append(Wanted(cell.id, cell.id, "", cell.source))
+            wanted.append(AnswerCell(cell.id, cell.id, "", cell.source))
         elif cell.id.endswith(CHECK):
-            key, name = _asked(cell, source)
+            key, name = _check_call(cell, source)
             if chapter is None:
                 raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
             if key not in by_id:
                 raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
             if key not in chapter.checks:
                 raise ChapterError(f"{source.stem}: {cell.id} calls chapter.check.{key}, which there is not.")
-            wanted.append(Wanted(key, key, name, by_id[key].source))
+            wanted.append(AnswerCell(key, key, name, by_id[key].source))
     return Edition(token, handed_out, solved, chapter, tuple(wanted))
 
 
-def _asked(cell: Cell, source: Path) -> tuple[str, str]:
+def _check_call(cell: Cell, source: Path) -> tuple[str, str]:
     """Return the key and the name in a check cell's single line, `chapter.check.<key>(<name>)`. Raises ChapterError
     when it has another form.
     """

@@ -17,19 +17,19 @@ from nbformat import NotebookNode
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import marking, master, sandbox
 from netlab_classroom.grading.examiner import Exercise, Words
-from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.helper import helper
 from netlab_classroom.grading.judging import Examination, Job
-from netlab_classroom.grading.marking import Marked
+from netlab_classroom.grading.marking import ExerciseMark
 from netlab_classroom.grading.master import Edition, Master
-from netlab_classroom.grading.submission import Wanted
+from netlab_classroom.grading.submission import AnswerCell
 from netlab_classroom.grading.text import file_name
 from netlab_course.authoring import KERNELSPEC
 
 IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 
 
-def write(graded: Graded, output: Path) -> None:
+def write(graded: GradedClass, output: Path) -> None:
     """Write a notebook for each submission that could be read into `output`, in place of earlier ones, and the pytest
     plug-in that counts their points.
     """
@@ -71,7 +71,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
         elif cell.id.endswith(master.CHECK):
             continue
         elif each is not None and each.name:
-            cells += _examined(each, exercises[each.key], edition, sources[each.key], cell.source)
+            cells += _exercise_cells(each, exercises[each.key], edition, sources[each.key], cell.source)
         else:
             cells.append(_code(cell.id, cell.source, SKIPPED))
     made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})  # type: ignore[no-untyped-call]
@@ -83,7 +83,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     return made
 
 
-def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, str]:
+def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
     """Return the code of each answer by key, with the other answers that it uses, as it ran in the sandbox; a comment
     in place of code that crashed or timed out.
     """
@@ -99,8 +99,8 @@ def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, st
     return found
 
 
-def _examined(
-    each: Wanted, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
+def _exercise_cells(
+    each: AnswerCell, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
 ) -> list[NotebookNode]:
     """Return the cells of an exercise: the student's answer, one cell for each part of its points with the expected
     output, and the instructor's solution.
@@ -112,13 +112,13 @@ def _examined(
         cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
         # nbval takes a cell without an execution count as one without saved outputs.
         cell.execution_count = number + 1
-        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said(of, of) + "\n")]  # type: ignore[no-untyped-call]
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=points_text(of, of) + "\n")]  # type: ignore[no-untyped-call]
         cells.append(cell)
     cells.append(_code(f"{each.id}-master", solution, SKIPPED))
     return cells
 
 
-def said(points: float, of: float) -> str:
+def points_text(points: float, of: float) -> str:
     """Return the output of an examiner's cell: the points of a part, and its maximum."""
     return f"{points:g} of {of:g} points"
 
@@ -152,12 +152,13 @@ class Exam:
     """
 
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
+        """Load the chapter with this notebook's name and the numbers of `token`, and define `%%answer` in IPython."""
         found = master.find(chapter, Path(root) if root else IMPORT_ROOT)
         self._edition = found.edition(token)
         self._exercises = found.exercises()
         job = Job("", None, found.source, token, seed)
         self._examination = Examination(job, self._edition, self._exercises)
-        self._marks: dict[str, Marked] = {}
+        self._marks: dict[str, ExerciseMark] = {}
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is not None:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
@@ -168,7 +169,7 @@ class Exam:
 
         Raises EngineError if this machine cannot isolate student code.
         """
-        sandbox.require_walls()
+        sandbox.require_isolation()
         each = next(each for each in self._edition.wanted if each.key == key.strip())
         answer: Mapping[str, Any] = {"source": source, "attempted": False}
         if any(line.strip() and not line.lstrip().startswith("#") for line in source.split("\n")):
@@ -183,4 +184,4 @@ class Exam:
         assert isinstance(exercise, Exercise)
         _, of = marking.parts_of(exercise, self._edition.checks[key])[number]
         parts = self._marks[key].parts
-        print(said(parts[number]["points"] if number < len(parts) else 0, of))
+        print(points_text(parts[number]["points"] if number < len(parts) else 0, of))

@@ -73,7 +73,7 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Provided:
+class ProvidedCell:
     """A code cell of the solution, which an answer may need."""
 
     source: str
@@ -98,13 +98,13 @@ class _Step:
     """True if the statement may change objects of others, so that it runs whenever a part of its cell runs."""
 
 
-def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]:
+def needed(cells: Sequence[ProvidedCell], answer: str) -> tuple[list[str], set[str]]:
     """Return the code that an answer needs of the cells before it, one text for each cell with any, in order, and the
     names that the answer uses and none of them defines.
 
     Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
     """
-    steps = [*(_steps(cell) for cell in cells), _steps(Provided(answer))]
+    steps = [*(_steps(cell) for cell in cells), _steps(ProvidedCell(answer))]
     last = len(steps) - 1
     chosen: set[tuple[int, int]] = set()
     missing: set[str] = set()
@@ -143,7 +143,7 @@ def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name:
     return here
 
 
-def _steps(cell: Provided) -> list[_Step]:
+def _steps(cell: ProvidedCell) -> list[_Step]:
     """Return the top-level statements of a cell in order; the whole cell as a single step if it is not valid Python."""
     try:
         tree = ast.parse(cell.source)

@@ -25,21 +25,21 @@ class PlainError(NetlabError):
 
 
 @dataclass(frozen=True)
-class Called:
+class FunctionStandIn:
     """A student's function, known only by whether it is still the stub."""
 
     stub: bool
 
 
 @dataclass(frozen=True)
-class Own:
+class ClassStandIn:
     """A student's class or object that a run calls, known only by its name."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Described:
+class RunDescription:
     """A student's run, or table of `netlab.repeat`, known only by its scenario, which the grader measures again."""
 
     scenario: dict[str, Any]
@@ -210,7 +210,7 @@ def _decode_object(kind: str, content: Any) -> Any:
 
     try:
         if kind == "run" and isinstance(content, dict):
-            return Described(content)
+            return RunDescription(content)
         if kind == "repeated" and isinstance(content, dict):
             return _table(content)
         if kind == "scenario" and isinstance(content, dict):
@@ -225,9 +225,9 @@ def _decode_object(kind: str, content: Any) -> Any:
     except NetlabError as error:
         raise PlainError(str(error)) from None
     if kind == "function" and isinstance(content, dict):
-        return Called(stub=content.get("stub") is True)
+        return FunctionStandIn(stub=content.get("stub") is True)
     if kind == "own" and isinstance(content, str):
-        return Own(content[:100] if content.isidentifier() else "Own")
+        return ClassStandIn(content[:100] if content.isidentifier() else "Own")
     if kind == "opaque" and isinstance(content, str):
         # Objects that cannot be serialized are represented by their type name.
         name = "".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100]
@@ -235,14 +235,14 @@ def _decode_object(kind: str, content: Any) -> Any:
     raise PlainError("The answer is no plain value.")
 
 
-def _table(content: dict[str, Any]) -> Described:
+def _table(content: dict[str, Any]) -> RunDescription:
     """Return the description of a student's table of `netlab.repeat` by its scenario and its distinct seeds. Raises
     PlainError if they are invalid.
     """
     scenario, seeds = content.get("scenario"), content.get("seeds")
     if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
         raise PlainError("The answer is no plain value.")
-    return Described(scenario, list(dict.fromkeys(seeds)))
+    return RunDescription(scenario, list(dict.fromkeys(seeds)))
 
 
 def parse(data: bytes) -> Any:

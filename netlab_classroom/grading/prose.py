@@ -130,10 +130,10 @@ def formula(latex: str, display: str = "inline") -> str:
     from latex2mathml.converter import convert
 
     # The converter escapes neither text nor links: parse its output, and write known elements anew.
-    return _written(ET.fromstring(convert(latex, display=display)))  # noqa: S314 (no entities: the declaration is ours)
+    return _clean_element(ET.fromstring(convert(latex, display=display)))  # noqa: S314 (no entities: the declaration is ours)
 
 
-def _written(element: ET.Element) -> str:
+def _clean_element(element: ET.Element) -> str:
     """Return an element of MathML as text without unknown attributes. Raises ValueError for an unknown element."""
     tag = element.tag.removeprefix(NAMESPACE)
     if tag not in TAGS:
@@ -141,5 +141,5 @@ def _written(element: ET.Element) -> str:
     attributes = "".join(
         f' {name}="{value}"' for name, value in element.attrib.items() if name in ATTRIBUTES and VALUE.fullmatch(value)
     )
-    inner = "".join(f"{_written(child)}{html.escape(child.tail or '')}" for child in element)
+    inner = "".join(f"{_clean_element(child)}{html.escape(child.tail or '')}" for child in element)
     return f"<{tag}{attributes}>{html.escape(element.text or '')}{inner}</{tag}>"

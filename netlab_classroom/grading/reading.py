@@ -10,9 +10,16 @@ from typing import Any
 
 from netlab_classroom.grading import flags, needs, submission
 from netlab_classroom.grading.callee import CONTROL_METHODS
-from netlab_classroom.grading.needs import Provided
+from netlab_classroom.grading.needs import ProvidedCell
 from netlab_classroom.grading.prose import Prose
-from netlab_classroom.grading.submission import MAX_ANSWER_CHARACTERS, Cell, Submission, Taken, UnreadableError, Wanted
+from netlab_classroom.grading.submission import (
+    MAX_ANSWER_CHARACTERS,
+    AnswerCell,
+    Cell,
+    ExtractedAnswer,
+    Submission,
+    UnreadableError,
+)
 from netlab_classroom.grading.text import clean
 
 MAX_NAMES = 200
@@ -53,10 +60,10 @@ def compare(
             return found
     there = _last[0][1]
     cells = tuple(Cell(*each) for each in handed_out)
-    asked = [Wanted(*each) for each in wanted]
+    asked = [AnswerCell(*each) for each in wanted]
     layout = submission.layout(there, cells, [each.id for each in asked])
     master = {cell.id: cell.source for cell in cells}
-    taken = {each.key: submission.take(there, each, master, layout.added) for each in asked}
+    taken = {each.key: submission.extract(there, each, master, layout.added) for each in asked}
     own_code = [cell.source for cell in cells if cell.kind == "code"]
     names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
     return {
@@ -71,12 +78,12 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
     """Return a single answer with this source in the form of `compare`; `id` is that of its cell, `provided` as for
     `compare`.
     """
-    each = Wanted(id, id, "x", "")
-    return _answer(each, {id: Taken(source, attempted=True)}, provided, [])
+    each = AnswerCell(id, id, "x", "")
+    return _answer(each, {id: ExtractedAnswer(source, attempted=True)}, provided, [])
 
 
 def _answer(
-    each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]], handed_out: list[str]
+    each: AnswerCell, taken: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
     """Return an answer as plain data: its source, the code that it needs and what flags compare; or for a written
     answer its fingerprint and number of words. `taken` has all answers, which may use each other.
@@ -88,7 +95,7 @@ def _answer(
     if not each.name:
         return {**found, "words": flags.digest_of_words(mine.source), "counted": len(mine.source.split())}
     position = next(place for place, cell in enumerate(provided) if cell[0] == each.id)
-    before = [Provided(source, draws) for _, source, draws in provided[:position]]
+    before = [ProvidedCell(source, draws) for _, source, draws in provided[:position]]
     given, missing = needs.needed(before, mine.source)
     helpers = [
         other.source
@@ -137,7 +144,7 @@ def control(path: str) -> dict[str, Any]:
     if len(answer) > MAX_ANSWER_CHARACTERS:
         return {"error": f"The code has more than {MAX_ANSWER_CHARACTERS} characters."}
     others = list(dict.fromkeys(each.name for _, each in found if each.name != chosen.name))
-    given, _missing = needs.needed([Provided(each) for each in cells[:number]], answer) if number else ([], set())
+    given, _missing = needs.needed([ProvidedCell(each) for each in cells[:number]], answer) if number else ([], set())
     return {
         "name": chosen.name,
         "given": [],
@@ -169,15 +176,15 @@ def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
     return bool(methods & set(CONTROL_METHODS) or bases & known)
 
 
-def page(template: str, words: Mapping[str, Any], room: str = "netlab_classroom.grading") -> str:
-    """Return an HTML page from the templates of the package `room`; all text in `words`, the template's values, is
+def page(template: str, words: Mapping[str, Any], package: str = "netlab_classroom.grading") -> str:
+    """Return an HTML page from the templates of the package `package`; all text in `words`, the template's values, is
     escaped.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(room), PackageLoader("netlab_classroom.grading")]),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("netlab_classroom.grading")]),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,

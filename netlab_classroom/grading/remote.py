@@ -12,7 +12,7 @@ from netlab.base.units import NS_PER_S
 from netlab.traffic.delivery import ProgramInterface
 from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
 from netlab_classroom.grading import callee, sandbox
-from netlab_classroom.grading.line import CALLS_CPU_S, MAX_CALLS, Line, StudentCodeError, Warden
+from netlab_classroom.grading.guest_calls import CALLS_CPU_S, MAX_CALLS, CallChannel, GuestMonitor, StudentCodeError
 from netlab_classroom.grading.text import one_line
 from netlab_engines.library.control import FlowInterface
 
@@ -25,13 +25,16 @@ class RemoteClass(RemoteObject):
 
     Parameters
     ----------
-    line : callable
+    open_channel : callable
         Called for each connection; returns the channel to the object, and the function that ends the object's process
         with the connection.
     """
 
-    def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
-        self._line, self._place = line, place
+    def __init__(self, open_channel: Callable[[], tuple[CallChannel, Callable[[], None]]], place: int = 0) -> None:
+        """Stand for the object with the index `place` in the guest; `open_channel` is called for each connection, and
+        returns the channel and a function that ends the object's process.
+        """
+        self._open_channel, self._place = open_channel, place
         self._last: MethodCaller | None = None
 
     def __repr__(self) -> str:
@@ -44,10 +47,10 @@ class RemoteClass(RemoteObject):
         """Open a connection, and return the object that calls the methods of the student's object for it. `label` names
         the flow in messages.
         """
-        line, close = self._line()
+        channel, close = self._open_channel()
         try:
             made = ControlCaller if part == "control" else ProgramCaller
-            self._last = made(line, close, label, (callee.OPEN[part], line.new_connection(), self._place))
+            self._last = made(channel, close, label, (callee.OPEN[part], channel.new_connection(), self._place))
         except BaseException:
             close()
             raise
@@ -60,18 +63,20 @@ class RemoteClass(RemoteObject):
         return self._last is not None and self._last.has(method)
 
 
-def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
+def proxy_for(
+    name: str, open_channel: Callable[[], tuple[CallChannel, Callable[[], None]]], place: int = 0
+) -> RemoteClass:
     """Return a `RemoteClass` whose name in tables and messages is the student's, if that is a short identifier, else
     "Own". `place` is the object's index in the guest.
     """
     known = name if name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS else "Own"
-    made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
+    made: RemoteClass = type(known, (RemoteClass,), {})(open_channel, place)
     return made
 
 
-def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
+def requested_proxies(asked: Mapping[str, Any], channel: CallChannel) -> dict[tuple[int, str], RemoteClass]:
     """Return proxies for the classes of a run that student code requests, by number of the traffic item and its field;
-    all are called through `line`.
+    all are called through `channel`.
 
     Raises NetlabError when its request is not valid.
     """
@@ -81,25 +86,26 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
     for place, each in enumerate(told if isinstance(told, list) else [None]):
         match each:
             case [int(item), "congestion" | "sender" | "receiver" as name, str(known)] if 0 <= item < number:
-                found[item, name] = standing_for(known, lambda: (line, lambda: None), place)
+                found[item, name] = proxy_for(known, lambda: (channel, lambda: None), place)
             case _:
                 raise NetlabError("The grader does not know this question.")
     return found
 
 
-def both_ends(line: Line) -> list[RemoteClass]:
+def program_proxies(channel: CallChannel) -> list[RemoteClass]:
     """Return proxies for the sender (index 0) and the receiver (index 1) that the guest offers,
-    called through `line`.
+    called through `channel`.
     """
     return [
-        standing_for(name, lambda: (line, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
+        proxy_for(name, lambda: (channel, lambda: None), place) for place, name in enumerate(("Sender", "Receiver"))
     ]
 
 
-def resident_class(
+def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
-    """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot communicate.
+    """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot
+    communicate.
 
     A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
 
@@ -112,25 +118,25 @@ def resident_class(
     name : str
         The name of the class in tables and messages.
     cpu_s, most_calls
-        As for `Line`.
+        As for `CallChannel`.
     """
 
-    def resident() -> tuple[Line, Callable[[], None]]:
+    def isolated() -> tuple[CallChannel, Callable[[], None]]:
         """Boot a guest, and return the channel to its class and the function that ends the guest."""
         guest = sandbox.boot(package)
         try:
             work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
             guest.send({"do": "work", "words": work})
-            line = Line(guest.channel, Warden(guest, cpu_s=cpu_s), most_calls)
-            kind, said = line.hear()
+            channel = CallChannel(guest.channel, GuestMonitor(guest, cpu_s=cpu_s), most_calls)
+            kind, said = channel.receive()
             if kind != callee.READY:
                 raise StudentCodeError(text_of(said))
         except BaseException:
             guest.close()
             raise
-        return line, guest.close
+        return channel, guest.close
 
-    return standing_for(name, resident)
+    return proxy_for(name, isolated)
 
 
 class _RemoteCaller(ABC):
@@ -138,9 +144,14 @@ class _RemoteCaller(ABC):
     object's part, the connection's number and the object's index.
     """
 
-    def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
-        self._line, self.close, self._label, self._number = line, close, label, opening[1]
-        self._has = self._did(*line.ask(callee.HEAD.pack(*opening) + label.encode()))
+    def __init__(
+        self, channel: CallChannel, close: Callable[[], None], label: str, opening: tuple[int, int, int]
+    ) -> None:
+        """Open a connection over the channel; `opening` has the object's part, the connection's number and the object's
+        index. Raises StudentCodeError when the object cannot be made.
+        """
+        self._channel, self.close, self._label, self._number = channel, close, label, opening[1]
+        self._has = self._did(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))
         if len(self._has) != len(callee.METHODS):
             raise self._nonsense()
 
@@ -181,7 +192,7 @@ class _RemoteCaller(ABC):
 
     def _nonsense(self) -> StudentCodeError:
         """Return the error for a reply that netlab's own code would never send."""
-        return StudentCodeError(f"{self._label}: its process wrote into the line to the grader.")
+        return StudentCodeError(f"{self._label}: its process wrote into the channel to the grader.")
 
 
 class ControlCaller(_RemoteCaller):
@@ -210,7 +221,7 @@ class ControlCaller(_RemoteCaller):
         before = callee.FLOW.pack(
             now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps)
         )
-        cwnd, ssthresh, pacing = callee.CONTROLLED.unpack(self._did(*self._line.ask(head + before + body)))
+        cwnd, ssthresh, pacing = callee.CONTROLLED.unpack(self._did(*self._channel.ask(head + before + body)))
         flow.cwnd_segments, flow.ssthresh_segments = cwnd, ssthresh
         flow.pacing_mbps = None if math.isnan(pacing) else pacing
 
@@ -229,9 +240,9 @@ class ProgramCaller(_RemoteCaller):
         if method == "on_start":
             (self._program,) = given
         program = self._program
-        kind, said = self._line.ask(head + callee.NOW.pack(now_s) + (given[1] if method == "on_datagram" else b""))
+        kind, said = self._channel.ask(head + callee.NOW.pack(now_s) + (given[1] if method == "on_datagram" else b""))
         while kind == callee.READ:
-            kind, said = self._line.ask(program.read(callee.LENGTH.unpack(said)[0]))
+            kind, said = self._channel.ask(program.read(callee.LENGTH.unpack(said)[0]))
         said = self._did(kind, said)
         timer, at_s = callee.TIMER.unpack_from(said)
         if timer != callee.TIMER_AS_IT_WAS:

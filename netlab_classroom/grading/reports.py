@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netlab_classroom.grading import kept, marking
-from netlab_classroom.grading.grade import REVIEW_COLUMNS, Graded
+from netlab_classroom.grading import marking, result_store
+from netlab_classroom.grading.grade import REVIEW_COLUMNS, GradedClass
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.master import WORDS
 from netlab_classroom.grading.roster import Entry
@@ -28,7 +28,7 @@ LINE_END = " ¶ "
 MAX_ROWS = 30
 
 
-def write(graded: Graded, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
+def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
     """Write all reports of a graded class into a directory; the platforms' files only if no answer waits for review.
 
     Parameters
@@ -60,22 +60,22 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False, unreview
         for name in (MOODLE, CANVAS):
             (output / name).unlink(missing_ok=True)
     for name, text in texts.items():
-        kept.write_whole(output / name, text)
+        result_store.write_whole(output / name, text)
     pages = output / "feedback"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     for result in graded.results:
-        kept.write_whole(
+        result_store.write_whole(
             pages / f"{file_name(result['student'])}.html", feedback_html(graded, result, show_expected=show_expected)
         )
 
 
-def waiting(graded: Graded) -> int:
+def waiting(graded: GradedClass) -> int:
     """Return the number of answers that wait for a reviewer."""
     return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
 
 
-def titles(graded: Graded) -> dict[str, str]:
+def titles(graded: GradedClass) -> dict[str, str]:
     """Return the title of each exercise by key: its heading in the chapter, numbered if several exercises have the same
     heading; the key if there is none.
     """
@@ -108,7 +108,7 @@ def imported(result: Mapping[str, Any]) -> str:
     return "" if marking.NOT_GRADED in statuses else _number(total(result))
 
 
-def without_address(graded: Graded) -> list[str]:
+def without_address(graded: GradedClass) -> list[str]:
     """Return the identifiers of students who are missing in Moodle's table, because the class list has no Moodle key
     for them; empty if it has none for anybody.
     """
@@ -117,15 +117,17 @@ def without_address(graded: Graded) -> list[str]:
     return there if len(there) < len(graded.entries) else []
 
 
-def _moodle_key(graded: Graded) -> tuple[str, str]:
-    """Return the heading of Moodle's key for a student, and the column of the class list with it ("" for the student's name)."""
+def _moodle_key(graded: GradedClass) -> tuple[str, str]:
+    """Return the heading of Moodle's key for a student, and the column of the class list with it ("" for the student's
+    name).
+    """
     for title, column in (("Email address", "email"), ("ID number", "id_number"), ("Username", "username")):
         if any(entry.columns.get(column) for entry in graded.entries.values()):
             return title, column
     return "ID number", ""
 
 
-def grades_csv(graded: Graded) -> str:
+def grades_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file with a row for each student and exercise: points, maximum and status."""
     return _table(
         ("student", "exercise", "points", "of", "status"),
@@ -137,7 +139,7 @@ def grades_csv(graded: Graded) -> str:
     )
 
 
-def moodle_csv(graded: Graded) -> str:
+def moodle_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file for Moodle's grade import: one row a student, with the first of Moodle's keys that
     the class list has.
 
@@ -156,7 +158,7 @@ def moodle_csv(graded: Graded) -> str:
     return _table((title, graded.master.stem, "Feedback comments"), rows)
 
 
-def canvas_csv(graded: Graded) -> str:
+def canvas_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file for Canvas's gradebook import: the columns of the class list, one of points, and
     the row of points possible.
 
@@ -172,7 +174,7 @@ def canvas_csv(graded: Graded) -> str:
     return _table([*(title for title, _ in columns), graded.master.stem], rows)
 
 
-def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
+def _canvas_columns(graded: GradedClass) -> list[tuple[str, str]]:
     """Return pairs of Canvas's heading and the column of the class list; the name is in two columns if the list has it
     so.
     """
@@ -185,7 +187,7 @@ def _canvas_columns(graded: Graded) -> list[tuple[str, str]]:
     return [*names, *own, *(each for each in more if each[1] in has), ("Section", "section")]
 
 
-def junit_xml(graded: Graded) -> str:
+def junit_xml(graded: GradedClass) -> str:
     """Return the text of a JUnit file with a test suite for each student and a test case for each exercise."""
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
@@ -214,7 +216,7 @@ def junit_xml(graded: Graded) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def review_csv(graded: Graded) -> str:
+def review_csv(graded: GradedClass) -> str:
     """Return the text of a CSV file with a row for each written answer, with space for a reviewer's points or the given
     points.
 
@@ -254,7 +256,7 @@ def _in_words(mark: Mapping[str, Any]) -> bool:
     return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
-def review_html(graded: Graded) -> str:
+def review_html(graded: GradedClass) -> str:
     """Return the HTML page for reviewers: written answers by question, with model answer and rubric; flagged ones are
     marked.
     """
@@ -306,7 +308,7 @@ def _without_comments(text: str) -> str:
     return re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL).strip()
 
 
-def _models(graded: Graded) -> dict[str, dict[str, str]]:
+def _models(graded: GradedClass) -> dict[str, dict[str, str]]:
     """Return the model answers, by token and exercise, of all submissions with a written answer."""
     found: dict[str, dict[str, str]] = {}
     for result in graded.results:
@@ -317,7 +319,7 @@ def _models(graded: Graded) -> dict[str, dict[str, str]]:
     return found
 
 
-def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
+def feedback_html(graded: GradedClass, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
     """Return the HTML page for one student (`result` of `judging.judge`); `show_expected` adds the right numbers."""
     entry = graded.entries.get(result["student"])
     unread = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
@@ -352,7 +354,7 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
     )
 
 
-def _headings(graded: Graded) -> dict[str, str]:
+def _headings(graded: GradedClass) -> dict[str, str]:
     """Return the heading above each cell of the chapter, by the cell's id, which is the exercise's key; "" if there is
     none.
     """
@@ -366,7 +368,7 @@ def _headings(graded: Graded) -> dict[str, str]:
     return found
 
 
-def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
+def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
     """Return the instructor's first HTML page: unreadable files, waiting answers, flags, and points by exercise and
     student.
     """
@@ -423,7 +425,7 @@ def class_html(graded: Graded, *, unreviewed: bool = False) -> str:
     )
 
 
-def waiting_sentence(graded: Graded, *, unreviewed: bool = False) -> str:
+def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
     """Return a sentence about answers that wait for a reviewer; "" if there are none."""
     number = waiting(graded)
     if not number:
@@ -437,7 +439,7 @@ def waiting_sentence(graded: Graded, *, unreviewed: bool = False) -> str:
     )
 
 
-def notes(graded: Graded) -> list[str]:
+def notes(graded: GradedClass) -> list[str]:
     """Return remarks about the class that precede its points."""
     found = [*graded.notes]
     listed = any(entry.token for entry in graded.entries.values())

@@ -173,7 +173,7 @@ def _has_addresses(sheet: sheets.Sheet, heading: str) -> bool:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedFile:
     """A submitted file: its path, and its names in cleaned text."""
 
     name: str
@@ -184,8 +184,8 @@ class HandedIn:
     """The path of the file."""
 
 
-def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
-    """Return the submitted files, in the order of `paths`; archives are unpacked into `room`.
+def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
+    """Return the submitted files, in the order of `paths`; archives are unpacked into `folder`.
 
     A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
     directory that contains a single student's files is the student's. Links are not followed.
@@ -194,29 +194,29 @@ def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
 
     Parameters
     ----------
-    room : Path
+    folder : Path
         An empty directory for unpacked files.
     """
-    found: list[HandedIn] = []
+    found: list[SubmittedFile] = []
     for number, path in enumerate(paths):
         if not path.is_symlink() and not path.exists():
             raise NetlabError(f"SUBMISSIONS: {path} is not there.")
         if path.is_symlink() or not path.is_dir():
             if path.suffix.lower() == ".zip" and not path.is_symlink():
-                found += _unpacked(path, room / str(number))
+                found += _unpack(path, folder / str(number))
             else:
-                found.append(_handed_in([path.name], path))
+                found.append(_submitted_file([path.name], path))
             continue
-        found += [_handed_in(list(file.relative_to(path).parts), file) for file in _files(path)]
+        found += [_submitted_file(list(file.relative_to(path).parts), file) for file in _files(path)]
     return found
 
 
-def _handed_in(parts: Sequence[str], path: Path) -> HandedIn:
+def _submitted_file(parts: Sequence[str], path: Path) -> SubmittedFile:
     """Return the submitted file at `path`; `parts` are the names of its folders, outermost first, and of the file
     itself.
     """
     names = [one_line(os.fsencode(part).decode("utf-8", "replace")) for part in parts]
-    return HandedIn(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
+    return SubmittedFile(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
 
 
 def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -233,11 +233,11 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield entry
 
 
-def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
-    """Yield the files of a platform's ZIP archive, written below `room` under numbers, because names in an archive are
-    untrusted. Raises NetlabError when it is damaged or too large.
+def _unpack(archive: Path, folder: Path) -> Iterator[SubmittedFile]:
+    """Yield the files of a platform's ZIP archive, written below `folder` under numbers, because names in an archive
+    are untrusted. Raises NetlabError when it is damaged or too large.
     """
-    room.mkdir(parents=True)
+    folder.mkdir(parents=True)
     left_bytes = MAX_UNPACKED_BYTES
     try:
         with zipfile.ZipFile(archive) as packed:
@@ -248,7 +248,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
                 parts = [part for part in _name_in(member).split("/") if part not in ("", ".", "..")]
                 if not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
                     continue
-                path = room / str(number)
+                path = folder / str(number)
                 if stat.S_ISLNK(member.external_attr >> 16):
                     path.symlink_to("a link in the archive")
                 else:
@@ -256,7 +256,7 @@ def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
                     with packed.open(member) as source:
                         path.write_bytes(source.read(min(left_bytes, MAX_BYTES + 1)))
                     left_bytes -= path.stat().st_size
-                yield _handed_in(parts, path)
+                yield _submitted_file(parts, path)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise NetlabError(
             f"{archive} cannot be unpacked ({one_line(str(error))}): unpack it, and name its directory."
@@ -280,10 +280,10 @@ def _name_in(member: zipfile.ZipInfo) -> str:
 
 
 @dataclass
-class Matched:
+class FileAssignment:
     """The assignment of submitted files to students: one file or None for each, doubtful owners, and remarks."""
 
-    files: dict[str, HandedIn | None]
+    files: dict[str, SubmittedFile | None]
     """The file of each student; None for students of the class without a file."""
     doubtful: dict[str, str] = field(default_factory=dict)
     """Students who may own a file that could also be another's, with a message about it."""
@@ -291,7 +291,7 @@ class Matched:
     """Remarks about the class."""
 
 
-def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
+def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str = "") -> FileAssignment:
     """Assign files to students: at most one file each, with remarks about files without an owner, or with several
     possible ones.
 
@@ -302,9 +302,9 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
     chapter : str
         The notebook's name, which distributed files have in their names, with the chapter's number at that time.
     """
-    found = Matched({entry.student: None for entry in entries})
+    found = FileAssignment({entry.student: None for entry in entries})
     owners = _Owners(entries)
-    doubtful: dict[tuple[str, ...], list[HandedIn]] = defaultdict(list)
+    doubtful: dict[tuple[str, ...], list[SubmittedFile]] = defaultdict(list)
     handed_out = re.sub(r"^\d\d", r"\\d\\d", chapter)
     for file in files:
         name = re.sub(rf"^{handed_out}_|_{handed_out}$", "", file.name) if chapter else file.name
@@ -341,6 +341,7 @@ class _Owners:
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
+        """Index the students of a class by every name that a file of theirs may have."""
         self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
         self._by_key = _index(
             (key, entry)
@@ -350,7 +351,7 @@ class _Owners:
         self._by_name = _index((spelling, entry) for entry in entries for spelling in entry.spellings)
         self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
 
-    def of(self, file: HandedIn, name: str) -> tuple[str, ...]:
+    def of(self, file: SubmittedFile, name: str) -> tuple[str, ...]:
         """Return the identifiers of the students who may own a file: one if the owner is known, none if it is nobody of
         the class. `name` is the file's name without the chapter's.
         """

@@ -37,10 +37,12 @@ ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
 """The first byte of a message to the supervisor: the final answer, or the cell is ready."""
 
-Server = Callable[[callee.Ear, Sequence[Any]], bytes]
+Server = Callable[[callee.MessageStream, Sequence[Any]], bytes]
 
 
-def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
+def ask(
+    stream: callee.MessageStream, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve
+) -> Any:
     """Send the grader a request (plain data) and return the value of its reply; until the reply comes, answer its calls
     of the student's `objects` by `serve`.
 
@@ -48,14 +50,14 @@ def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), 
     """
     from netlab.base.errors import NetlabError
 
-    ear.say(callee.ASKED, json.dumps(asked).encode())
-    answer = json.loads(serve(ear, objects))
+    stream.send(callee.ASKED, json.dumps(asked).encode())
+    answer = json.loads(serve(stream, objects))
     if "refused" in answer:
         raise NetlabError(answer["refused"])
     return answer["value"]
 
 
-class Tutor:
+class CheckStandIn:
     """Replacement for the check of an exercise without the answers: it accepts every call and knows nothing."""
 
     at_an_answer = False
@@ -74,20 +76,20 @@ class Tutor:
 
     def __getattr__(self, name: str) -> Any:
         """Return None for any other attribute in provided cells; raise AttributeError while the answer runs."""
-        if Tutor.at_an_answer:
+        if CheckStandIn.at_an_answer:
             raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
         # Provided cells pass it to `take`, which does not need it here.
         return None
 
 
-class Tutors:
-    """Replacement for the checks of a chapter: each attribute is a `Tutor`."""
+class ChecksStandIn:
+    """Replacement for the checks of a chapter: each attribute is a `CheckStandIn`."""
 
     def __init__(self, *_own: object) -> None:
         pass
 
     def __getattr__(self, _name: str) -> Any:
-        return Tutor()
+        return CheckStandIn()
 
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
@@ -100,15 +102,17 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     for name in LIGHT if alone else EARLY:
         importlib.import_module(name)
     # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
-    _put("netlab.runs.experiment", run=Laboratory.run)
-    _put("netlab.runs.sweeps", sweep=Laboratory.sweep)
+    _replace_module("netlab.runs.experiment", run=Laboratory.run)
+    _replace_module("netlab.runs.sweeps", sweep=Laboratory.sweep)
     if exercises and not alone:
         from netlab.traffic import program, tcp
 
         # The grader finds runs by their scenarios, so different objects of a class need different names there.
-        tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
+        tcp.own_name = program.own_name = _distinct_name  # type: ignore[attr-defined]
         _stand_in(exercises[0])
-    for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
+    for name in sorted(
+        {name for exercise in exercises for source in exercise["given"] for name in _imported_modules(source)}
+    ):
         # Names that are not modules are imported when the cell runs.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -116,7 +120,7 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     gc.enable()
 
 
-def _told_apart(value: object) -> str:
+def _distinct_name(value: object) -> str:
     """Return the name of a student's class or object, with a checksum of the object's attributes, so that different
     objects of a class have different names.
     """
@@ -127,7 +131,7 @@ def _told_apart(value: object) -> str:
     return own_name(value) + mark
 
 
-def _put(name: str, **content: Any) -> None:
+def _replace_module(name: str, **content: Any) -> None:
     """Replace the module with this full name by a new one that has only the names in `content`."""
     module = types.ModuleType(name)
     module.__dict__.update(content)
@@ -137,7 +141,7 @@ def _put(name: str, **content: Any) -> None:
         setattr(sys.modules[home], last, module)
 
 
-def _imported(source: str) -> list[str]:
+def _imported_modules(source: str) -> list[str]:
     """Return the full names of modules that a Python source imports, or may import: for `from a import b`, both a and
     a.b.
     """
@@ -150,21 +154,21 @@ def _imported(source: str) -> list[str]:
     return found
 
 
-def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
+def work(exercise: Mapping[str, Any], writer: int, descriptor: int) -> None:
     """Run an exercise (a request as in `judging.Examination`); write its outcome to the file descriptor `writer`, or
-    answer the calls of its class through the file descriptor `gate`.
+    answer the calls of its class through the file descriptor `descriptor`.
     """
-    ear = callee.Ear(gate)
+    stream = callee.MessageStream(descriptor)
     if exercise.get("serves"):
-        _serve(exercise, ear)
+        _serve(exercise, stream)
         return
-    Laboratory.ear = ear
-    left = memoryview(ANSWER + json.dumps(_outcome(exercise, ear)).encode() + b"\n")
+    Laboratory.stream = stream
+    left = memoryview(ANSWER + json.dumps(_outcome(exercise, stream)).encode() + b"\n")
     while left:
         left = left[os.write(writer, left) :]
 
 
-def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
+def _serve(exercise: Mapping[str, Any], stream: callee.MessageStream) -> None:
     """Run the exercise's code, then answer the grader's calls of the class that it defines until the run is over; send
     FAILED with the reason if there is no such class.
     """
@@ -173,10 +177,10 @@ def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
     # Code after the class may fail: it is not part of the class.
     if exercise["name"] not in space:
         text = (failure or {}).get("error") or (failure or {}).get("provided") or f"it has no {exercise['name']}"
-        ear.say(callee.FAILED, text.encode("utf-8", "replace"))
+        stream.send(callee.FAILED, text.encode("utf-8", "replace"))
         return
-    ear.say(callee.READY)
-    callee.serve(ear, [space[exercise["name"]]])
+    stream.send(callee.READY)
+    callee.serve(stream, [space[exercise["name"]]])
 
 
 def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any] | None:
@@ -191,8 +195,8 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
         for number, source in enumerate(exercise["given"]):
             exec(compile(source, f"<provided cell {number + 1}>", "exec"), module.__dict__)  # noqa: S102 (the instructor's own)
     except BaseException as error:  # noqa: BLE001 (the grader decides whether the student is responsible)
-        return {"provided": _said(error)}
-    Laboratory.graded = Tutor.at_an_answer = True
+        return {"provided": _error_text(error)}
+    Laboratory.graded = CheckStandIn.at_an_answer = True
     for name in exercise.get("same_as", ()):
         _withhold(name, exercise["topic"])
     # Register the source, so that an error can quote its line.
@@ -201,13 +205,13 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
     try:
         exec(compile(answer, ANSWER_NAME, "exec"), module.__dict__)  # noqa: S102 (student code, in the sandbox)
     except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-        return {"error": _said(error)}
+        return {"error": _error_text(error)}
     finally:
         space.update(module.__dict__)
     return None
 
 
-def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
     """Run an exercise; return its value and the results of the requested calls as plain data, or the error as text by
     "provided" or "error".
     """
@@ -221,9 +225,9 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     try:
         outcome: dict[str, Any] = {"value": plain.encode(value)}
     except BaseException as error:  # noqa: BLE001 (a student's object may raise in any method)
-        return {"error": _said(error)}
+        return {"error": _error_text(error)}
     if callable(value):
-        outcome["calls"] = [called(value, call, ear) for call in exercise["calls"]]
+        outcome["calls"] = [call_result(value, call, stream) for call in exercise["calls"]]
     return outcome
 
 
@@ -235,17 +239,17 @@ def _withhold(name: str, topic: str) -> None:
     found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
     for each in path:
         found = getattr(found, each)
-    inspect.unwrap(found).__code__ = _withheld.__code__
+    inspect.unwrap(found).__code__ = _refuse.__code__
 
 
-def _withheld(*_values: Any, **_named: Any) -> None:
+def _refuse(*_values: Any, **_named: Any) -> None:
     """Raise NetlabError, which tells the student to write the function."""
     from netlab.base.errors import NetlabError
 
     raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
-def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+def call_result(function: Any, call: Mapping[str, Any], stream: callee.MessageStream) -> dict[str, Any]:
     """Return the encoded value of a student's function for one call (`call` has the arguments by name) by "value", or
     the error that it raises as text by "error".
     """
@@ -253,21 +257,21 @@ def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str,
         if callee.TRANSFER in call:
             # The grader outside records the result.
             ends = function.ends(call["window"])
-            return {"value": plain.encode(ask(ear, {"kind": "transfer", **call}, ends, callee.serve_apart))}
-        arguments = {name: _argument(given, ear) for name, given in call.items()}
+            return {"value": plain.encode(ask(stream, {"kind": "transfer", **call}, ends, callee.serve_apart))}
+        arguments = {name: _argument(given, stream) for name, given in call.items()}
         return {"value": plain.encode(function(**arguments))}
     except NotImplementedError:
         return {"value": plain.encode(...)}
     except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-        return {"error": _said(error)}
+        return {"error": _error_text(error)}
 
 
-def _argument(given: Any, ear: callee.Ear) -> Any:
+def _argument(given: Any, stream: callee.MessageStream) -> Any:
     """Return an argument of a call from its plain form: a function for a probe, an array for its list, any other value
     itself.
     """
     if isinstance(given, dict) and "probe" in given:
-        return _probe(given["probe"], ear)
+        return _probe(given["probe"], stream)
     if isinstance(given, dict) and "array" in given:
         import numpy as np
 
@@ -275,7 +279,7 @@ def _argument(given: Any, ear: callee.Ear) -> Any:
     return given
 
 
-def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
+def _probe(number: int, stream: callee.MessageStream) -> Callable[..., Any]:
     """Return a function that has the grader evaluate its probe of this number."""
     from netlab.base.errors import NetlabError
 
@@ -286,7 +290,7 @@ def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
         try:
             given = [float(value) for value in values]
             return ask(
-                ear,
+                stream,
                 {
                     "kind": "probe",
                     "number": number,
@@ -304,7 +308,7 @@ def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
 class Laboratory:
     """Replacement for `nl.run` and `nl.sweep`: the grader outside makes the experiments."""
 
-    ear: callee.Ear | None = None
+    stream: callee.MessageStream | None = None
     graded = False
 
     @classmethod
@@ -322,7 +326,7 @@ class Laboratory:
         from netlab.runs.scenario import Scenario
         from netlab.traffic.own import is_own
 
-        if cls.ear is None:
+        if cls.stream is None:
             raise NetlabError("no experiments are made here, where others call your class")
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
@@ -335,8 +339,8 @@ class Laboratory:
         ]
         asked: dict[str, Any] = {"kind": "run", "scenario": scenario.to_dict(), "graded": cls.graded}
         if own:
-            asked["own"] = [[number, name, _told_apart(each)] for number, name, each in own]
-        return Run.from_dict(ask(cls.ear, asked, [each for _, _, each in own]))
+            asked["own"] = [[number, name, _distinct_name(each)] for number, name, each in own]
+        return Run.from_dict(ask(cls.stream, asked, [each for _, _, each in own]))
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
@@ -362,13 +366,13 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
         """Return the function `begin` of a chapter's package; it returns the opened chapter and ignores the token."""
         settings = importlib.import_module(f"{package}.settings")
         opened = types.SimpleNamespace(
-            topic=topic, token=exercise["token"], own=own, check=Tutors(), settings=settings, panel=_nothing
+            topic=topic, token=exercise["token"], own=own, check=ChecksStandIn(), settings=settings, panel=_nothing
         )
         return lambda _token="": opened
 
-    _put(f"netlab_course.chapters.{topic}.check", Checks=Tutors)
-    _put(f"netlab_course.chapters.{topic}.panel", panel=_nothing)
-    _put("netlab_course.chapters.opening", opener=opener)
+    _replace_module(f"netlab_course.chapters.{topic}.check", Checks=ChecksStandIn)
+    _replace_module(f"netlab_course.chapters.{topic}.panel", panel=_nothing)
+    _replace_module("netlab_course.chapters.opening", opener=opener)
     setattr(importlib.import_module("netlab"), "preflight", lambda *_words, **_more: "")  # noqa: B010 (looked up when used)
 
 
@@ -376,7 +380,7 @@ def _nothing(*_words: Any, **_more: Any) -> None:
     """Do nothing: there is nobody to see a figure."""
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return an error as one line: type, text of at most MAX_TEXT_CHARACTERS, and the line of the answer in which it
     arose, if any.
     """

@@ -20,20 +20,20 @@ from netlab.base import scratch
 from netlab.base.errors import EngineError, NetlabError, RunError
 from netlab.base.location import IMPORT_ROOT, PACKAGES, package_directories
 from netlab_classroom.grading import callee, plain, supervisor
-from netlab_classroom.grading.helper import stopping
-from netlab_classroom.grading.line import (
-    LOOK_S,
-    LOOKS_ASLEEP,
+from netlab_classroom.grading.guest_calls import (
+    CHECK_INTERVAL_S,
+    MAX_CHECKS_ASLEEP,
     START_CPU_S,
     BudgetError,
+    CallChannel,
     GarbledError,
-    Line,
+    GuestMonitor,
     StudentCodeError,
-    Warden,
     group_cpu_s,
+    group_state,
     read_bounded,
-    seen,
 )
+from netlab_classroom.grading.helper import stopping
 from netlab_course import chapters
 from netlab_engines import launcher
 from netlab_engines.guests import Guest
@@ -47,7 +47,7 @@ WALL_S = 3600.0
 POLL_S = 0.005
 MAX_REQUESTS = 400
 SEED = 1
-BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
+GUEST_MODULES = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
 STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom")
 LEFT_OUT = {
     IMPORT_ROOT / "netlab" / "commands",
@@ -79,7 +79,7 @@ class Outcome:
     """The reason why there is no message."""
 
 
-Answerer = Callable[[Mapping[str, Any], Line], Any]
+Answerer = Callable[[Mapping[str, Any], CallChannel], Any]
 """Called with a request of an exercise's code, and the channel to its classes that a run must call; returns plain data,
 or raises NetlabError to refuse.
 """
@@ -134,12 +134,15 @@ class Watch:
     """
 
     def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
+        """Watch a booted guest with its exercises; each has `cpu_s` seconds of processor time, and `answer` answers its
+        requests.
+        """
         self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
         self._cpu_s, self._answer = cpu_s, answer
         self._asked = 0
         self._begun = -1
         self._base_s = 0.0
-        self._line = self._new_line()
+        self._channel = self._new_channel()
 
     def outcomes(self) -> list[Outcome]:
         """Wait for the end of the exercises, and return their outcomes in order; fewer than requested if one of them
@@ -159,36 +162,36 @@ class Watch:
         """Watch until the guest has ended, has done all exercises, or must be stopped; return the reason for stopping
         it as text, else "".
         """
-        wall_s, looked_s, asleep = time.monotonic(), time.monotonic(), 0
+        wall_s, checked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
             if (self._folder / f"begun-{self._begun + 1}").exists():
                 self._begun += 1
                 self._base_s, wall_s, self._asked = group_cpu_s(self._process.pid), time.monotonic(), 0
-                self._line = self._new_line()
+                self._channel = self._new_channel()
                 continue
             if (self._folder / "done").exists():
                 return ""
-            if self._line.waits(POLL_S):
+            if self._channel.has_message(POLL_S):
                 try:
-                    self._asks()
+                    self._answer_request()
                 except GarbledError:
                     # Ignore this: the end of the process is handled when its answer has been read.
-                    self._line = self._new_line()
+                    self._channel = self._new_channel()
                 except StudentCodeError as error:
                     return str(error)
                 continue
             now_s = time.monotonic()
-            if now_s - looked_s > LOOK_S:
-                looked_s = now_s
+            if now_s - checked_s > CHECK_INTERVAL_S:
+                checked_s = now_s
                 limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
-                used_s, sleeps = seen(self._process.pid)
+                used_s, sleeps = group_state(self._process.pid)
                 if used_s - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
                 if stopping.is_set():
                     raise KeyboardInterrupt
                 asleep = asleep + 1 if sleeps else 0
-                if asleep >= LOOKS_ASLEEP:
-                    return "it waited at the gate, where nobody speaks to it"
+                if asleep >= MAX_CHECKS_ASLEEP:
+                    return "it waited for a message that never comes"
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
         # Count exercises that started between the last look and the guest's end.
@@ -196,35 +199,35 @@ class Watch:
             self._begun += 1
         return ""
 
-    def _asks(self) -> None:
+    def _answer_request(self) -> None:
         """Receive and answer one request; calls of a student's classes in a run have a separate limit of processor
         time. Raises GarbledError or BudgetError.
         """
-        line = self._line
-        kind, said = line.hear()
+        channel = self._channel
+        kind, said = channel.receive()
         if kind != callee.ASKED:
-            raise GarbledError("it wrote into the line to the grader")
+            raise GarbledError("it wrote into the channel to the grader")
         self._asked += 1
         if self._asked > MAX_REQUESTS:
             raise BudgetError(f"it asked the grader more than {MAX_REQUESTS} times")
         before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
-        line.done(self._answered(said))
-        self._line = self._new_line()
+        channel.finish(self._reply(said))
+        self._channel = self._new_channel()
         if before_s is not None:
             self._base_s += group_cpu_s(self._process.pid) - before_s
 
-    def _new_line(self) -> Line:
+    def _new_channel(self) -> CallChannel:
         """Return a new channel for the calls of the current exercise's code, with full budgets."""
-        return Line(self._guest.channel, Warden(self._guest, max(self._begun, 0)))
+        return CallChannel(self._guest.channel, GuestMonitor(self._guest, max(self._begun, 0)))
 
-    def _answered(self, question: bytes) -> bytes:
+    def _reply(self, question: bytes) -> bytes:
         """Return the reply to a request in JSON: the value by "value", or the reason of a refusal by "refused"."""
         reply: dict[str, Any]
         try:
             asked = plain.parse(question)
             if not isinstance(asked, dict):
                 raise NetlabError("A question has a kind.")
-            reply = {"value": self._answer(asked, self._line)}
+            reply = {"value": self._answer(asked, self._channel)}
         except NetlabError as error:
             reply = {"refused": str(error)}
         return json.dumps(reply).encode()
@@ -238,7 +241,7 @@ class Watch:
             return None
         data = read_bounded(self._folder / f"answer-{number}")
         how = ended.decode("utf-8", "replace")[:80]
-        if how == supervisor.NO_CELL:
+        if how == supervisor.NOT_ISOLATED:
             raise RunError(
                 f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
             )
@@ -272,7 +275,7 @@ def student_package() -> Iterator[Path]:
             if place.parent.name == "chapters":
                 ignored |= {"check.py", "panel.py"}
             if place == IMPORT_ROOT / "netlab_classroom" / "grading":
-                ignored |= set(names) - set(BEHIND_THE_WALL)
+                ignored |= set(names) - set(GUEST_MODULES)
             return ignored
 
         for name in STUDENT_PACKAGES:
@@ -284,19 +287,21 @@ def student_package() -> Iterator[Path]:
 
 
 _shared = ExitStack()
-_gate = threading.Lock()
-_made: dict[tuple[str, ...], Path] = {}
+_lock = threading.Lock()
+_packages: dict[tuple[str, ...], Path] = {}
 
 
 def shared_package() -> Path:
-    """Return the students' package of this process, for the current set of chapter folders; it is removed when the process ends."""
-    with _gate:
+    """Return the students' package of this process, for the current set of chapter folders; it is removed when the
+    process ends.
+    """
+    with _lock:
         places = tuple(chapters.__path__)
-        if not _made:
+        if not _packages:
             atexit.register(_shared.close)
-        if places not in _made:
-            _made[places] = _shared.enter_context(student_package())
-        return _made[places]
+        if places not in _packages:
+            _packages[places] = _shared.enter_context(student_package())
+        return _packages[places]
 
 
 def site_packages() -> list[str]:
@@ -317,7 +322,7 @@ def readable(package: Path) -> list[str]:
     return list(dict.fromkeys(path for path in found if ":" not in path))
 
 
-def require_walls() -> None:
+def require_isolation() -> None:
     """Raise EngineError if this machine cannot keep the answers and the grader's files from student code.
 
     That is so if the host has no Landlock, or if netlab, a chapter or a clone's solutions are in a directory that every
@@ -342,6 +347,8 @@ def require_walls() -> None:
 
 
 def _answers() -> list[Path]:
-    """Return the directories that students must not read: netlab with its checks, chapters elsewhere, a clone's solutions."""
+    """Return the directories that students must not read: netlab with its checks, chapters elsewhere, a clone's
+    solutions.
+    """
     solutions = IMPORT_ROOT / "solutions"
     return [*package_directories(), *map(Path, chapters.__path__), *([solutions] if solutions.is_dir() else [])]

@@ -106,7 +106,8 @@ def delimiter_of(text: str) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a table: by its byte order mark, UTF-16 by its zero bytes, UTF-8 if it is valid, else a code page.
+    """Return the encoding of a table: by its byte order mark, UTF-16 by its zero bytes, UTF-8 if it is valid, else a
+    code page.
 
     The code page is the one in which most headings are known, Western Europe's if several are.
     """

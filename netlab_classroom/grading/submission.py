@@ -70,7 +70,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AnswerCell:
     """An answer to look for in a submission: the exercise, the cell, and the name that the cell defines."""
 
     key: str
@@ -84,7 +84,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Taken:
+class ExtractedAnswer:
     """An answer that was found in a submission, or None as source if its cell is missing."""
 
     source: str | None
@@ -115,12 +115,12 @@ def read(path: Path) -> Submission:
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise UnreadableError(f"{_what(data)}; hand in the notebook itself, a file that ends in .ipynb.") from None
+        raise UnreadableError(f"{_file_kind(data)}; hand in the notebook itself, a file that ends in .ipynb.") from None
     except RecursionError:
         raise UnreadableError("its lists are nested too deeply for a notebook.") from None
     except ValueError as error:
         raise UnreadableError(
-            f"{_what(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
+            f"{_file_kind(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
         ) from None
     return Submission(tuple(_cells(document)))
 
@@ -156,7 +156,7 @@ def contents(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _what(data: bytes) -> str:
+def _file_kind(data: bytes) -> str:
     """Return a description of a file that is no notebook, such as "it is a PDF", by its first bytes."""
     if not data.strip():
         return "it is empty"
@@ -259,7 +259,9 @@ def _lines(source: str) -> list[str]:
     return [line.rstrip() for line in source.split("\n") if line.strip()]
 
 
-def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell] = ()) -> Taken:
+def extract(
+    submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
+) -> ExtractedAnswer:
     """Find an answer in a submission: by its cell's id, else by the name that a cell defines; return it without magics,
     with remarks on how it was found.
 
@@ -273,7 +275,7 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
         The student's own cells, if the other cells have their ids.
     """
     if not wanted.name:
-        return _take_words(submission, wanted, master, added)
+        return _extract_words(submission, wanted, master, added)
     notes: list[str] = []
     cells = [cell for cell in submission.cells if cell.kind == "code"]
     found = [cell for cell in cells if cell.id == wanted.id]
@@ -304,7 +306,7 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
             good = others
     chosen = (good or found)[-1:]
     if not chosen:
-        return Taken(None, False, (*notes, f"{wanted.key}: its cell is not there."))
+        return ExtractedAnswer(None, False, (*notes, f"{wanted.key}: its cell is not there."))
     source = without_magics(chosen[0].source)
     if not source and chosen[0].source.strip():
         notes.append(
@@ -312,8 +314,8 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
         )
     if len(source) > MAX_ANSWER_CHARACTERS:
         notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MAX_ANSWER_CHARACTERS} are read at most.")
-        return Taken(source[:MAX_ANSWER_CHARACTERS], True, tuple(notes))
-    return Taken(source, not _same_code(source, wanted.stub), tuple(notes))
+        return ExtractedAnswer(source[:MAX_ANSWER_CHARACTERS], True, tuple(notes))
+    return ExtractedAnswer(source, not _same_code(source, wanted.stub), tuple(notes))
 
 
 def _same_code(one: str, other: str) -> bool:
@@ -327,7 +329,9 @@ def _same_code(one: str, other: str) -> bool:
         return same(one, other)
 
 
-def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell]) -> Taken:
+def _extract_words(
+    submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
+) -> ExtractedAnswer:
     """Find a written answer: in the cell with its id, in the cell with the question's first line, or in the student's
     cell below it. `master` has the original cells' sources by id.
     """
@@ -342,7 +346,7 @@ def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str
         if found:
             notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
     if not found:
-        return Taken(None, False, (f"{wanted.key}: its cell is not there.",))
+        return ExtractedAnswer(None, False, (f"{wanted.key}: its cell is not there.",))
     if len(found) > 1:
         notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
     taken = found[-1]
@@ -354,7 +358,7 @@ def _take_words(submission: Submission, wanted: Wanted, master: Mapping[str, str
     if not words and below and below[0] in added and below[0].source.strip():
         words = below[0].source[:MAX_ANSWER_CHARACTERS].strip()
         notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
-    return Taken(words, bool(words), tuple(notes))
+    return ExtractedAnswer(words, bool(words), tuple(notes))
 
 
 def _heading(source: str) -> str:

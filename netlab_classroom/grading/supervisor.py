@@ -46,7 +46,7 @@ HOME_MB = 32
 MAX_MESSAGE_BYTES = 1 << 18
 MAX_GUEST_S = 600.0
 """The limit of the guest's own time in s, in which computing takes no time: code that has not ended by then sleeps."""
-NO_CELL, LATE = "no cell", "late"
+NOT_ISOLATED, LATE = "no isolation", "late"
 
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
@@ -56,7 +56,7 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
     del packages
     words = channel.get()["words"]
     channel.new_seed(words["seed"])
-    line = channel.hand_over()
+    descriptor = channel.hand_over()
     protect()
     # A page fault costs this kernel several system calls of the host, so lock all pages in advance.
     libc.mlockall(MCL_FUTURE)
@@ -64,50 +64,53 @@ def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
     libc.munlockall()
     for number, exercise in enumerate(words["exercises"]):
         _write(Path(folder) / f"begun-{number}", b"")
-        judge_one(Path(folder), number, exercise, line)
+        judge_one(Path(folder), number, exercise, descriptor)
     _write(Path(folder) / "done", b"")
 
 
-def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
-    """Run the exercise with this number in its own namespaces, pass its requests through the file descriptor `line`,
+def judge_one(folder: Path, number: int, exercise: dict[str, object], descriptor: int) -> None:
+    """Run the exercise with this number in its own namespaces, pass its requests through the file `descriptor`,
     and write its answer and the way in which it ended into the folder.
     """
     to_supervisor, from_student = os.pipe()
-    who_end, tell_who = os.pipe()
-    keeper = os.fork()
-    if keeper == 0:
-        for end in (to_supervisor, who_end):
+    pid_reader, pid_writer = os.pipe()
+    waiter_pid = os.fork()
+    if waiter_pid == 0:
+        for end in (to_supervisor, pid_reader):
             os.close(end)
-        keep(folder, exercise, from_student, line, tell_who)
-    for end in (from_student, tell_who):
+        run_isolated(folder, exercise, from_student, descriptor, pid_writer)
+    for end in (from_student, pid_writer):
         os.close(end)
-    inmate = int(os.read(who_end, 32) or b"0")
-    os.close(who_end)
-    wall = Wall(to_supervisor)
-    late = wall.watch()
-    if late and inmate:
-        os.kill(inmate, signal.SIGKILL)
+    student_pid = int(os.read(pid_reader, 32) or b"0")
+    os.close(pid_reader)
+    output = OutputReader(to_supervisor)
+    late = output.watch()
+    if late and student_pid:
+        os.kill(student_pid, signal.SIGKILL)
     # Close it before waiting, so that remaining writers get an error.
     os.close(to_supervisor)
-    _, status = os.waitpid(keeper, 0)
-    if not wall.ready:
-        how = NO_CELL
+    _, status = os.waitpid(waiter_pid, 0)
+    if not output.ready:
+        how = NOT_ISOLATED
     elif late:
         how = LATE
-    elif wall.fault or wall.answer is not None:
-        how = wall.fault
+    elif output.fault or output.answer is not None:
+        how = output.fault
     else:
         code = os.waitstatus_to_exitcode(status)
         how = "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
-    if wall.answer is not None:
-        _write(folder / f"answer-{number}", wall.answer)
+    if output.answer is not None:
+        _write(folder / f"answer-{number}", output.answer)
     _write(folder / f"ended-{number}", how.encode())
 
 
-class Wall:
+class OutputReader:
     """Reader of the output of a student's process: messages of limited size, which are not parsed here."""
 
     def __init__(self, from_student: int) -> None:
+        """Read from the file descriptor of the student's output. Afterwards `answer` has the answer or None, `fault`
+        what is wrong or "", and `ready` is True if the code was started.
+        """
         self._from_student = from_student
         self._buffer = bytearray()
         self.answer: bytes | None = None
@@ -127,10 +130,10 @@ class Wall:
             if not data:
                 break
             self._buffer += data
-            self._take_messages()
+            self._read_messages()
         return False
 
-    def _take_messages(self) -> None:
+    def _read_messages(self) -> None:
         """Take complete lines from the buffer: note the start, the answer, or what is wrong with them."""
         while b"\n" in self._buffer and self.answer is None and not self.fault:
             line, _, rest = bytes(self._buffer).partition(b"\n")
@@ -141,36 +144,36 @@ class Wall:
             elif kind == runner.ANSWER:
                 self.answer = content
             else:
-                self.fault = "spoke out of turn"
+                self.fault = "sent a message of an unknown kind"
         if len(self._buffer) > MAX_MESSAGE_BYTES:
             self.fault = "sent too long a message"
 
 
-def keep(
+def run_isolated(
     folder: Path,
     exercise: dict[str, object],
     from_student: int,
-    line: int,
-    tell_who: int,
+    descriptor: int,
+    pid_writer: int,
 ) -> None:
-    """Create namespaces, start the student's process in them, write its process id to the file descriptor `tell_who`,
+    """Create namespaces, start the student's process in them, write its process id to the file descriptor `pid_writer`,
     and wait for it; this process then exits with its status and never returns. `from_student` is the descriptor for the
     answer.
     """
     code = 1
     try:
         check(libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET), "unshare")
-        inmate = os.fork()
-        if inmate == 0:
-            os.close(tell_who)
-            enter(folder)
+        student_pid = os.fork()
+        if student_pid == 0:
+            os.close(pid_writer)
+            drop_rights(folder)
             os.write(from_student, runner.READY + b"\n")
-            runner.work(exercise, from_student, line)
+            runner.work(exercise, from_student, descriptor)
             os._exit(0)
-        os.write(tell_who, str(inmate).encode())
-        for end in (tell_who, from_student):
+        os.write(pid_writer, str(student_pid).encode())
+        for end in (pid_writer, from_student):
             os.close(end)
-        code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
+        code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(student_pid, 0)[1])))
     except BaseException:
         # The traceback goes to the guest's console, which the grader quotes when a guest does not work.
         traceback.print_exc()
@@ -179,7 +182,7 @@ def keep(
         os._exit(code)
 
 
-def enter(folder: Path) -> None:
+def drop_rights(folder: Path) -> None:
     """Unmount the folder and empty the temporary directories in these namespaces, then give up root's rights, the
     output and unlimited resources. Raises OSError when a system call fails.
     """
@@ -203,10 +206,10 @@ def enter(folder: Path) -> None:
     os.chdir("/tmp/home")
     os.environ.clear()
     os.environ.update({"HOME": "/tmp/home", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NETLAB_PROGRESS": "0"})
-    nowhere = os.open("/dev/null", os.O_RDWR)
+    null_device = os.open("/dev/null", os.O_RDWR)
     for target in range(3):
-        os.dup2(nowhere, target)
-    os.close(nowhere)
+        os.dup2(null_device, target)
+    os.close(null_device)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     limits = {

@@ -20,7 +20,8 @@ _CLEAN = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " 
 
 
 def clean(text: str) -> str:
-    r"""Return text that is safe for files and terminals: no control characters except tabs and line ends, no lone surrogates.
+    r"""Return text that is safe for files and terminals: no control characters except tabs and line ends, no lone
+    surrogates.
 
     >>> clean("a\r\nb\x1b[2J\ud800")
     'a\nb�[2J�'

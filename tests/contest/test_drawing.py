@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from netlab_classroom.contest.drawing import LEFT, WIDTH, Plane, labelled
+from netlab_classroom.contest.drawing import LEFT, WIDTH, Plane, place_labels
 
 
 def test_a_plane_puts_good_right_and_below() -> None:
@@ -22,7 +22,7 @@ def test_a_label_stands_on_no_dot_and_on_no_other_label() -> None:
     dots = [
         {"x": min(x, 780.0), "y": y, "label": "student-23" * (number % 6 == 0)} for number, (x, y) in enumerate(spots)
     ]
-    found = labelled(dots)
+    found = place_labels(dots)
     boxes = []
     for dot in found:
         if dot["label"]:

@@ -287,6 +287,6 @@ def test_what_a_figure_shows_crosses_as_numbers() -> None:
 def test_a_repeated_table_crosses_as_its_scenario_and_seeds() -> None:
     found = table(some_check(), [4, 9])
     crossed = plain.decode(plain.encode(found))
-    assert isinstance(crossed, plain.Described)
+    assert isinstance(crossed, plain.RunDescription)
     assert crossed.seeds == [4, 9]
     assert crossed.scenario == found.attrs["scenario"]

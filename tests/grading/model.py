@@ -18,11 +18,11 @@ import netlab
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import marking, plain, reading, runner
 from netlab_classroom.grading.examiner import Exercise
+from netlab_classroom.grading.guest_calls import CallChannel
 from netlab_classroom.grading.judging import Examination, Job
-from netlab_classroom.grading.line import Line
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.sandbox import Answerer, Ending, Outcome
-from netlab_classroom.grading.submission import Wanted
+from netlab_classroom.grading.submission import AnswerCell
 from netlab_course import authoring
 
 MAX_TRIES = 20
@@ -41,7 +41,7 @@ class Unwalled:
 
 def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     to_parent, from_child = os.pipe()
-    gate, ear = socket.socketpair()
+    gate, student = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         try:
@@ -54,13 +54,13 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
                 del sys.modules[name]
             runner.prepare([exercise])
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-                runner.work(exercise, from_child, ear.fileno())
+                runner.work(exercise, from_child, student.fileno())
         finally:
             os._exit(0)
-    ear.close()
+    student.close()
     os.close(from_child)
     message: dict[str, Any] = {}
-    calls = Line(gate, None)
+    calls = CallChannel(gate, None)
 
     def reply(question: bytes) -> bytes:
         try:
@@ -69,9 +69,9 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
             return json.dumps({"refused": str(error)}).encode()
 
     with os.fdopen(to_parent, "rb", 0) as said:
-        # A child that has answered ends, which is heard at the gate as well.
+        # A child that has answered ends, which its channel shows as well.
         while said not in select.select([gate, said], [], [])[0]:
-            calls.done(reply(calls.hear()[1]))
+            calls.finish(reply(calls.receive()[1]))
         line = said.readline()
         if line[:1] == runner.ANSWER:
             message = plain.parse(line[1:])
@@ -80,7 +80,7 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
 
 
-def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, Exercise]]:
+def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[AnswerCell, Exercise]]:
     """The exercises of a chapter that are answered in code and have points."""
     exercises = chapter.exercises()
     for each in edition.wanted:

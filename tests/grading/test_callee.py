@@ -1,4 +1,4 @@
-"""A student's classes answer a run that is made outside: both ends of the gate, in processes without walls."""
+"""A student's classes answer a run that is made outside: both ends of the channel, in processes without a sandbox."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from netlab_classroom.grading import callee, remote, runner
-from netlab_classroom.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, Ear
-from netlab_classroom.grading.line import Line
+from netlab_classroom.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, MessageStream
+from netlab_classroom.grading.guest_calls import CallChannel
 
 
 class Counted:
@@ -27,36 +27,38 @@ class Counted:
 
 
 @contextmanager
-def at_the_gate(serve: Callable[[Ear], object]) -> Iterator[Ear]:
+def over_a_channel(serve: Callable[[MessageStream], object]) -> Iterator[MessageStream]:
     """The outer end; the inner one's process ends with what it serves."""
     here, there = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         here.close()
         try:
-            serve(Ear(there.fileno()))
+            serve(MessageStream(there.fileno()))
         finally:
             os._exit(0)
     there.close()
     here.settimeout(None)
     try:
-        yield Ear(here.fileno())
+        yield MessageStream(here.fileno())
     finally:
         here.close()
         os.waitpid(pid, 0)
 
 
-def windows(ear: Ear) -> list[float]:
+def windows(stream: MessageStream) -> list[float]:
     """Open two connections of the first class, and start both."""
     found = []
     for number in (1, 2):
-        ear.put(HEAD.pack(OPEN["control"], number, 0) + b"h1-h2")
-        kind, *methods = ear.hear()
+        stream.send_message(HEAD.pack(OPEN["control"], number, 0) + b"h1-h2")
+        kind, *methods = stream.receive()
         assert kind == DID
         assert methods == [name == "on_start" for name in METHODS]
     for number in (1, 2):
-        ear.put(HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan))
-        told = ear.hear()
+        stream.send_message(
+            HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan)
+        )
+        told = stream.receive()
         assert told[0] == DID
         found.append(callee.CONTROLLED.unpack(told[1:])[0])
     return found
@@ -64,10 +66,10 @@ def windows(ear: Ear) -> list[float]:
 
 @pytest.mark.parametrize(("serve", "seen"), [(callee.serve, [1, 2]), (callee.serve_apart, [1, 1])])
 def test_connections_share_a_class_unless_they_are_apart(serve: Callable[..., bytes], seen: list[int]) -> None:
-    with at_the_gate(lambda ear: ear.say(callee.READY, serve(ear, [Counted]))) as ear:
-        assert windows(ear) == seen
-        ear.say(DONE, b"what was said")
-        assert ear.hear() == bytes([callee.READY]) + b"what was said"
+    with over_a_channel(lambda stream: stream.send(callee.READY, serve(stream, [Counted]))) as stream:
+        assert windows(stream) == seen
+        stream.send(DONE, b"what was said")
+        assert stream.receive() == bytes([callee.READY]) + b"what was said"
 
 
 class Silent:
@@ -80,14 +82,14 @@ def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
     """The methods may later need data of the start (the size of a segment)."""
     for own, heard in ((Counted, ["on_start"]), (Silent, ["on_start", "on_ack"])):
         with (
-            at_the_gate(lambda ear, own=own: callee.serve(ear, [own])) as ear,
-            socket.socket(fileno=os.dup(ear._gate)) as gate,
+            over_a_channel(lambda stream, own=own: callee.serve(stream, [own])) as stream,
+            socket.socket(fileno=os.dup(stream._descriptor)) as gate,
         ):
-            line = Line(gate, None)
-            made = remote.standing_for(own.__name__, lambda line=line: (line, lambda: None))
+            line = CallChannel(gate, None)
+            made = remote.proxy_for(own.__name__, lambda line=line: (line, lambda: None))
             caller = made.caller("h1-h2", "control")
             assert [name for name in METHODS if caller.has(name)] == heard
-            line.done()
+            line.finish()
 
 
 @pytest.mark.parametrize(
@@ -100,9 +102,9 @@ def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
 def test_an_answer_that_makes_no_class_is_told_why(answer: str, sentence: str) -> None:
     exercise = {"serves": True, "given": [], "answer": answer, "name": "Own", "calls": []}
 
-    def work(ear: Ear) -> None:
+    def work(stream: MessageStream) -> None:
         runner.prepare([exercise])
-        runner.work(exercise, -1, ear._gate)
+        runner.work(exercise, -1, stream._descriptor)
 
-    with at_the_gate(work) as ear:
-        assert ear.hear() == bytes([FAILED]) + sentence.encode()
+    with over_a_channel(work) as stream:
+        assert stream.receive() == bytes([FAILED]) + sentence.encode()

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from netlab_classroom.grading import grade, judging, marking, merged, reports
-from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.master import Master
 from netlab_classroom.grading.roster import Entry
 from tests.grading import classroom
@@ -36,7 +36,7 @@ class Lesson:
 
     chapter: Master
     pupils: dict[str, Pupil]
-    graded: Graded
+    graded: GradedClass
     place: Path
     before: dict[str, str]
 
@@ -141,7 +141,7 @@ def test_a_changed_submission_is_judged_again_and_the_others_are_not(lesson: Les
     other.write_bytes(b"{}")
     counts: list[float] = []
 
-    def grade_again() -> Graded:
+    def grade_again() -> GradedClass:
         return grade.grade(
             lesson.chapter,
             [one.parent],
@@ -155,7 +155,7 @@ def test_a_changed_submission_is_judged_again_and_the_others_are_not(lesson: Les
     counts.clear()
     grade_again()
     assert counts == [1, 2], "one result was taken over, one made"
-    assert len(list((tmp_path / "out" / grade.KEPT).glob("*.json"))) == 2 + 1, "and the folder's own file"
+    assert len(list((tmp_path / "out" / grade.RESULTS).glob("*.json"))) == 2 + 1, "and the folder's own file"
 
 
 def test_any_executor_will_do(lesson: Lesson, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
 def test_moodle_takes_the_table(lesson: Lesson) -> None:
     """Moodle's import needs a known key in each row, and points that are a number or empty."""
     entries = {name: Entry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
-    graded = Graded(lesson.chapter, entries, lesson.graded.results)
+    graded = GradedClass(lesson.chapter, entries, lesson.graded.results)
     rows = list(csv.DictReader(io.StringIO(reports.moodle_csv(graded))))
     assert {row["Email address"] for row in rows} == {entry.columns["email"] for entry in entries.values()}
     assert all(0 <= float(row["00_sample"]) <= 11 and row["Feedback comments"] for row in rows)
@@ -230,7 +230,7 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
         for m in r["exercises"]
         if m["key"] == "why-words"
     )
-    given = grade.Reviewed(1.5, "Say the rate too.", mark["words"])
+    given = grade.ReviewPoints(1.5, "Say the rate too.", mark["words"])
     assert (mark["points"], mark["status"], mark["sentences"]) == (1.5, "failed", ["Say the rate too."])
     assert grade.read_review(file) == {("right_as_taught", "why-words"): given}
     file.write_text(reports.review_csv(graded))

@@ -37,7 +37,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
         monkeypatch.setattr(
             "netlab_engines.kernels.pocket_kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__))
         )
-        monkeypatch.setattr("netlab_classroom.grading.sandbox.require_walls", lambda: None)
+        monkeypatch.setattr("netlab_classroom.grading.sandbox.require_isolation", lambda: None)
         command = ["grade", "sample", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
         yield [*command, "--root", str(classroom.SAMPLE)]
 
@@ -92,7 +92,7 @@ def test_who_is_still_at_work_is_not_waited_for(
         raise ending
 
     monkeypatch.setattr(judging, "judge", at_work)
-    monkeypatch.setattr("netlab_classroom.grading.kept.store", ended)
+    monkeypatch.setattr("netlab_classroom.grading.result_store.store", ended)
     began_s = time.monotonic()
     with contextlib.suppress(SystemExit):
         cli.main([*words, "--jobs", "2"])

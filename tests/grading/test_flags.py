@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netlab_classroom.grading import flags
-from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted
+from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission
 
 NAMES = [
     f"{first}{second}" for first in ("low", "high", "mean", "old", "next") for second in ("_mbps", "_ms", "s", "er")
@@ -142,7 +142,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
 )
 def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, said: str) -> None:
     handed_out = Cell("limit", "code", "limit = ...")
-    asked = [Wanted("limit", "limit", "limit", "limit = ...")]
+    asked = [AnswerCell("limit", "limit", "limit", "limit = ...")]
     read = Submission((Cell("limit", "code", source), Cell("words", "markdown", source)))
     found = flags.of_submission(read, [handed_out], asked, Layout(edited_checks=("other-check",)))
     assert {"kind": flags.ACCESS, "exercise": "limit", "sentence": said} in found

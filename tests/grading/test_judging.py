@@ -35,8 +35,8 @@ def test_each_condition_has_its_share_of_the_points() -> None:
     check = Build(name="list", kind=list, conditions=conditions)
     check.key = "list"
 
-    def given(answer: Any, *shares: float) -> marking.Marked:
-        mark = marking.Marked("list", "", 0, sum(shares))
+    def given(answer: Any, *shares: float) -> marking.ExerciseMark:
+        mark = marking.ExerciseMark("list", "", 0, sum(shares))
         marking.grade(mark, Exercise(points=sum(shares), shares=shares), check, answer, SimpleNamespace(), "1")  # type: ignore[arg-type]
         return mark
 

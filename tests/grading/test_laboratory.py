@@ -82,7 +82,7 @@ def scenario(*traffic: Any, duration_s: float = 1) -> dict[str, Any]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Experiments that take no time."""
     run = SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [1e6]}))
-    monkeypatch.setattr("netlab_classroom.grading.laboratory.measured", lambda _scenario, _most_s: run)
+    monkeypatch.setattr("netlab_classroom.grading.laboratory.measure_scenario", lambda _scenario, _most_s: run)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -111,7 +111,7 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
         allowed_s.append(most_s)
         return SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [0.0]}))
 
-    monkeypatch.setattr(laboratory, "measured", measured)
+    monkeypatch.setattr(laboratory, "measure_scenario", measured)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock_s)))
     there = Laboratory("seed")
     for _ in range(3):
@@ -122,12 +122,12 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
 def test_a_class_stands_in_its_place_and_what_is_no_scenario_is_left_for_its_own_sentence() -> None:
     own: Any = {(1, "congestion"): "stand-in"}
     described = {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "file"}], "seed": 1}
-    made = laboratory._with(described, own)
+    made = laboratory._insert_proxies(described, own)
     assert made == {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "stand-in"}], "seed": 1}
     assert described["traffic"][1]["congestion"] == "file"
     for odd in ({"traffic": "tcp"}, {"traffic": [1, 2]}, {"traffic": None}, {}):
-        assert laboratory._with(odd, own) == odd
-    assert laboratory._with(described, {}) == described
+        assert laboratory._insert_proxies(odd, own) == odd
+    assert laboratory._insert_proxies(described, {}) == described
 
 
 def test_a_run_is_cancelled_when_its_time_is_over_and_not_when_it_is_over() -> None:

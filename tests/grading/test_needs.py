@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from netlab_classroom.grading.needs import Provided, names, needed
+from netlab_classroom.grading.needs import ProvidedCell, names, needed
 
 CELLS = [
-    Provided("import numpy as np\nfrom netlab import plots\nown, settings = chapter.own, chapter.settings\nprint(own)"),
-    Provided("def helper(x):\n    return x * scale"),
-    Provided("scale = 3"),
-    Provided("run = measure(own.rate)\nprint(run)\nother = measure(2)"),
-    Provided("scale = 4"),
-    Provided("print(run)"),
+    ProvidedCell(
+        "import numpy as np\nfrom netlab import plots\nown, settings = chapter.own, chapter.settings\nprint(own)"
+    ),
+    ProvidedCell("def helper(x):\n    return x * scale"),
+    ProvidedCell("scale = 3"),
+    ProvidedCell("run = measure(own.rate)\nprint(run)\nother = measure(2)"),
+    ProvidedCell("scale = 4"),
+    ProvidedCell("print(run)"),
 ]
 OWN = "own, settings = chapter.own, chapter.settings"
 
@@ -48,14 +50,14 @@ def test_what_a_function_reads_may_be_defined_below_it() -> None:
 
 def test_a_name_that_grows_is_needed_before() -> None:
     assert needed(CELLS, "scale += 1")[0] == ["scale = 4"]
-    assert needed([Provided("n = 0"), Provided("n += 1\nm = 2")], "y = n")[0] == ["n = 0", "n += 1"]
+    assert needed([ProvidedCell("n = 0"), ProvidedCell("n += 1\nm = 2")], "y = n")[0] == ["n = 0", "n += 1"]
 
 
 def test_a_figure_is_not_drawn_and_what_only_it_needs_is_not_measured() -> None:
     cells = [
-        Provided("runs = measure()"),
-        Provided("network = make()\nplots.draw(network, runs)", draws=True),
-        Provided("for one in runs:\n    print(one)\nshown = 1"),
+        ProvidedCell("runs = measure()"),
+        ProvidedCell("network = make()\nplots.draw(network, runs)", draws=True),
+        ProvidedCell("for one in runs:\n    print(one)\nshown = 1"),
     ]
     assert needed(cells, "y = network")[0] == ["network = make()"]
     assert needed(cells, "y = shown")[0] == ["shown = 1"]
@@ -63,12 +65,12 @@ def test_a_figure_is_not_drawn_and_what_only_it_needs_is_not_measured() -> None:
 
 def test_what_may_change_a_needed_value_runs_with_it() -> None:
     cell = "found = []\nfor one in range(3):\n    found.append(one)\nfound[0] = 5\nfound.sort()\nelse_ = 1"
-    assert needed([Provided(cell)], "y = found")[0] == [cell.removesuffix("\nelse_ = 1")]
+    assert needed([ProvidedCell(cell)], "y = found")[0] == [cell.removesuffix("\nelse_ = 1")]
 
 
 def test_a_decorator_and_statements_of_one_line_stay_together() -> None:
     cell = "a = 1; b = 2\n@keep\ndef f():\n    return a"
-    assert needed([Provided("def keep(f):\n    return f"), Provided(cell)], "y = f()")[0] == [
+    assert needed([ProvidedCell("def keep(f):\n    return f"), ProvidedCell(cell)], "y = f()")[0] == [
         "def keep(f):\n    return f",
         cell,
     ]

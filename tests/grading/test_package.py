@@ -14,7 +14,7 @@ def test_neither_checks_nor_the_grader_stand_in_a_students_package(monkeypatch: 
     monkeypatch.setattr(compileall, "compile_dir", lambda *_given, **_named: True)
     with sandbox.student_package() as place:
         grader = place / "netlab_classroom" / "grading"
-        assert {path.name for path in grader.iterdir()} == set(sandbox.BEHIND_THE_WALL)
+        assert {path.name for path in grader.iterdir()} == set(sandbox.GUEST_MODULES)
         course = place / "netlab_course"
         assert not list(course.glob("chapters/**/check.py")) and not list(course.glob("chapters/**/panel.py"))
         assert list(course.glob("chapters/*/__init__.py")) and (place / "netlab" / "theory" / "udp.py").is_file()

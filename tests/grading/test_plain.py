@@ -11,7 +11,7 @@ import pytest
 
 import netlab as nl
 from netlab_classroom.grading import plain
-from netlab_classroom.grading.plain import Called, Described, PlainError, decode, encode, parse
+from netlab_classroom.grading.plain import FunctionStandIn, PlainError, RunDescription, decode, encode, parse
 
 TRAFFIC = nl.Udp("h1", "h2", rate_mbps=1)
 NETWORK = nl.topologies.dumbbell(pairs=1)
@@ -39,7 +39,7 @@ NETWORK = nl.topologies.dumbbell(pairs=1)
         (TRAFFIC, TRAFFIC),
         (NETWORK, NETWORK),
         (nl.Scenario(NETWORK, [TRAFFIC]), nl.Scenario(NETWORK, [TRAFFIC])),
-        (math.sin, Called(stub=False)),
+        (math.sin, FunctionStandIn(stub=False)),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -119,10 +119,10 @@ def test_what_encode_does_not_make_is_refused_outside(forged: Any) -> None:
 
 
 def test_what_stands_for_a_run_a_table_and_a_function_says_what_was_described() -> None:
-    assert decode({"run": {"seed": 1}}) == Described({"seed": 1})
-    assert decode({"repeated": {"scenario": {}, "seeds": [3, 1, 3]}}) == Described({}, [3, 1])
-    assert decode({"function": {"stub": True}}) == Called(stub=True)
-    assert decode({"function": {"stub": 1}}) == Called(stub=False)
+    assert decode({"run": {"seed": 1}}) == RunDescription({"seed": 1})
+    assert decode({"repeated": {"scenario": {}, "seeds": [3, 1, 3]}}) == RunDescription({}, [3, 1])
+    assert decode({"function": {"stub": True}}) == FunctionStandIn(stub=True)
+    assert decode({"function": {"stub": 1}}) == FunctionStandIn(stub=False)
 
 
 def test_of_an_object_that_does_not_cross_its_types_name_is_known() -> None:

@@ -13,13 +13,13 @@ import pytest
 from netlab_classroom.grading import helper, judging, marking, needs, submission
 from netlab_classroom.grading.helper import GaveUpError, Helper
 from netlab_classroom.grading.judging import Job
-from netlab_classroom.grading.submission import Cell, Wanted
+from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_classroom.grading.text import clean, one_line
 from netlab_course.marks import INSTRUCTION, PROMPT, strip_markdown
 from tests.grading import classroom
 
-ASKED = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
-WHY = Wanted("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
+ASKED = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
+WHY = AnswerCell("why-words", "why-words", "", f"Why?\n\n{PROMPT}")
 
 
 @pytest.fixture
@@ -111,10 +111,10 @@ def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["shape"] == []
 
 
-def take(source: str, *own: Cell, wanted: Wanted = ASKED) -> submission.Taken:
+def take(source: str, *own: Cell, wanted: AnswerCell = ASKED) -> submission.ExtractedAnswer:
     kind = "code" if wanted.name else "markdown"
     cells = (Cell(wanted.id, kind, source), *own)
-    return submission.take(submission.Submission(cells), wanted, {wanted.id: wanted.stub}, own)
+    return submission.extract(submission.Submission(cells), wanted, {wanted.id: wanted.stub}, own)
 
 
 def test_lines_that_only_look_like_magics_stay() -> None:
@@ -153,14 +153,14 @@ def test_an_answer_in_a_cell_of_another_id_is_taken_and_said() -> None:
     )
     two = take("x = 1", first, last)
     assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was taken.",)
-    lost = submission.take(submission.Submission((first,)), ASKED, {ASKED.id: ASKED.stub})
+    lost = submission.extract(submission.Submission((first,)), ASKED, {ASKED.id: ASKED.stub})
     assert lost.attempted and "another id" in lost.notes[0]
-    none = submission.take(submission.Submission(()), ASKED, {ASKED.id: ASKED.stub})
+    none = submission.extract(submission.Submission(()), ASKED, {ASKED.id: ASKED.stub})
     assert (none.source, none.attempted) == (None, False)
 
 
 def test_a_stub_that_is_no_python_is_not_attempted_until_it_is_changed() -> None:
-    broken = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ?")
+    broken = AnswerCell("goodput", "goodput", "goodput_mbps", "goodput_mbps = ?")
     assert not take("goodput_mbps = ?\n\n", wanted=broken).attempted
     assert take("goodput_mbps = = 3", wanted=broken).attempted
     assert not take("# nothing left", wanted=ASKED).attempted
@@ -173,7 +173,7 @@ def test_of_two_cells_with_the_same_question_the_last_one_counts() -> None:
     assert not take(WHY.stub, Cell("own", "markdown", "  "), wanted=WHY).attempted
 
 
-QUESTION = Wanted("why-words", "why-words", "", strip_markdown(
+QUESTION = AnswerCell("why-words", "why-words", "", strip_markdown(
     "### Exercise 4: explain it\n\nWhy?\n<!-- BEGIN SOLUTION -->\nBecause.\n<!-- END SOLUTION -->"
 ))  # fmt: skip
 ANSWERED = QUESTION.stub.replace("…", "the queue\noverflows.")
@@ -192,7 +192,7 @@ def test_an_answer_in_words_is_found_in_a_cell_of_any_kind_with_and_without_its_
         Cell("last", "code", "x = 1"),
     )
     master = {"first": "# A chapter", QUESTION.id: QUESTION.stub, "last": "x = 1"}
-    taken = submission.take(submission.Submission(cells), QUESTION, master)
+    taken = submission.extract(submission.Submission(cells), QUESTION, master)
     assert taken.attempted and taken.source == "the queue\noverflows."
     assert any("another id" in note for note in taken.notes) == (name != QUESTION.id)
     assert any("of the kind" in note for note in taken.notes) == (kind != "markdown")
@@ -201,7 +201,7 @@ def test_an_answer_in_words_is_found_in_a_cell_of_any_kind_with_and_without_its_
 @pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
 def test_an_open_question_is_not_attempted_in_a_cell_of_any_kind(kind: str) -> None:
     cells = (Cell("other", kind, QUESTION.stub),)
-    taken = submission.take(submission.Submission(cells), QUESTION, {QUESTION.id: QUESTION.stub})
+    taken = submission.extract(submission.Submission(cells), QUESTION, {QUESTION.id: QUESTION.stub})
     assert (taken.source, taken.attempted) == ("", False)
 
 
@@ -210,9 +210,9 @@ def test_words_in_a_code_cell_are_no_program_and_a_cell_that_was_handed_out_is_n
     words = Cell(QUESTION.id, "code", f"{QUESTION.stub}\ngoodput_mbps = 3")
     master = {QUESTION.id: QUESTION.stub, ASKED.id: ASKED.stub, "text": "Exercise 4: explain it\nas was said here"}
     cells = (Cell(ASKED.id, "code", ASKED.stub), words, Cell("text", "markdown", master["text"]))
-    assert not submission.take(submission.Submission(cells), ASKED, master).attempted
+    assert not submission.extract(submission.Submission(cells), ASKED, master).attempted
     without = tuple(cell for cell in cells if cell is not words)
-    assert submission.take(submission.Submission(without), QUESTION, master).source is None
+    assert submission.extract(submission.Submission(without), QUESTION, master).source is None
 
 
 def test_an_answer_to_the_question_of_an_earlier_version_and_one_on_the_line_of_the_instruction_are_words_alone() -> (

@@ -9,8 +9,8 @@ import pytest
 
 import netlab as nl
 from netlab_classroom.grading import plain, remote, sandbox
+from netlab_classroom.grading.guest_calls import StudentCodeError
 from netlab_classroom.grading.laboratory import Laboratory
-from netlab_classroom.grading.line import StudentCodeError
 from netlab_classroom.grading.remote import RemoteClass
 from netlab_classroom.grading.sandbox import Sandbox
 
@@ -33,7 +33,7 @@ PROGRAMS = Path(__file__).parents[2] / "docs" / "how-to" / "own_control.md"
 
 def handed_in(source: str, name: str, **limits: Any) -> RemoteClass:
     exercise = {"given": [], "answer": source, "name": name}
-    return remote.resident_class(sandbox.shared_package(), exercise, name, **limits)
+    return remote.isolated_class(sandbox.shared_package(), exercise, name, **limits)
 
 
 def run(control: object, duration_s: float = 3) -> nl.Run:
@@ -58,7 +58,7 @@ def test_a_class_in_the_sandbox_gives_the_bytes_that_it_gives_here() -> None:
         ),
         ("\n        while True: pass", "more than 1 s of processor time"),
         ("import os; os._exit(3)", "its process ended with status 3"),
-        ("import os; os.write(GATE, b'\\xff' * 100)", "wrote into the line to the grader"),
+        ("import os; os.write(GATE, b'\\xff' * 100)", "wrote into the channel to the grader"),
         ("import os; os.write(GATE, b'\\x19\\0\\0\\0\\x01' + b'\\xff' * 24)", "cwnd_segments must be a number"),
         ("import os; os.read(GATE, 1)", "stopped answering"),
         ("import time; time.sleep(1e6)", "slept for more than"),
@@ -108,7 +108,7 @@ def measured(answer: str) -> tuple[Any, Laboratory]:
     laboratory = Laboratory("1")
 
     def reply(asked: Any, line: Any) -> Any:
-        own = remote.standing_in(asked, line)
+        own = remote.requested_proxies(asked, line)
         return laboratory.measure(asked["scenario"], graded=True, own=own).to_dict()
 
     (outcome,) = Sandbox(sandbox.shared_package()).work([{**EXERCISE, "answer": answer}], reply)

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from netlab_classroom.grading import flags, grade, judging, marking, merged, reports
-from netlab_classroom.grading.grade import Graded
+from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.roster import Entry
 from tests.grading import classroom, model
@@ -28,7 +28,7 @@ HANDED_IN = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
     """Anna is right, Ben has a slip and leaves one out, Cleo hands in nothing; nothing is asked that needs a run."""
     place = tmp_path_factory.mktemp("hand-ins")
     with classroom.sample_chapter() as chapter, pytest.MonkeyPatch.context() as patch:
@@ -40,14 +40,14 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
                 path.write_text(nbformat.writes(classroom.notebook(dict(answers))))
             results.append(judging.judge(Job(student, path, chapter.source, token="")))
         entries = {name: Entry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN}
-        yield Graded(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
+        yield GradedClass(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
 
 
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_everybody_has_a_row_for_each_exercise(graded: Graded) -> None:
+def test_everybody_has_a_row_for_each_exercise(graded: GradedClass) -> None:
     given = {
         (row["student"], row["exercise"]): (row["points"], row["status"]) for row in rows(reports.grades_csv(graded))
     }
@@ -58,7 +58,7 @@ def test_everybody_has_a_row_for_each_exercise(graded: Graded) -> None:
     assert {status for (student, _), (_, status) in given.items() if student == "cleo"} == {"missing"}
 
 
-def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_do_not(graded: Graded) -> None:
+def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_do_not(graded: GradedClass) -> None:
     waiting = rows(reports.review_csv(graded))
     assert [(row["student"], row["exercise"], row["points"], row["of"]) for row in waiting] == [
         ("anna", "why-words", "", "2"),
@@ -70,23 +70,23 @@ def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_
     assert "Why does less arrive than is sent?" in page
 
 
-def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: Graded) -> None:
+def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: GradedClass) -> None:
     (row, _) = rows(reports.review_csv(graded))
-    read = {("anna", "why-words"): grade.Reviewed(1.5, "Good.", row["words"])}
+    read = {("anna", "why-words"): grade.ReviewPoints(1.5, "Good.", row["words"])}
     again = grade.with_review(graded, read)
     assert reports.total(again.results[0]) == reports.total(graded.results[0]) + 1.5
     kept = rows(reports.review_csv(again))[0]
     assert (kept["points"], kept["comment"]) == ("1.5", "Good.")
 
 
-def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) -> None:
+def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: GradedClass) -> None:
     moodle = {row["Email address"]: row[graded.master.stem] for row in rows(reports.moodle_csv(graded))}
     assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
     canvas = rows(reports.canvas_csv(graded))
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
-def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is_made_up(graded: Graded) -> None:
+def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is_made_up(graded: GradedClass) -> None:
     columns = {
         "name": "A B",
         "canvas_id": "7",
@@ -103,7 +103,9 @@ def test_canvas_gets_its_own_columns_as_the_class_list_has_them_and_none_that_is
         assert [points[each].strip() for each in named] == ["Points Possible", "", "", "", ""]
 
 
-def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_list_has_them(graded: Graded) -> None:
+def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_list_has_them(
+    graded: GradedClass,
+) -> None:
     """The order of columns in lib/gradebook_exporter.rb of Canvas."""
     given = {
         "first_name": "A",
@@ -122,7 +124,7 @@ def test_canvas_gets_names_in_two_columns_and_its_other_columns_where_the_class_
     assert table[2] == ["B", "A", "7", "", "", "i7", "uni.edu", "S", "6"]
 
 
-def test_moodle_gets_the_key_that_the_class_list_has(graded: Graded) -> None:
+def test_moodle_gets_the_key_that_the_class_list_has(graded: GradedClass) -> None:
     for column, title in (("id_number", "ID number"), ("username", "Username")):
         entries = {name: Entry(name, {column: f"{name}-7"}) for name in graded.entries}
         moodle = rows(reports.moodle_csv(replace(graded, entries=entries)))
@@ -130,7 +132,7 @@ def test_moodle_gets_the_key_that_the_class_list_has(graded: Graded) -> None:
 
 
 def test_no_file_of_a_platform_is_written_while_answers_wait_unless_it_is_asked_for(
-    graded: Graded, tmp_path: Path
+    graded: GradedClass, tmp_path: Path
 ) -> None:
     """An import would tell everybody 0 points for words that nobody has read."""
     reports.write(graded, tmp_path, unreviewed=True)
@@ -142,7 +144,7 @@ def test_no_file_of_a_platform_is_written_while_answers_wait_unless_it_is_asked_
     words = next(line for line in page.split("\n") if "why-words" in line and "2</td>" in line)
     assert '<td class="number">-</td>' in words
     read = {
-        (result["student"], mark["key"]): grade.Reviewed(mark["of"], "", mark["words"])
+        (result["student"], mark["key"]): grade.ReviewPoints(mark["of"], "", mark["words"])
         for result in graded.results
         for mark in result["exercises"]
         if mark["status"] == marking.REVIEW
@@ -152,14 +154,14 @@ def test_no_file_of_a_platform_is_written_while_answers_wait_unless_it_is_asked_
 
 
 def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
-    graded: Graded, monkeypatch: pytest.MonkeyPatch
+    graded: GradedClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {key: f"Exercise {place}: `{key}` & $x^2$" for place, key in enumerate(classroom.OF, 1)}
     names["search"] = names["letter"]
     monkeypatch.setattr(reports, "_headings", lambda _graded: names)
     anna = graded.results[0]
     mark = next(mark for mark in anna["exercises"] if mark["key"] == "why-words")
-    read = {("anna", "why-words"): grade.Reviewed(1.5, "Say `why`: $G_\\text{max}$ <b>.", mark["words"])}
+    read = {("anna", "why-words"): grade.ReviewPoints(1.5, "Say `why`: $G_\\text{max}$ <b>.", mark["words"])}
     again = grade.with_review(graded, read)
     page = reports.feedback_html(again, again.results[0])
     assert "Exercise 1: <code>limit</code> &amp; <math" in page and '<span class="key">limit</span>' in page
@@ -175,14 +177,14 @@ def test_exercises_go_by_their_titles_and_partial_points_are_partly_correct(
     assert ": waiting for review, of 2" in said and "review, 0" not in said
 
 
-def test_a_flagged_answer_says_so_in_the_review(graded: Graded) -> None:
+def test_a_flagged_answer_says_so_in_the_review(graded: GradedClass) -> None:
     flag = {"students": ["anna", "ben"], "kind": flags.COPIED, "exercise": "why-words", "sentence": "<i>Alike."}
     page = reports.review_html(replace(graded, flags=[flag]))
     assert "Flag: the same words, with ben. &lt;i&gt;Alike." in page and "with anna." in page
     assert page.count('class="flag"') == 2
 
 
-def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: Graded) -> None:
+def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_formula(graded: GradedClass) -> None:
     results = [{**each, "exercises": [{**mark} for mark in each["exercises"]]} for each in graded.results]
     for mark in results[0]["exercises"]:
         if mark["status"] == marking.REVIEW:
@@ -194,7 +196,7 @@ def test_each_row_of_the_review_is_one_line_that_no_spreadsheet_takes_for_a_form
     assert anna["title"] == reports.titles(graded)["why-words"]
 
 
-def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:
+def test_who_is_not_in_moodles_table_is_named(graded: GradedClass) -> None:
     """If nobody has an address, all students are in the table under their own names."""
     assert not reports.without_address(graded)
     nobody = {name: replace(entry, columns={}) for name, entry in graded.entries.items()}
@@ -205,14 +207,14 @@ def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:
     assert not [note for note in reports.notes(replace(graded, entries=nobody)) if "moodle.csv" in note]
 
 
-def test_who_has_no_marks_is_told_the_first_note(graded: Graded) -> None:
+def test_who_has_no_marks_is_told_the_first_note(graded: GradedClass) -> None:
     silent = {**graded.results[0], "notes": ["One.", "Two."]}
     silent["exercises"] = [{**mark, "sentences": []} for mark in silent["exercises"]]
     (anna, *_) = rows(reports.moodle_csv(replace(graded, results=[silent, *graded.results[1:]])))
     assert anna["Feedback comments"] == "One."
 
 
-def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: Graded) -> None:
+def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: GradedClass) -> None:
     suites = {suite.get("name"): suite for suite in ET.fromstring(reports.junit_xml(graded))}  # noqa: S314 (our own)
     assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
     assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
@@ -221,7 +223,7 @@ def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: Grad
     assert [float(each.get("value", "")) for each in of if each is not None] == [*classroom.OF.values()]
 
 
-def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded) -> None:
+def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: GradedClass) -> None:
     marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
     ben = {**graded.results[1], "exercises": marks}
     assert "4.798 Mbit/s" not in reports.feedback_html(graded, ben)
@@ -231,7 +233,7 @@ def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded)
 
 
 def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for(
-    graded: Graded, tmp_path: Path
+    graded: GradedClass, tmp_path: Path
 ) -> None:
     marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
     ben = replace(graded, results=[{**graded.results[1], "exercises": marks}])
@@ -241,7 +243,7 @@ def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for
 
 
 def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
-    graded: Graded, monkeypatch: pytest.MonkeyPatch
+    graded: GradedClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A missing or unreadable file does not show what its student should read again."""
     monkeypatch.setattr(reports, "_headings", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
@@ -251,7 +253,7 @@ def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
     assert "Nothing was answered in its cell." in anna and "To read again" not in cleo
 
 
-def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) -> None:
+def test_the_instructors_first_page_counts_what_was_handed_in(graded: GradedClass) -> None:
     page = " ".join(reports.class_html(graded).split())
     assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
     assert "A note." in page and 'href="feedback/cleo.html"' in page
@@ -259,12 +261,12 @@ def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) ->
     assert 'class="number">1</td><td><span class="bar" style="width: 10.0em">' in page.partition("50 to 60 %")[2]
 
 
-def test_who_handed_something_in_gets_a_merged_notebook(graded: Graded, tmp_path: Path) -> None:
+def test_who_handed_something_in_gets_a_merged_notebook(graded: GradedClass, tmp_path: Path) -> None:
     merged.write(graded, tmp_path)
     assert sorted(path.name for path in tmp_path.glob("*.ipynb")) == ["anna.ipynb", "ben.ipynb"]
 
 
-def test_a_merged_notebook_prints_the_points_of_each_part(graded: Graded) -> None:
+def test_a_merged_notebook_prints_the_points_of_each_part(graded: GradedClass) -> None:
     made = merged.notebook(graded.master, graded.results[0], "1")
     said = {cell.id: cell.outputs[0].text for cell in made.cells if cell.cell_type == "code" and cell.outputs}
     assert said["limit-part-1"] == "2 of 2 points\n" and said["letter-part-1"] == "1 of 1 points\n"

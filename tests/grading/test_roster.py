@@ -19,7 +19,7 @@ def named(student: str, name: str) -> Entry:
     return Entry(student, {"first_name": first, "last_name": last})
 
 
-def owners(place: Path, entries: list[Entry], chapter: str = "") -> roster.Matched:
+def owners(place: Path, entries: list[Entry], chapter: str = "") -> roster.FileAssignment:
     room = place.parent / "room"
     room.mkdir()
     return roster.match(roster.collect([place], room), entries, chapter)

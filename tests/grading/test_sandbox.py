@@ -13,7 +13,7 @@ from netlab.base import scratch
 from netlab.base.errors import EngineError
 from netlab.base.location import IMPORT_ROOT
 from netlab_classroom.grading import sandbox
-from netlab_classroom.grading.line import read_bounded
+from netlab_classroom.grading.guest_calls import read_bounded
 from netlab_classroom.grading.sandbox import Ending, Sandbox
 from netlab_course import chapters
 from netlab_engines import launcher
@@ -144,18 +144,18 @@ def test_grading_is_refused_where_the_answers_are_in_a_place_that_student_code_m
         monkeypatch.setattr(sandbox, "package_directories", lambda: [package])
         monkeypatch.setattr("netlab_course.chapters.__path__", [str(package / "chapters")])
     with pytest.raises(EngineError, match=r"has the answers, and is in .*which student code may read.*venv"):
-        sandbox.require_walls()
+        sandbox.require_isolation()
 
 
 def test_a_clone_with_an_environment_of_its_own_is_no_such_place() -> None:
     assert (IMPORT_ROOT / "solutions") in sandbox._answers()
-    sandbox.require_walls()
+    sandbox.require_isolation()
 
 
 def test_without_landlock_grading_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
     with pytest.raises(EngineError, match="Landlock"):
-        sandbox.require_walls()
+        sandbox.require_isolation()
 
 
 def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -
     assert not [name for name in names if "check" in Path(name).stem and "chapters" in name]
     assert {
         Path(name).name for name in names if name.startswith("netlab_classroom/grading/") and name.endswith(".py")
-    } == set(sandbox.BEHIND_THE_WALL)
+    } == set(sandbox.GUEST_MODULES)
 
 
 def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
@@ -192,7 +192,7 @@ def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
     monkeypatch.setattr(sandbox, "POLL_S", 2.0)
     ask = (
         "from netlab_classroom.grading import runner\n"
-        "found = [runner.ask(runner.Laboratory.ear, {'kind': 'probe', 'number': n}) for n in range(3)]"
+        "found = [runner.ask(runner.Laboratory.stream, {'kind': 'probe', 'number': n}) for n in range(3)]"
     )
 
     def answer(question: Any, _line: object) -> Any:

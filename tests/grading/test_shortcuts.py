@@ -15,9 +15,9 @@ from netlab.measure.results import Run
 from netlab_classroom.grading import flags, master, reading
 from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.judging import Examination, Job
-from netlab_classroom.grading.marking import Marked
+from netlab_classroom.grading.marking import ExerciseMark
 from netlab_classroom.grading.master import Edition
-from netlab_classroom.grading.submission import Cell, Layout, Submission, Wanted
+from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission
 from netlab_course import catalogue
 from netlab_course.checks import Choice, Function, Number, Status
 from netlab_course.conditions import Measurement
@@ -34,7 +34,7 @@ EVERYTHING = (
 )
 
 
-def ways(edition: Edition, each: Wanted, exercise: Exercise) -> Iterator[tuple[str, str]]:
+def ways(edition: Edition, each: AnswerCell, exercise: Exercise) -> Iterator[tuple[str, str]]:
     """The cheapest ways around one exercise: a name, and the cell that a student would hand in."""
     check = edition.checks[each.key]
     solution = next(cell.source for cell in edition.solved if cell.id == each.id)
@@ -79,7 +79,7 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
             key = f"{each.key}#{number}"
             exercises[key] = exercise
             checks[key] = edition.checks[each.key]
-            wanted.append(Wanted(key, each.id, each.name, each.stub))
+            wanted.append(AnswerCell(key, each.id, each.name, each.stub))
             taken[key] = reading.compose(edition.provided, each.id, source)
     opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, checks=checks)
     examination = Examination(Job("anna", None, chapter.source), replace(edition, chapter=opened), exercises)
@@ -92,10 +92,10 @@ def test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag(topic: str)
     assert not won
 
 
-def flagged(mark: Marked, source: str) -> set[str]:
+def flagged(mark: ExerciseMark, source: str) -> set[str]:
     """The kinds of flags that an instructor finds on the first page for one answer."""
     cell = Cell(mark.key, "code", source)
-    found = flags.of_submission(Submission((cell,)), [], [Wanted(mark.key, mark.key, "x", "")], Layout())
+    found = flags.of_submission(Submission((cell,)), [], [AnswerCell(mark.key, mark.key, "x", "")], Layout())
     result = {"student": "anna", "token": "", "flags": found, "taken": {}, "exercises": [vars(mark)]}
     return {flag["kind"] for flag in flags.of_class([result])}
 

@@ -18,7 +18,7 @@ import pytest
 import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
-from netlab_classroom.grading.line import group_cpu_s
+from netlab_classroom.grading.guest_calls import group_cpu_s
 from netlab_engines.guests import Guest
 from netlab_engines.lab.live import Lab
 from tests.waiting import wait_for

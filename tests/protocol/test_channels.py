@@ -85,8 +85,10 @@ def test_the_time_for_a_message_grows_with_its_length(end: str, monkeypatch: pyt
         "host reads": read_by_the_host,
         "agent reads": lambda size: read_by(channel, "get", size),
         "agent writes": lambda size: written_by(lambda text: channel(-1).put(text=text), size, monkeypatch),
-        "student reads": lambda size: read_by(callee.Ear, "hear", size),
-        "student writes": lambda size: written_by(lambda text: callee.Ear(-1).put(text.encode()), size, monkeypatch),
+        "student reads": lambda size: read_by(callee.MessageStream, "receive", size),
+        "student writes": lambda size: written_by(
+            lambda text: callee.MessageStream(-1).send_message(text.encode()), size, monkeypatch
+        ),
     }
     short_s = max(0.001, min(measured[end](SHORT_BYTES) for _ in range(5)))
     assert measured[end](LONG_BYTES) < MAX_RATIO * short_s

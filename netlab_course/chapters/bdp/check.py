@@ -21,6 +21,7 @@ class Checks:
     """The checks of the chapter "BDP", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.rtt = _rtt()
         self.repeated = _repeated(own)
         self.overfull = _overfull(own)
@@ -235,6 +236,7 @@ class PaperTransfer:
     """
 
     def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
+        """Set the path's rate in Mbit/s and its round-trip time without a queue in ms."""
         self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms
         self._used = 0
 

@@ -206,6 +206,7 @@ class Transfers:
     """
 
     def __init__(self, own: StudentValues) -> None:
+        """Use the hidden path with a student's numbers; no transfer is counted yet."""
         self._path = hidden_path(own)
         self._log: list[tuple[float, float, float]] = []
 

@@ -66,6 +66,7 @@ class Checks:
     """The checks of the chapter "Congestion collapse", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.repeated = Repetition(
             name="goodput behind two routers",
             scenario=lambda: settings.two_udp(own),

@@ -36,6 +36,7 @@ class Checks:
     """The checks of the chapter "Congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         rtt_ms = 2 * own.delay_ms
         self.cost = Function(
             name="cost of one loss",

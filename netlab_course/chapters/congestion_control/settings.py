@@ -120,6 +120,7 @@ class QueueTrials:
     """
 
     def __init__(self, rate_mbps: float, delay_ms: float, at_most: int = 4) -> None:
+        """Set the path's rate in Mbit/s, its one-way delay in ms and the number of allowed runs."""
         self._rate_mbps, self._delay_ms, self._left = rate_mbps, delay_ms, at_most
 
     def __call__(self, queue_packets: int) -> str:
@@ -168,7 +169,9 @@ def _flow(control: str, window_bytes: int, mss_bytes: int, start_s: float, durat
 def both(
     window_bytes: int, queue_bytes: int, mss_bytes: int, interval_s: float = 0.5, *, sack: bool = False
 ) -> Scenario:
-    """Return the scenario of `ece6110`: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment size."""
+    """Return the scenario of `ece6110`: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment
+    size.
+    """
     flows = [_flow(control, window_bytes, mss_bytes, start_s, 15) for control, start_s in _STARTS_S.items()]
     sysctls = {} if sack else _WITHOUT_SACK
     network = topologies.slow_middle(queue_bytes)

@@ -29,6 +29,7 @@ class Checks:
     """The checks of the chapter "Delay and jitter", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.fill = Function(
             name="time to fill the path",
             reference=fill_time_s,

@@ -42,6 +42,7 @@ class Checks:
     """The checks of the chapter "Fair by which measure?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         self.repeated = Repetition(
             name="what distance costs",

@@ -28,6 +28,7 @@ class Checks:
     """The checks of the chapter "How sure are you?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.interval = _interval(own)
         self.runs = _runs(own)
         self.decision = _decision(own)
@@ -188,7 +189,9 @@ class Decided:
         return interval(self.differences())
 
     def without_pairs(self) -> tuple[float, float]:
-        """Return the wrong interval without pairing by seeds: the difference of the means, and both half widths combined."""
+        """Return the wrong interval without pairing by seeds: the difference of the means, and both half widths
+        combined.
+        """
         losses = self.losses()
         mean, half = interval(losses[self.choice])
         other, its_half = interval(losses[str(self.differences().name)])

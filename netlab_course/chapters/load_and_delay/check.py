@@ -93,6 +93,7 @@ class Checks:
     """The checks of the chapter "Why is 95 % too much?", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.mean_delay = Function(
             name="mean delay",
             reference=by_formula_ms,

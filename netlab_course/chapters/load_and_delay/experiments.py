@@ -279,7 +279,9 @@ def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
 
 
 def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
-    """Return the mean percentage of late packets in five runs with a number of calls; `how` is passed to `settings.calls`."""
+    """Return the mean percentage of late packets in five runs with a number of calls; `how` is passed to
+    `settings.calls`.
+    """
     return interval(
         [late_percent(experiment.run(settings.calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)]
     )

@@ -125,6 +125,7 @@ class Checks:
     """The checks of the chapter "Multiplexing", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         own_network = (
             {"L1": own.wide_mbps, "L2": 30, "L3": own.narrow_mbps},
             {"a": ["L1", "L2"], "b": ["L2", "L3"], "c": ["L3"], "d": ["L1"]},

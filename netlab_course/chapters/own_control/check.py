@@ -267,6 +267,7 @@ class Checks:
     """The checks of the chapter "Your own congestion control", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.delay = Function(
             name="the RTT of a window",
             reference=experiments.rtt_ms,

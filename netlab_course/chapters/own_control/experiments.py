@@ -74,7 +74,9 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
 
 
 def longer_ms(rate_mbps: float, window: float = 10) -> float:
-    """Return the difference in ms between the RTT of a small window and that of the empty path, on the steady link at another rate."""
+    """Return the difference in ms between the RTT of a small window and that of the empty path, on the steady link at
+    another rate.
+    """
     flow = Tcp("h1", "h3", congestion=Window(window))
     run = experiment.run(Scenario(steady(rate_mbps), [flow], FIXED_S), progress=False)
     return float(run.intervals.query("t_s > 1")["rtt_ms"].mean()) - BASE_RTT_MS

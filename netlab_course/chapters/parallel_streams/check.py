@@ -40,6 +40,7 @@ class Checks:
     """The checks of the chapter "Parallel streams", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
 
         def window_mbps(run: Run) -> float:

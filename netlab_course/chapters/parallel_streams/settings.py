@@ -78,7 +78,9 @@ def needed(rate_mbps: float, rtt_ms: float, loss_rate: float) -> int:
 
 
 def most_free(neighbours: int, loss_rate: float) -> int:
-    """Return the largest number of h1's connections with which all connections reach the limit of the random losses, on the slow path."""
+    """Return the largest number of h1's connections with which all connections reach the limit of the random losses, on
+    the slow path.
+    """
     return math.floor(theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(loss_rate)) - neighbours
 
 

@@ -48,6 +48,7 @@ class Checks:
     """The checks of the chapter "Queues that speak up", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
         self.repeated = Repetition(

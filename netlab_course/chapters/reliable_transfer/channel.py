@@ -121,6 +121,7 @@ class _Pieces(DeliveryLog):
     """The pieces that the sender reads, and the number of each delivered piece in order; -1 for unknown data."""
 
     def __init__(self, number: int) -> None:
+        """Make this number of different pieces of 1000 bytes, the same for the same number."""
         super().__init__(number * PIECE_BYTES)
         self.numbers: dict[bytes, int] = {}
         self.delivered: list[int] = []
@@ -152,6 +153,9 @@ class _Channel:
     def __init__(
         self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
     ) -> None:
+        """Prepare a transfer of this number of pieces between a sender and a receiver; the datagrams in `lost` are
+        lost, those in `twice` duplicated, and those in `late_s` delayed by so many seconds.
+        """
         self._lost, self._twice, self._late_s = set(lost), set(twice), late_s
         self._pieces = _Pieces(pieces)
         parts: tuple[Part, Part] = ("sender", "receiver")

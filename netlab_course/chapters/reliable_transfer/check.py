@@ -133,6 +133,7 @@ class Checks:
     """The checks of the chapter "Build a reliable transfer", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.stop_and_wait = Transfer(
             name="stop-and-wait",
             cases=schedules.STOP_AND_WAIT,

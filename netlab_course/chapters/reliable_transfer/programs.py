@@ -94,6 +94,7 @@ class SelectiveSender:
     """
 
     def __init__(self, window: int = 1, span: int | None = None) -> None:
+        """Set the window in pieces, and the span in pieces (None: the window)."""
         self.window, self.span = window, window if span is None else span
 
     def on_start(self, program: Any) -> None:

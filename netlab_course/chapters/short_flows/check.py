@@ -42,6 +42,7 @@ class Checks:
     """The checks of the chapter on short flows, each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.stairs = _stairs()
         self.window = _window(own)
         self.staircase = _staircase(own)

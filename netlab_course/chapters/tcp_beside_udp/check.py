@@ -41,6 +41,7 @@ class Checks:
     """The checks of the chapter "TCP beside UDP", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
 
         self.repeated = Repetition(

@@ -30,6 +30,7 @@ class PaperProbe:
     """
 
     def __init__(self, rate_mbps: float) -> None:
+        """Set the rate of the path's bottleneck in Mbit/s; no probe is counted yet."""
         self.rate_mbps = rate_mbps
         self._used = 0
         self._lost = 0.0
@@ -59,6 +60,7 @@ class Checks:
     """The checks of the chapter "UDP loss", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.limit = _limit()
         self.overload = _overload(own)
         self.counted = _counted(own)

@@ -263,6 +263,7 @@ class Prober:
     """A real probe of the hidden path of one student; each call is an experiment, and at most PROBES are allowed."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Use the hidden path with a student's numbers; no probe is counted yet."""
         self._path = settings.hidden_path(own)
         self._log: list[dict[str, float]] = []
 

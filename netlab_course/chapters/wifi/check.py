@@ -43,6 +43,7 @@ class Checks:
     """The checks of the chapter "Wi-Fi", each an attribute, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
         self.air = Function(
             name="ceiling for UDP",
             reference=udp_ceiling_mbps,

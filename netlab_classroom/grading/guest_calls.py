@@ -22,9 +22,9 @@ CALLS_CPU_S = 30.0
 MAX_CALLS = 300_000
 """The limit of calls in one run. A busy connection makes a thousand calls in a second of network time."""
 MAX_ANSWER_BYTES = 2 << 20
-LOOK_S = 0.25
-LOOKS_ASLEEP = 12
-"""The number of consecutive looks that find all processes of a guest asleep: guest and grader wait for each other."""
+CHECK_INTERVAL_S = 0.25
+MAX_CHECKS_ASLEEP = 12
+"""The number of consecutive checks that find all processes of a guest asleep: guest and grader wait for each other."""
 
 
 class StudentCodeError(RunError):
@@ -39,21 +39,24 @@ class BudgetError(StudentCodeError):
     """The code used up its time limit."""
 
 
-class Line:
+class CallChannel:
     """Calls of student code in a guest from the grader's side of the guest's channel, with a limited number of calls.
 
     Parameters
     ----------
-    warden : Warden or None
+    monitor : GuestMonitor or None
         Supervises the guest meanwhile.
     """
 
-    def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MAX_CALLS) -> None:
-        self._gate, self._warden, self._left, self._most_calls = gate, warden, most_calls, most_calls
-        self._gate.settimeout(LOOK_S)
+    def __init__(self, connection: socket.socket, monitor: GuestMonitor | None, most_calls: int = MAX_CALLS) -> None:
+        """Use the connection to a guest, in which code is called at most `most_calls` times; `monitor` supervises the
+        guest meanwhile (None: nothing does).
+        """
+        self._connection, self._monitor, self._left, self._most_calls = connection, monitor, most_calls, most_calls
+        self._connection.settimeout(CHECK_INTERVAL_S)
         self._buffer = bytearray()
-        self._looked_s = time.monotonic()
-        self._asleep = 0
+        self._checked_s = time.monotonic()
+        self._checks_asleep = 0
         self._connections = 0
 
     def new_connection(self) -> int:
@@ -72,18 +75,18 @@ class Line:
         if self._left < 0:
             raise BudgetError(f"it was called more than {self._most_calls} times, which is all that a run may ask.")
         self._send(question)
-        return self.hear()
+        return self.receive()
 
-    def done(self, said: bytes = b"") -> None:
+    def finish(self, content: bytes = b"") -> None:
         """Send the end of the requests with a last message; nothing happens if the guest has ended."""
         with suppress(RunError):
-            self._send(bytes([callee.DONE]) + said)
+            self._send(bytes([callee.DONE]) + content)
 
-    def waits(self, patience_s: float) -> bool:
+    def has_message(self, patience_s: float) -> bool:
         """Wait up to `patience_s` seconds of wall-clock time, and return whether a message is available."""
-        if not self._buffer and select.select([self._gate], [], [], patience_s)[0]:
+        if not self._buffer and select.select([self._connection], [], [], patience_s)[0]:
             with suppress(OSError):
-                if self._gate.recv(1, socket.MSG_PEEK):
+                if self._connection.recv(1, socket.MSG_PEEK):
                     return True
             # The guest has ended, which the next call reports.
             time.sleep(patience_s)
@@ -93,49 +96,49 @@ class Line:
         """Send a message, preceded by its length; wait while the guest reads, and check its limits. Raises
         StudentCodeError or RunError when the guest has ended.
         """
-        self._asleep = 0
+        self._checks_asleep = 0
         left = memoryview(callee.LENGTH.pack(len(message)) + message)
         while left:
             try:
-                left = left[self._gate.send(left) :]
+                left = left[self._connection.send(left) :]
             except TimeoutError:
                 # On a busy machine a guest takes time to read the data of a long run.
-                self._look()
+                self._check_limits()
             except OSError:
-                raise self._ended() from None
+                raise self._end_error() from None
 
-    def _look(self) -> None:
-        """Check the guest's limits if the last check is at least LOOK_S seconds ago. Raises BudgetError when all its
-        processes have slept for LOOKS_ASLEEP checks.
+    def _check_limits(self) -> None:
+        """Check the guest's limits if the last check is at least CHECK_INTERVAL_S seconds ago. Raises BudgetError when
+        all its processes have slept for MAX_CHECKS_ASLEEP checks.
         """
-        if self._warden is None or time.monotonic() - self._looked_s <= LOOK_S:
+        if self._monitor is None or time.monotonic() - self._checked_s <= CHECK_INTERVAL_S:
             return
-        self._looked_s = time.monotonic()
-        self._asleep = self._asleep + 1 if self._warden.look() else 0
-        if self._asleep >= LOOKS_ASLEEP:
+        self._checked_s = time.monotonic()
+        self._checks_asleep = self._checks_asleep + 1 if self._monitor.check() else 0
+        if self._checks_asleep >= MAX_CHECKS_ASLEEP:
             raise BudgetError("it stopped answering.")
 
-    def hear(self) -> tuple[int, bytes]:
+    def receive(self) -> tuple[int, bytes]:
         """Wait for the next message, check the guest's limits meanwhile, and return the message's kind and content.
         Raises StudentCodeError or RunError when the guest has ended or exceeds a limit.
         """
-        self._asleep = 0
-        while (size := self._whole()) is None:
-            self._look()
+        self._checks_asleep = 0
+        while (size := self._next_size()) is None:
+            self._check_limits()
             try:
-                got = self._gate.recv(1 << 16)
+                got = self._connection.recv(1 << 16)
             except TimeoutError:
                 continue
             except OSError:
                 got = b""
             if not got:
-                raise self._ended()
+                raise self._end_error()
             self._buffer += got
-        said = bytes(self._buffer[callee.LENGTH.size : size])
+        content = bytes(self._buffer[callee.LENGTH.size : size])
         del self._buffer[:size]
-        return said[0], said[1:]
+        return content[0], content[1:]
 
-    def _whole(self) -> int | None:
+    def _next_size(self) -> int | None:
         """Return the size in bytes of the next message with its header once it has arrived completely, else None.
         Raises GarbledError when its length is not allowed.
         """
@@ -144,19 +147,19 @@ class Line:
         length = callee.LENGTH.unpack_from(self._buffer)[0]
         if not 1 <= length <= MAX_ANSWER_BYTES:
             self._buffer.clear()
-            raise GarbledError("its process wrote into the line to the grader.")
+            raise GarbledError("its process wrote into the channel to the grader.")
         size: int = length + callee.LENGTH.size
         return size if len(self._buffer) >= size else None
 
-    def _ended(self) -> RunError:
+    def _end_error(self) -> RunError:
         """Return the error that describes the end of the guest; raise KeyboardInterrupt if grading was stopped."""
         if stopping.is_set():
             # After Ctrl-C the grader itself ends guests; the result must not be stored as an error of the student's code.
             raise KeyboardInterrupt
-        return StudentCodeError("its process ended.") if self._warden is None else self._warden.ended()
+        return StudentCodeError("its process ended.") if self._monitor is None else self._monitor.end_error()
 
 
-class Warden:
+class GuestMonitor:
     """Supervision of the processor time of a guest while its code is called, from the start of the exercise with this
     number.
 
@@ -167,10 +170,13 @@ class Warden:
     """
 
     def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
+        """Watch a guest from the start of the exercise with this number; `cpu_s` is the limit of processor time of the
+        calls in s.
+        """
         self._guest, self._number, self._cpu_s = guest, number, cpu_s
         self._base_s: float | None = None
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Check the limit of processor time, and return whether all processes of the guest are asleep at this moment.
 
         Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
@@ -178,32 +184,32 @@ class Warden:
         if stopping.is_set():
             raise KeyboardInterrupt
         group = self._guest.process.pid
-        used_s, asleep = seen(group)
+        used_s, asleep = group_state(group)
         if self._base_s is None:
-            if used_s > START_CPU_S and not self._begun():
-                raise self._not_started()
-            if self._begun():
+            if used_s > START_CPU_S and not self._has_begun():
+                raise self._start_error()
+            if self._has_begun():
                 self._base_s = used_s
         elif used_s - self._base_s > self._cpu_s:
             raise BudgetError(f"it used more than {self._cpu_s:g} s of processor time.")
         return asleep
 
-    def ended(self) -> RunError:
+    def end_error(self) -> RunError:
         """Return the error that describes the way in which the guest ended: a limit, the student's code, or a failed
         start.
         """
         how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
-        if how == supervisor.NO_CELL or not self._begun():
-            return self._not_started()
+        if how == supervisor.NOT_ISOLATED or not self._has_begun():
+            return self._start_error()
         if how == supervisor.LATE:
             return BudgetError(f"it slept for more than {supervisor.MAX_GUEST_S:g} s.")
         return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
 
-    def _begun(self) -> bool:
+    def _has_begun(self) -> bool:
         """Return whether the guest has started the exercise."""
         return (self._guest.folder / f"begun-{self._number}").exists()
 
-    def _not_started(self) -> RunError:
+    def _start_error(self) -> RunError:
         """Return the error of a guest that did not start, with the end of its console."""
         return RunError(
             f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
@@ -226,10 +232,10 @@ def read_bounded(path: Path, most: int = plain.MAX_BYTES) -> bytes | None:
 
 def group_cpu_s(group: int) -> float:
     """Return the processor time in s of the process group with this id, including children that have ended."""
-    return seen(group)[0]
+    return group_state(group)[0]
 
 
-def seen(group: int) -> tuple[float, bool]:
+def group_state(group: int) -> tuple[float, bool]:
     """Return the processor time in s of the process group with this id, and whether all its processes sleep, so that
     the guest waits for the grader.
 

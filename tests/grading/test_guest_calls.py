@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.grading import callee, line, sandbox
-from netlab_classroom.grading.line import BudgetError, Line, Warden
+from netlab_classroom.grading import callee, guest_calls, sandbox
+from netlab_classroom.grading.guest_calls import BudgetError, CallChannel, GuestMonitor
 
 NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True); input()"
 
@@ -24,7 +24,7 @@ NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True
 def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        asked = Line(ours, None, most_calls=2)
+        asked = CallChannel(ours, None, most_calls=2)
         for _ in range(2):
             theirs.sendall(callee.LENGTH.pack(3) + b"\x07ok")
             assert asked.ask(b"?") == (7, b"ok")
@@ -34,7 +34,7 @@ def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
 
 def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A partial message would block both sides, and cost the student the answer."""
-    monkeypatch.setattr(line, "LOOK_S", 0.01)
+    monkeypatch.setattr(guest_calls, "CHECK_INTERVAL_S", 0.01)
     ours, theirs = socket.socketpair()
     read = bytearray()
 
@@ -45,8 +45,8 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
     reader = threading.Thread(target=drain)
 
     class Watched:
-        def look(self) -> bool:
-            # Nobody reads before the first look, so the socket was full for longer than it waits.
+        def check(self) -> bool:
+            # Nobody reads before the first check, so the socket was full for longer than it waits.
             if not reader.is_alive():
                 reader.start()
             return False
@@ -54,7 +54,7 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
     with ours, theirs:
         stub: Any = Watched()
         said = b"x" * (8 << 20)
-        Line(ours, stub).done(said)
+        CallChannel(ours, stub).finish(said)
         ours.shutdown(socket.SHUT_WR)
         reader.join()
     assert len(read) == callee.LENGTH.size + 1 + len(said)
@@ -68,11 +68,11 @@ def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
     ours, theirs = socket.socketpair()
     guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, channel=ours.dup())
     with ours, theirs:
-        watch = sandbox.Watch(guest, 1.0, lambda asked, _line: [asked["x"]])
+        watch = sandbox.Watch(guest, 1.0, lambda asked, _channel: [asked["x"]])
 
         def asked(question: bytes) -> bytes:
             theirs.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
-            watch._asks()
+            watch._answer_request()
             return theirs.recv(1000)[callee.LENGTH.size + 1 :]
 
         assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [7]}'
@@ -89,21 +89,21 @@ def test_a_guest_that_ctrl_c_ended_is_no_fault_of_the_students(monkeypatch: pyte
     if stops:
         stopping = threading.Event()
         stopping.set()
-        monkeypatch.setattr(line, "stopping", stopping)
-    with ours, pytest.raises(KeyboardInterrupt if stops else line.StudentCodeError):
-        Line(ours, None).hear()
+        monkeypatch.setattr(guest_calls, "stopping", stopping)
+    with ours, pytest.raises(KeyboardInterrupt if stops else guest_calls.StudentCodeError):
+        CallChannel(ours, None).receive()
 
 
 def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
     guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1))
-    warden = Warden(guest, cpu_s=5.0)
-    warden._base_s = 2.0
+    monitor = GuestMonitor(guest, cpu_s=5.0)
+    monitor._base_s = 2.0
     for asleep in (True, False):
-        monkeypatch.setattr(line, "seen", lambda _group, asleep=asleep: (7.0, asleep))
-        assert warden.look() is asleep
-    monkeypatch.setattr(line, "seen", lambda _group: (7.01, False))
+        monkeypatch.setattr(guest_calls, "group_state", lambda _group, asleep=asleep: (7.0, asleep))
+        assert monitor.check() is asleep
+    monkeypatch.setattr(guest_calls, "group_state", lambda _group: (7.01, False))
     with pytest.raises(BudgetError, match="more than 5 s of processor time"):
-        warden.look()
+        monitor.check()
 
 
 def test_an_error_in_a_students_class_is_told_with_its_moment() -> None:
@@ -130,7 +130,7 @@ def test_a_group_of_processes_is_found_with_its_state_and_time() -> None:
         [sys.executable, "-c", NAMED.format(name=name)], stdin=-1, stdout=-1, start_new_session=True
     ) as child:
         assert child.stdout is not None and child.stdout.readline() == b"named\n"
-        (fields,) = line._members(child.pid)
+        (fields,) = guest_calls._members(child.pid)
         assert fields[1:4] == [str(number).encode() for number in (os.getpid(), child.pid, child.pid)]
         child.kill()
 
@@ -139,7 +139,7 @@ def test_processor_time_is_what_a_process_and_its_ended_children_took(monkeypatc
     """By proc(5): fields 14 to 17 of stat, and the state is field 3."""
     taken = {14: 1, 15: 20, 16: 300, 17: 4000}
     fields = [b"S", *(str(taken.get(number, 7)).encode() for number in range(4, 53))]
-    monkeypatch.setattr(line, "_members", lambda _group: [fields, fields])
-    assert line.seen(1) == (2 * 4321 / os.sysconf("SC_CLK_TCK"), True)
-    monkeypatch.setattr(line, "_members", lambda _group: [fields, [b"R", *fields[1:]]])
-    assert line.seen(1)[1] is False
+    monkeypatch.setattr(guest_calls, "_members", lambda _group: [fields, fields])
+    assert guest_calls.group_state(1) == (2 * 4321 / os.sysconf("SC_CLK_TCK"), True)
+    monkeypatch.setattr(guest_calls, "_members", lambda _group: [fields, [b"R", *fields[1:]]])
+    assert guest_calls.group_state(1)[1] is False
