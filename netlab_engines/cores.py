@@ -23,6 +23,7 @@ class Pin:
     """
 
     def __init__(self) -> None:
+        """Start without a CPU."""
         self.cpu = -1
         self._lock: int | None = None
         self._held = ExitStack()

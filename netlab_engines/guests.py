@@ -256,6 +256,11 @@ class Guest(AgentProcess):
         readable: Sequence[str] | None = None,
         shared: Sequence[str] = (),
     ) -> None:
+        """Start to boot a guest with this kernel, in a process of its own; `wait_until_ready` waits for it. `calls` and
+        `start_ns` set how much network time (ns) system calls and program starts take, `pin` reserves a CPU, `program`
+        is the module to run; the others are its packages, memory in MiB, and the host's directories that it may read
+        and write. Raises OSError if it cannot be started.
+        """
         self.kernel = kernel
         self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}
         super().__init__()

@@ -52,9 +52,15 @@ class NativeEngine:
         return found
 
     def fingerprint(self) -> str:
+        """Return a text that differs whenever this engine may give other numbers for the same plan, from this kernel's
+        release and netlab's code.
+        """
         return fingerprint(platform.release())
 
     def differences(self) -> list[str]:
+        """Return sentences about real time, repeatability and missing features of this machine's kernel. Raises
+        EngineError if its features cannot be tested.
+        """
         missing = ["Wi-Fi links", *host_kernel.lacking()]
         return [
             "a run takes as long as its network time, so long runs are shortened, and their results vary more.",
@@ -89,6 +95,7 @@ class NativeEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
+        """Run a plan as root in real time and return the counters, as `Engine.execute` does."""
         with closing(self.open(plan)) as agent:
             return run_in(agent, plan, on_progress, cancel)
 

@@ -42,6 +42,9 @@ class NativeGuest(AgentProcess):
     what = "The agent"
 
     def __init__(self) -> None:
+        """Start the agent as root in new namespaces and wait until it has connected. Raises EngineError or RunError if
+        it does not start.
+        """
         self.settings = {"seeded": False, "confined": False, "machine": platform.node()}
         super().__init__(RESULT_BYTES)
         try:

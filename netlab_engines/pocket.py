@@ -33,12 +33,17 @@ class PocketEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
+        """Find the pocket kernel to run. Raises KernelError if none is built."""
         self.kernel = pocket_kernel.find()
 
     def requirements(self) -> list[Requirement]:
+        """Return the requirements of the engine on this machine, met or not."""
         return machine_requirements()
 
     def fingerprint(self) -> str:
+        """Return a text that differs whenever this engine may give other numbers for the same plan, from the kernel's
+        program and netlab's code.
+        """
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:

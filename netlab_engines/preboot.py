@@ -26,6 +26,7 @@ class PrebootedGuest:
     """
 
     def __init__(self) -> None:
+        """Start without a guest."""
         self._lock = threading.Lock()
         self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-preboot")
         self._future: concurrent.futures.Future[Guest | None] | None = None

@@ -46,6 +46,9 @@ class Watchdog:
     """
 
     def __init__(self, limit_s: float, waited_s: Callable[[], float]) -> None:
+        """Start to measure now, with the limit in s of wall-clock time; `waited_s` returns how long the guest has
+        waited for a CPU since its start, in s.
+        """
         self._limit_s, self._waited_s = limit_s, waited_s
         self._now_s = 0.0
         self._progress()

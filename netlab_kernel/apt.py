@@ -156,8 +156,8 @@ class Apt:
     """
 
     def __init__(self, log: Path, private: Path | None = None) -> None:
-        """Choose the options of apt's programs; the folders in `private` are made if it is given. None stands for the
-        machine's own apt.
+        """Choose the options of apt's programs, whose output goes to the file `log`. Sources, lists and cache are in
+        the directory `private`, which is made; None stands for the machine's own.
         """
         self._log = log
         self._private = private
@@ -348,6 +348,7 @@ def _os_release() -> dict[str, str]:
 
 
 def _english() -> Mapping[str, str]:
+    """Return the environment variables with which apt prints English and asks nothing."""
     return {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
 

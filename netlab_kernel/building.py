@@ -120,6 +120,7 @@ def build_for(
         return library_kernel.ready(machine) if source is None and machine == library_kernel.WASM else None
 
     def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
+        """Unpack the source and build the kernel from a linked copy of its tree."""
         origin = _origin(source, meter, log)
         prerequisites.check_disk()
         material = sources.unpack(origin, work, log, meter)
@@ -347,6 +348,7 @@ class Objects:
     """
 
     def __init__(self, meter: Meter, phase: str, expected: int) -> None:
+        """Start to count objects of the phase `phase`, of which `expected` are usual; the progress goes to `meter`."""
         self._meter, self._phase, self._expected = meter, phase, expected
         self.objects = 0
 

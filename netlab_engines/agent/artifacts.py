@@ -28,6 +28,9 @@ class ArtifactStore:
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, work: Path = Path("/tmp")) -> None:
+        """Prepare a store whose copies go to `folder` and may have `max_bytes` together; `work` is the folder in which
+        commands that save files have their working directories.
+        """
         self.unsaved: dict[str, str] = {}
         self.work = work
         self._folder = folder

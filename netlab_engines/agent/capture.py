@@ -59,6 +59,9 @@ class Capture:
     """
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
+        """Begin to capture the packets that leave (`outgoing`) or arrive at a device in the namespace of the process
+        `pid`, the first `snap_bytes` bytes of each, to the file `path`. Raises OSError if the kernel refuses.
+        """
         with enter_namespace(pid):
             # Protocol 0 receives nothing, so that no packet arrives before the ring and the filter are in place.
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)

@@ -33,6 +33,9 @@ class LinkChanger:
     """
 
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
+        """Prepare changes of the running network's `directions`, a list that each change updates; nothing is applied
+        before `start`. `clock` is "virtual" or "real", and random draws follow from the run's `seed`.
+        """
         self.schedule = Schedule(directions, clock, seed)
         self._network = network
         self._sockets: dict[str, NetlinkSocket] = {}
@@ -107,4 +110,7 @@ class _KernelInterfaces(Interfaces):
         return 0
 
     def __call__(self, name: str) -> int:
+        """Return the number that the kernel gave the existing interface of this name. Raises
+        OSError if there is none.
+        """
         return socket.if_nametoindex(name)

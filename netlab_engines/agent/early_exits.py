@@ -94,6 +94,7 @@ class Starts:
     """
 
     def __init__(self, path: str = STARTS) -> None:
+        """Start with no notes; they are read from the file at `path`, which need not exist."""
         self._path = path
         self._read_bytes = 0
         self._popen: dict[int, tuple[int, str]] = {}

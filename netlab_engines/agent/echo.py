@@ -42,6 +42,9 @@ class Pinger:
     def __init__(
         self, sock: socket.socket, dst: str, *, identifier: int, interval_s: float, payload_bytes: int
     ) -> None:
+        """Prepare echo requests from a raw ICMP socket to the IPv4 address `dst`, every `interval_s`, with this
+        identifier (0 to 65535) and payload size; nothing is sent before `send`.
+        """
         self.sent_s: dict[int, float] = {}
         self.rtt_ms: dict[int, float] = {}
         self._socket = sock

@@ -45,6 +45,9 @@ class HostChannel:
     early_exits: "EarlyExits | None" = None
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
+        """Open the device of the channel. `forget_start_up` draws new random keys and sleeps until a round time;
+        `power_off` ends the guest, and is called when the host is gone.
+        """
         self._forget_start_up = forget_start_up
         self.power_off = power_off
         self._device = os.open(DEVICE, os.O_RDWR)

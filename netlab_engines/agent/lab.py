@@ -76,6 +76,9 @@ class Lab:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
+        """Prepare a lab without a network, which the request `build` makes; captures and saved files go to `folder`,
+        and commands that save files work in `work`. `packages` are the directories of netlab and Mininet.
+        """
         self._channel = channel
         self._folder = folder
         self._packages = packages

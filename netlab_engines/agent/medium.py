@@ -158,6 +158,8 @@ class Medium:
 
 
 class _Timespec(ctypes.Structure):
+    """The kernel's `struct timespec`: a time as whole seconds and the ns above them."""
+
     _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
 
 

@@ -100,12 +100,14 @@ def _adapt_nat() -> None:
     plain_init, plain_config = nat.__init__, nat.config
 
     def init(self: Any, name: str, *words: Any, **params: Any) -> None:
+        """Make the NAT node, and warn once if it is to use the machine's own interfaces."""
         if not params.get("inNamespace", True):
             # In Mininet this option means that the node has the machine's own interfaces.
             _warn_once(NO_OUTSIDE)
         plain_init(self, name, *words, **params)
 
     def config(self: Any, **params: Any) -> Any:
+        """Create the file of interfaces, and configure the NAT node as Mininet does."""
         os.makedirs(os.path.dirname(INTERFACES), exist_ok=True)
         with open(INTERFACES, "a"):
             pass

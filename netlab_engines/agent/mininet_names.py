@@ -18,6 +18,7 @@ class HostNames:
     """The entries of a script's hosts in the file `path` (/etc/hosts), whose other lines stay."""
 
     def __init__(self, path: Path = Path(HOSTS)) -> None:
+        """Start with no entries; the file is written by `note`."""
         self._path = path
         self._addresses: dict[str, str] = {}
         self._ours = ""
@@ -48,12 +49,14 @@ def install() -> None:
     plain_start, plain_set_ip = node.startShell, node.setIP
 
     def start_shell(self: Any, *words: Any, **params: Any) -> None:
+        """Start the node's shell as Mininet does, and enter the node's name with its address."""
         plain_start(self, *words, **params)
         if self.inNamespace:
             address = str(self.params.get("ip") or UNKNOWN_ADDRESS)
             names.note(self.name, address.partition("/")[0])
 
     def set_ip(self: Any, ip: Any, prefixLen: Any = 8, intf: Any = None, **params: Any) -> Any:  # noqa: N803 (Mininet's name)
+        """Set the address of an interface as Mininet does, and enter it if it is the node's first interface."""
         done = plain_set_ip(self, ip, prefixLen, intf, **params)
         if self.inNamespace and intf in (None, self.defaultIntf(), str(self.defaultIntf())):
             names.note(self.name, str(ip).partition("/")[0])

@@ -20,6 +20,7 @@ class Notes:
     """
 
     def __init__(self, path: str = STARTS) -> None:
+        """Open the file at `path` for appending; it is created if it does not exist."""
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def write(self, what: str, pid: int, *more: Any) -> None:
@@ -39,6 +40,7 @@ def install() -> None:
     plain_popen = node_class.popen
 
     def popen(self: Any, *words: Any, **named: Any) -> Any:
+        """Start a program in a node as Mininet does, note it with the time, and return its process."""
         started_ns = time.monotonic_ns()
         process = plain_popen(self, *words, **named)
         notes.write("popen", process.pid, started_ns, self.name)
@@ -53,12 +55,16 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
     """
 
     class Popen(subprocess.Popen[Any]):
+        """A process that writes a note when its error output is first read."""
+
         def __init__(self, *words: Any, **named: Any) -> None:
+            """Start a program as `subprocess.Popen` does, with the same arguments."""
             self._errors = "stdout" if named.get("stderr") == subprocess.STDOUT else "stderr"
             self._pipes: dict[str, Any] = {}
             super().__init__(*words, **named)
 
         def _take(self, name: str) -> Any:
+            """Return the pipe "stdout" or "stderr", and note it at the first time if it has the error output."""
             pid = getattr(self, "pid", None)
             if pid is not None and name == self._errors and self._pipes[name] is not None:
                 self._errors = ""
@@ -93,6 +99,9 @@ def note_shells(notes: Notes) -> None:
     plain_start = node_class.startShell
 
     def start_shell(self: Any, *words: Any, **named: Any) -> None:
+        """Start the node's shell as Mininet does, and note it; the first namespace, which several nodes may share, is
+        noted as 0.
+        """
         plain_start(self, *words, **named)
         network = os.stat(f"/proc/{self.pid}/ns/net").st_ino
         # Several nodes may be in the first namespace.
@@ -111,6 +120,7 @@ def note_sent_commands(notes: Notes) -> None:
     unread: set[int] = set()
 
     def cmd(self: Any, *words: Any, **named: Any) -> Any:
+        """Run a command as Mininet does, without notes, because the script waits for its output."""
         waiting.add(self.pid)
         try:
             return plain_cmd(self, *words, **named)
@@ -118,6 +128,7 @@ def note_sent_commands(notes: Notes) -> None:
             waiting.discard(self.pid)
 
     def send_cmd(self: Any, *words: Any, **named: Any) -> None:
+        """Send a command to the node's shell as Mininet does, and note it with the time."""
         sent_ns = time.monotonic_ns()
         plain_send(self, *words, **named)
         if self.pid not in waiting:
@@ -125,6 +136,7 @@ def note_sent_commands(notes: Notes) -> None:
             notes.write("sent", self.pid, sent_ns, self.lastCmd)
 
     def monitor(self: Any, *words: Any, **named: Any) -> Any:
+        """Return output of the node's shell as Mininet does, and note the first read after a command."""
         if self.pid in unread:
             unread.discard(self.pid)
             notes.write("read", self.pid)

@@ -24,6 +24,7 @@ class NetlinkSocket:
     """
 
     def __init__(self, pid: int) -> None:
+        """Open the socket in the network namespace of the process or thread `pid`. Raises OSError if that fails."""
         self.interfaces = Interfaces()
         with enter_namespace(pid):
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)

@@ -46,6 +46,9 @@ class Script:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str]) -> None:
+        """Prepare a guest for a script; nothing is started. Copies of files go to `folder`, which the host reads, and
+        `packages` are the directories of netlab and Mininet.
+        """
         self._channel = channel
         self._early_exits = channel.report_early_exits()
         self._folder = folder

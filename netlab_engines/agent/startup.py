@@ -79,11 +79,13 @@ def adapt_the_prompt(commands: str) -> None:
         """
 
         def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
+            """Open the prompt of a Mininet network; see Mininet's CLI for the arguments."""
             if script is None and not sys.stdin.isatty():
                 script = commands
             super().__init__(network, stdin=stdin, script=script, **more)
 
         def run(self) -> None:
+            """Read and run commands until the prompt is closed."""
             Prompts.are_open = True
             sys.stdout.write(PACE)
             sys.stdout.flush()
@@ -106,6 +108,9 @@ def free_interrupted_hosts() -> None:
     plain = mininet.node.Node.waitOutput
 
     def wait_output(self: Any, *words: Any, **more: Any) -> Any:
+        """Wait for the output of the node's command as Mininet does; after Ctrl-C, interrupt the command and wait for
+        the shell's prompt.
+        """
         try:
             return plain(self, *words, **more)
         except KeyboardInterrupt:
@@ -125,6 +130,7 @@ def let_interrupts_in(ending: Path) -> None:
     """
 
     def interrupted(number: int, frame: FrameType | None) -> None:
+        """Handle an interrupt as a signal handler; see `let_interrupts_in`."""
         named = _named_signal(ending)
         if named is not None and callable(signal.getsignal(named)):
             os.kill(os.getpid(), named)
@@ -138,6 +144,7 @@ def let_interrupts_in(ending: Path) -> None:
     plain = os.system
 
     def system(command: Any) -> int:
+        """Run a shell command as `os.system` does, and handle an interrupt that came meanwhile."""
         # Python ignores Ctrl-C while a command of os.system runs.
         before = ending.exists()
         status = plain(command)
@@ -163,16 +170,19 @@ def hide_own_frames() -> None:
     plain_init = traceback.TracebackException.__init__
 
     def init(self: Any, kind: Any, value: Any, trace: Any, **more: Any) -> None:
+        """Prepare a traceback for printing as Python does, without netlab's frames."""
         plain_init(self, kind, value, without_own_frames(trace), **more)
 
     traceback.TracebackException.__init__ = init  # type: ignore[method-assign, assignment]
     plain_hook, plain_thread_hook = sys.excepthook, threading.excepthook
 
     def hook(kind: type[BaseException], value: BaseException, _trace: TracebackType | None) -> None:
+        """Print an exception that ends the process without netlab's frames."""
         _strip(value, set())
         plain_hook(kind, value, value.__traceback__)
 
     def thread_hook(given: Any) -> None:
+        """Print an exception that ends a thread without netlab's frames."""
         if given.exc_value is not None:
             _strip(given.exc_value, set())
             trace = given.exc_value.__traceback__

@@ -121,6 +121,9 @@ class Lab:
         wall_limit_s: float,
         engine: str | Engine | None,
     ) -> None:
+        """Check the arguments, which are those of `live`, build the network and let its time begin. Raises
+        ScenarioError with all mistakes.
+        """
         problems = topology.problems()
         # Check the other settings with a scenario whose only traffic is a command that does nothing.
         if not problems:
@@ -189,6 +192,7 @@ class Lab:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
+        """Close the network at the end of a `with` block."""
         self.close()
 
     def __repr__(self) -> str:
@@ -198,6 +202,7 @@ class Lab:
     # Commands -------------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError for an unknown attribute; if it is a node's name, the message says how to write that."""
         nodes = self.__dict__.get("topology", Topology()).nodes
         if name in nodes:
             raise AttributeError(
@@ -206,11 +211,13 @@ class Lab:
         raise AttributeError(f"a lab has no attribute {name!r}; lab[...] returns one of its nodes {', '.join(nodes)}")
 
     def __getitem__(self, name: str) -> Host:
+        """Return the node of this name. Raises ScenarioError if there is none."""
         if name not in self.topology.nodes:
             raise ScenarioError([f"node: {one_of(name, self.topology.nodes)}"])
         return Host(self.session, name, self.addresses[name])
 
     def __iter__(self) -> Iterator[str]:
+        """Return an iterator over the names of the nodes."""
         return iter(self.topology.nodes)
 
     @property
@@ -378,6 +385,7 @@ class LiveFlow:
     """
 
     def __init__(self, lab: Lab, label: str) -> None:
+        """Stand for the flow with this label in the tables of a live network."""
         self._lab = lab
         self.label = label
         self.stopped_s: float | None = None
@@ -408,6 +416,9 @@ class LiveCapture:
     """A running capture of the packets of a live network's link."""
 
     def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
+        """Stand for the running capture `item` of a live network, which has this label there; `interfaces` are the
+        sending interfaces of the link's two directions.
+        """
         self._lab = lab
         self._item = item
         self._label = label

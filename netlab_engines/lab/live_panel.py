@@ -190,6 +190,7 @@ class LivePanel:
         return plots.time_series(self.lab.run, QUANTITIES[:2])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the panel's widgets for a notebook, with the figure so far for pages without widgets."""
         page.show_once()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}
         return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}

@@ -46,6 +46,7 @@ class Host:
     """
 
     def __init__(self, session: Session, name: str, address: str) -> None:
+        """Stand for the node `name` of a session's network, which has this IPv4 address."""
         self._session = session
         self.name = name
         self.address = address
@@ -127,6 +128,7 @@ class Process:
     """A command that runs in the background of a node whenever network time passes."""
 
     def __init__(self, session: Session, node: str, command: str, pid: int) -> None:
+        """Stand for the process `pid`, which runs `command` in the background of a session's node."""
         self._session = session
         self._pid = pid
         self.node = node

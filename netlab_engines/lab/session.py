@@ -57,6 +57,9 @@ class Session:
     """
 
     def __init__(self, guest: protocol.Session, wall_limit_s: float, stopping: Stopping | None = None) -> None:
+        """Make requests of `guest`, each of which may take `wall_limit_s` of wall-clock time; `stopping` (None:
+        nothing) interrupts them in place of that limit and Ctrl-C.
+        """
         self.guest = guest
         self.stopping = stopping
         self.wall_limit_s = wall_limit_s
@@ -125,10 +128,12 @@ class Session:
         """
 
         def heard(message: Message) -> None:
+            """Send interrupts that are due, and handle a message that comes before the answer."""
             stopping.look()
             _hear(message, on_text)
 
         def look() -> None:
+            """Send interrupts that are due."""
             if on_wait is not None:
                 on_wait()
             stopping.look()

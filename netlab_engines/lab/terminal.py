@@ -67,6 +67,7 @@ class Terminal:
         return f"Terminal of {self.node}: in a shell, for example a terminal of JupyterLab, type: {self.command}"
 
     def _repr_html_(self) -> str:
+        """Return HTML that tells how to open the terminal in JupyterLab."""
         return (
             f"<p>Terminal of <b>{html.escape(self.node)}</b>: open one of JupyterLab's (File, New, Terminal) and type</p>"
             f"<pre>{html.escape(self.command)}</pre>"

@@ -54,6 +54,9 @@ class Answers:
     """
 
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, QuestionHandler] | None = None) -> None:
+        """Start with no answers for a lab of `plan`; `queues` are the interfaces by their numbers in samples, and `own`
+        has the handlers of questions to the user's own Python by port.
+        """
         self._plan = plan
         self._own = {} if own is None else own
         self._items = cast("list[Row]", plan["traffic"])

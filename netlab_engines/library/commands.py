@@ -197,6 +197,7 @@ class Commands:
 
     @functools.cached_property
     def _routes(self) -> dict[str, Routes]:
+        """The present routes of each node, by its name; commands change them."""
         return ways(self._plan)
 
     @property

@@ -65,6 +65,9 @@ class FlowInterface:
     __slots__ = ("_cwnd", "_pacing", "_ssthresh", "mss_bytes", "now_s")
 
     def __init__(self, mss_bytes: int, cwnd_segments: int) -> None:
+        """Start a connection with this maximum segment size and congestion window, an infinite threshold and Linux's
+        pacing.
+        """
         self.now_s = 0.0
         self.mss_bytes = mss_bytes
         self._cwnd: float = cwnd_segments
@@ -80,6 +83,7 @@ class FlowInterface:
 
     @cwnd_segments.setter
     def cwnd_segments(self, given: Any) -> None:
+        """Set the congestion window in segments. Raises NetlabError for a value that is not allowed."""
         self._cwnd = _checked("cwnd_segments", given, 1, MAX_SEGMENTS, "segments")
 
     @property
@@ -91,6 +95,7 @@ class FlowInterface:
 
     @ssthresh_segments.setter
     def ssthresh_segments(self, given: Any) -> None:
+        """Set the slow-start threshold in segments, or infinity. Raises NetlabError for a value that is not allowed."""
         infinite = isinstance(given, float) and given == math.inf
         self._ssthresh = given if infinite else _checked("ssthresh_segments", given, 1, MAX_SEGMENTS, "segments")
 
@@ -103,6 +108,9 @@ class FlowInterface:
 
     @pacing_mbps.setter
     def pacing_mbps(self, given: Any) -> None:
+        """Set the pacing rate in Mbit/s, or None for Linux's own. Raises NetlabError for a value
+        that is not allowed.
+        """
         self._pacing = None if given is None else _checked("pacing_mbps", given, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
 
     def packed(self) -> bytes:

@@ -37,12 +37,17 @@ class LibraryEngine:
     clock: Clock = "virtual"
 
     def __init__(self) -> None:
+        """Find the library kernel to run. Raises KernelError if none is built."""
         self.kernel = library_kernel.find()
 
     def requirements(self) -> list[Requirement]:
+        """Return the only requirement of the engine, a library kernel, met or not."""
         return [kernel_requirement()]
 
     def fingerprint(self) -> str:
+        """Return a text that differs whenever this engine may give other numbers for the same plan, from the kernel's
+        program and netlab's code.
+        """
         return fingerprint(source_hash.of_files([self.kernel.path]))
 
     def differences(self) -> list[str]:

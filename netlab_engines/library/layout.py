@@ -20,6 +20,9 @@ class Layout:
     """
 
     def __init__(self, name: str, code: str, fields: tuple[str, ...]) -> None:
+        """Define the layout of the structure `name`: `code` has the types of its fields as in `struct`, little-endian
+        without holes, `fields` their names without those that are always zero.
+        """
         self.name, self.fields = name, fields
         self.struct = struct.Struct(f"<{code}")
         self.size = self.struct.size

@@ -81,6 +81,7 @@ class LibrarySession:
 
     @property
     def directory(self) -> Path:
+        """The lab's directory on this machine, which is removed with the session."""
         return self.folder
 
     @property
@@ -95,9 +96,11 @@ class LibrarySession:
 
     @property
     def closed(self) -> bool:
+        """True if the lab has ended."""
         return not self._end.alive
 
     def close(self) -> None:
+        """End the lab and its program, and remove its directory; a second call does nothing."""
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:

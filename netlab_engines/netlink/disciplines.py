@@ -81,6 +81,7 @@ def _counter(place: int) -> Callable[[bytes], int]:
     """
 
     def read(statistics: bytes) -> int:
+        """Return the counter in the bytes of a qdisc's statistics, or 0 if they are too short."""
         if len(statistics) < 4 * (place + 1):
             return 0
         return int(struct.unpack_from("=I", statistics, 4 * place)[0])

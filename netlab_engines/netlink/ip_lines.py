@@ -13,6 +13,7 @@ class Interfaces:
     """
 
     def __init__(self) -> None:
+        """Start with the loopback device, which has number 1."""
         self._numbers: dict[str, int] = {"lo": 1}
 
     def make(self, name: str) -> int:

@@ -53,6 +53,7 @@ class Words(Iterator[str]):
         self._line, self._words = line, words
 
     def __next__(self) -> str:
+        """Return the next word and remove it."""
         if not self._words:
             raise StopIteration
         return self._words.pop(0)

@@ -294,6 +294,7 @@ def _number(metavar: str | None, low: float, high: float, rule: str, read: type[
     """
 
     def number(text: str) -> float:
+        """Return the number in the text of an option. Raises ArgumentTypeError, with the rule, if it is not allowed."""
         try:
             value = read(text)
         except ValueError:

@@ -112,8 +112,8 @@ class TcpSending(Endpoint):
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
-        """Set the congestion control that the test asks for; see `Endpoint`. Raises ThroughputError if the kernel does
-        not have it.
+        """Prepare the sending end of the stream `index` on a connected socket, with the congestion control that the
+        test asks for. Raises ThroughputError if the kernel does not have it.
         """
         super().__init__(index, request, sock)
         if request.congestion is not None:
@@ -206,7 +206,9 @@ class TcpReceiving(Endpoint):
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, skipped_bytes: int) -> None:
-        """Limit the window as the test asks; see `Endpoint`. `skipped_bytes` were read from the connection before."""
+        """Prepare the receiving end of the stream `index` on a connected socket, of which `skipped_bytes` were read
+        before, with the window that the test asks for. Raises ThroughputError if it is not allowed.
+        """
         super().__init__(index, request, sock)
         if request.window_bytes is not None:
             limit_window(sock, request.window_bytes)
@@ -223,6 +225,7 @@ class TcpReceiving(Endpoint):
             pass
 
     def sample(self) -> Counters:
+        """Return the bytes received since the last sample."""
         return self._since(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
@@ -252,8 +255,8 @@ class UdpSending(Endpoint):
     sends = True
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
-        """See `Endpoint`; `stream_id` is that of the datagrams that count, and `stream_id` + 1 that of the omitted
-        ones.
+        """Prepare the sending end of the stream `index` on a connected socket; `stream_id` is that of the datagrams
+        that count, and `stream_id` + 1 that of the omitted ones.
         """
         super().__init__(index, request, sock)
         self._stream_id = stream_id
@@ -321,8 +324,8 @@ class UdpReceiving(Endpoint):
     sends = False
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
-        """See `Endpoint`; `stream_id` is that of the datagrams that count, and `stream_id` + 1 that of the omitted
-        ones.
+        """Prepare the receiving end of the stream `index` on a connected socket; `stream_id` is that of the datagrams
+        that count, and `stream_id` + 1 that of the omitted ones.
         """
         super().__init__(index, request, sock)
         self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
@@ -330,6 +333,7 @@ class UdpReceiving(Endpoint):
         self._omitted = self._receiver.streams[stream_id + 1]
 
     def _work(self) -> None:
+        """Receive until `stop`; runs in the thread."""
         self._receiver.run()
 
     def stop(self) -> None:
@@ -412,6 +416,7 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
     def __enter__(self) -> "Sampler":
+        """Start to sample, and return this sampler."""
         self._thread.start()
         return self
 
@@ -540,6 +545,7 @@ class Side:
         """Call `tell` when all of these ends have finished, in a thread that waits for them."""
 
         def announce() -> None:
+            """Wait for all ends, then call the function."""
             for endpoint in endpoints:
                 endpoint.finished.wait()
             tell()

@@ -63,6 +63,10 @@ class Server:
         on_line: Callable[[str], None] | None = None,
         on_report: Callable[[str, TestRequest, Counters], None] | None = None,
     ) -> None:
+        """Listen on an address (None: all) and a port (0: any free one), for up to `max_clients` tests at once of up to
+        `max_time_s` each; `on_line` gets each line of the log, `on_report` the peer, the test and the report of each
+        finished test. Raises ThroughputError if it cannot listen.
+        """
         self.max_clients = max_clients
         self.max_time_s = max_time_s
         self.on_line = on_line or (lambda _: None)

@@ -74,7 +74,7 @@ class StreamAccount:
 
     def __init__(self, interval_ns: int | None = None, origin_ns: int = 0, timely_ns: int | None = None) -> None:
         """Start with no datagrams. Intervals of `interval_ns` (None: none are counted) begin at `origin_ns` on the
-        monotonic clock; `timely_ns` is as for the class.
+        monotonic clock; datagrams within `timely_ns` after the first one (None: all) are timely.
         """
         self.received_datagrams = 0
         self.received_bytes = 0

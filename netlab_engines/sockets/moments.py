@@ -62,6 +62,7 @@ class Stopper:
     """A flag that any thread can set, and a file descriptor `fd` that is readable from then on and wakes a `poll`."""
 
     def __init__(self) -> None:
+        """Start with the flag not set."""
         self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self.is_set = False
 

@@ -42,7 +42,9 @@ class TcpSender:
     """
 
     def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
-        """Prepare the sender; see the class. Raises ThroughputError if `num_bytes` is negative."""
+        """Prepare to send on a connected socket until `end_s`, in s on the monotonic clock, or until `num_bytes` are
+        sent, whichever is first (None: no such limit). Raises ThroughputError if `num_bytes` is negative.
+        """
         if num_bytes is not None and num_bytes < 0:
             raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
         self.sock = sock
@@ -120,6 +122,9 @@ class TcpReceiver:
         window_bytes: int | None = None,
         num_bytes: int | None = None,
     ) -> None:
+        """Prepare to read a connected socket. `skipped_bytes` were read from it before and do not count, `window_bytes`
+        is the limit that was set for its window (None: none), `num_bytes` is how many bytes will come (None: unknown).
+        """
         self.sock = sock
         self._window_bytes = window_bytes
         self._num_bytes = num_bytes

@@ -85,7 +85,10 @@ class UdpSender:
         spread_seed: int | None = None,
         ends_on_time: bool = False,
     ) -> None:
-        """Prepare the sender; see the class. Raises ThroughputError if a value is out of range."""
+        """Prepare to send datagrams of the stream `stream_id` from a UDP socket to `dst` (None: it is connected) at
+        `rate_bps` of payload, until `end_s` on the monotonic clock or `num_bytes` (None: no such limit); the class
+        describes the other parameters. Raises ThroughputError if a value is not allowed.
+        """
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
             raise ThroughputError(f"rate_bps must be 0 (as fast as possible) or more, got {rate_bps}.")
@@ -315,8 +318,9 @@ class UdpReceiver:
         batch: bool = False,
         timely_s: float | None = None,
     ) -> None:
-        """Set the socket up and make the counters of the streams; see the class. `origin_s` and `timely_s` are in s,
-        the first on the monotonic clock (None: now). Raises OSError if the kernel refuses.
+        """Prepare a UDP socket to receive these streams, with counters of each. Intervals of `interval_s` (None: none)
+        begin at `origin_s` on the monotonic clock (None: now), `batch` lets the kernel join datagrams, and those within
+        `timely_s` of a stream's first are counted separately too. Raises OSError if the kernel refuses.
         """
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}

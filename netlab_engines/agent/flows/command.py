@@ -20,6 +20,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
     """A command in a node's shell, as an item of traffic: its output, its exit code and the files that it saves."""
 
     def __init__(self, item: CommandItem, place: FlowContext) -> None:
+        """Prepare the command of an item of traffic in the node's shell, and make its working directory if it saves
+        files; `place` has the plan and the network.
+        """
         super().__init__(item, place)
         self._node = place.network.nodes[item["host"]]
         self._artifacts = place.artifacts

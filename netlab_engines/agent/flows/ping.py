@@ -18,6 +18,9 @@ class PingFlow(RunningFlow["PingItem"]):
     """A series of echo requests from a host to an address, as an item of traffic."""
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:
+        """Open the raw socket in the sending host's namespace; `place` has the plan and the network. Raises OSError if
+        that fails.
+        """
         super().__init__(item, place)
         with enter_namespace(place.pid(item["src"])):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
@@ -47,6 +50,7 @@ class PingFlow(RunningFlow["PingItem"]):
         pinger.stop()
 
     def stop(self) -> None:
+        """End the series now; later replies are not recorded."""
         self.pinger.stop()
 
     def totals(self) -> PingTotals:

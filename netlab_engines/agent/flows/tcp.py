@@ -68,6 +68,10 @@ class TcpStream:
     def __init__(
         self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem, num_bytes: int | None
     ) -> None:
+        """Open a listening socket at `address` and `port` in the namespace of the process `dst_pid`, and the sender's
+        socket in that of `src_pid`, both tuned as the item asks; `num_bytes` are to be sent (None: until the flow's
+        end). Raises OSError or ThroughputError if that fails.
+        """
         self.address = (address, port)
         self.num_bytes = num_bytes
         self._window_bytes = item["window_bytes"]
@@ -174,6 +178,9 @@ class TcpFlow(RunningFlow["TcpItem"]):
     """A group of TCP connections between the same two hosts that start together, as an item of traffic."""
 
     def __init__(self, item: TcpItem, place: FlowContext) -> None:
+        """Open the sockets of all connections of the item, each on a port of its own; `place` has the plan, the network
+        and the first port. Raises OSError or ThroughputError if that fails.
+        """
         super().__init__(item, place)
         src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
         self.streams = [

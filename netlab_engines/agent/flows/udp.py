@@ -26,6 +26,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
     ports = 1
 
     def __init__(self, item: UdpItem, place: FlowContext) -> None:
+        """Open the sender's and the receiver's socket of the item in their hosts' namespaces; `place` has the plan, the
+        network and the port. Raises OSError if that fails.
+        """
         super().__init__(item, place)
         self._seed = place.plan["seed"]
         address, port = item["address"], place.port

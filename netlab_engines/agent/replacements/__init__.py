@@ -59,6 +59,7 @@ class _Version:
         self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
 
     def __lt__(self, other: "_Version") -> bool:
+        """Return whether this version is older than the other."""
         return self._numbers < other._numbers
 
 
