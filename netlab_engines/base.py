@@ -180,7 +180,7 @@ def refuse_own(items: Iterable[Item], engine: str) -> None:
         )
 
 
-def wanted_parts(plan: Plan) -> set[str]:
+def needed_parts(plan: Plan) -> set[str]:
     """Return the names of the queue disciplines, congestion controls and other kernel parts that the plan's links and
     traffic need.
     """
@@ -192,7 +192,7 @@ def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
     """Raise NotHereError if the plan needs a part that is not in `has`, the names of a kernel's parts; `which` names
     the kernel in the message.
     """
-    lacking = sorted(wanted_parts(plan).difference(has))
+    lacking = sorted(needed_parts(plan).difference(has))
     if lacking:
         raise NotHereError(
             f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build a kernel that has it "

@@ -26,10 +26,10 @@ class Pin:
         """Start without a CPU."""
         self.cpu = -1
         self._lock: int | None = None
-        self._held = ExitStack()
-        self._roams = False
+        self._resources = ExitStack()
+        self._is_unpinned = False
         self._every_s = LOOK_EVERY_S
-        self._then_s = 0.0
+        self._checked_s = 0.0
         self._waited_ns: dict[int, int] = {}
 
     def take(self, wanted: int | None = None) -> int | None:
@@ -38,7 +38,7 @@ class Pin:
         moved.
         """
         self.release()
-        self.cpu, self._lock = self._held.enter_context(scratch.cpu_slot(wanted))
+        self.cpu, self._lock = self._resources.enter_context(scratch.cpu_slot(wanted))
         return self._lock
 
     def release(self) -> None:
@@ -46,7 +46,7 @@ class Pin:
         if self._lock is not None:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock = None
-        self._held.close()
+        self._resources.close()
         self.cpu = -1
 
     def look(self, pid: int) -> None:
@@ -57,18 +57,18 @@ class Pin:
         The CPU is checked every half second however often this is called, and less often if no CPU is free.
         """
         now_s = time.monotonic()
-        passed_s = now_s - self._then_s
-        if passed_s < (LOOK_EVERY_S if self._roams else self._every_s):
+        passed_s = now_s - self._checked_s
+        if passed_s < (LOOK_EVERY_S if self._is_unpinned else self._every_s):
             return
         everywhere = os.sched_getaffinity(0)
-        if len(everywhere) < 2 or (self.cpu < 0 and not self._roams):
+        if len(everywhere) < 2 or (self.cpu < 0 and not self._is_unpinned):
             return
         guests = family(pid)
         waited_ns = {one: found for one in guests if (found := _waited_ns(one)) is not None}
         waited = sum(found - self._waited_ns[one] for one, found in waited_ns.items() if one in self._waited_ns)
-        self._then_s, self._waited_ns = now_s, waited_ns
-        if self._roams:
-            self._roams = False
+        self._checked_s, self._waited_ns = now_s, waited_ns
+        if self._is_unpinned:
+            self._is_unpinned = False
             found_on = _runs_on(pid)
             if found_on is not None:
                 self.take(found_on)
@@ -80,7 +80,7 @@ class Pin:
             self._every_s = LOOK_EVERY_S
         else:
             self.release()
-            self._roams = True
+            self._is_unpinned = True
             self._every_s = min(2 * self._every_s, LOOK_AT_LEAST_S)
             keep_on(guests, set(everywhere))
 

@@ -42,8 +42,8 @@ def pocket() -> list[Requirement]:
     try:
         here = pocket_kernel.find()
     except KernelError:
-        if moment := background_build.underway():
-            return [*found, Requirement("kernel build", True, selection.being_built(moment))]
+        if moment := background_build.current_progress():
+            return [*found, Requirement("kernel build", True, selection.build_sentence(moment))]
         if why := background_build.failure():
             found.append(
                 Requirement(

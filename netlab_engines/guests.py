@@ -103,7 +103,7 @@ class AgentProcess:
         try:
             self.channel.sendall(encode(message))
         except OSError:
-            raise self._ended() from None
+            raise self._end_error() from None
 
     def receive(self, patience_s: float | None = None) -> Message:
         """Wait for the guest's next message and return it; `patience_s` is the longest wall-clock time in s, None to
@@ -136,7 +136,7 @@ class AgentProcess:
             except OSError:
                 got = 0
             if not got:
-                raise self._ended()
+                raise self._end_error()
             left = left[got:]
         return data
 
@@ -192,7 +192,7 @@ class AgentProcess:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
-    def _ended(self) -> RunError:
+    def _end_error(self) -> RunError:
         """Return (not raise) the error that the agent has ended, with the reason."""
         return RunError(f"{self.what} has ended. {reason_of_end(self.folder, self.log)}")
 
@@ -283,9 +283,9 @@ class Guest(AgentProcess):
             self.close()
             raise
 
-    def _boot(self, launched: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
-        """Start the kernel's process through the launcher, whose first arguments are `launched` (parent, CPU, writable
-        and readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
+    def _boot(self, launcher_arguments: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
+        """Start the kernel's process through the launcher, whose first arguments are given (parent, CPU,
+        writable and readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
         inherits, or None; `calls` and `start_ns` are as for the class.
         """
         # Links whose paths have no spaces, because the kernel splits its command line at spaces.
@@ -306,11 +306,13 @@ class Guest(AgentProcess):
             f"netlab_calls={calls} netlab_exec_ns={start_ns}",
             f"-- -I -S {init} {self.folder}",
         ]
-        command = [sys.executable, "-I", "-S", launcher.__file__, *launched, str(self.kernel.path)]
+        command = [sys.executable, "-I", "-S", launcher.__file__, *launcher_arguments, str(self.kernel.path)]
         command += [word for group in words for word in group.split(" ")]
         with channel, urgent, self.log.open("wb") as out:
-            kept = (channel.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
-            self.process = _starter.submit(_start, command, out.fileno(), kept, self.directory).result()
+            inherited_descriptors = (channel.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
+            self.process = _starter.submit(
+                _start, command, out.fileno(), inherited_descriptors, self.directory
+            ).result()
 
     def pin(self) -> None:
         """Reserve a CPU that no other guest has and move the guest to it; if all are reserved, let the guest run on all
@@ -321,9 +323,11 @@ class Guest(AgentProcess):
         cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
 
 
-def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path) -> subprocess.Popen[bytes]:
-    """Start a command in its own session, with its output in the open file `log`, the inherited descriptors `kept` and
-    `directory` as its home, and return the process.
+def _start(
+    command: list[str], log: int, inherited_descriptors: tuple[int, ...], directory: Path
+) -> subprocess.Popen[bytes]:
+    """Start a command in its own session, with its output in the open file `log`, these inherited descriptors
+    and `directory` as its home, and return the process.
     """
     return subprocess.Popen(
         command,
@@ -333,7 +337,7 @@ def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path)
         cwd="/",
         env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": os.environ.get("PATH", os.defpath)},
         start_new_session=True,
-        pass_fds=kept,
+        pass_fds=inherited_descriptors,
     )
 
 

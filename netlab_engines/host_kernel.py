@@ -93,17 +93,19 @@ def links() -> Requirement:
     """Return the requirement that this machine's kernel has the features that every link needs; its state is tested as
     root.
     """
-    return _having("kernel", NEEDED, f"{platform.release()} has all that links need")
+    return _parts_requirement("kernel", NEEDED, f"{platform.release()} has all that links need")
 
 
 def features() -> Requirement:
     """Return the optional requirement that this machine's kernel has all queue disciplines and congestion controls that
     netlab uses, with a remedy; its state is tested as root.
     """
-    return _having("kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False)
+    return _parts_requirement(
+        "kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False
+    )
 
 
-def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
+def _parts_requirement(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
     """Return the requirement `name` that the kernel has all of `parts`, with the text `all_there` if it does, and the
     missing ones and a remedy if not; also not met if it cannot be tested.
     """

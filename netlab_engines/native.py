@@ -10,7 +10,7 @@ from netlab.base.errors import NotHereError
 from netlab.engines import OnProgress, Requirement, require
 from netlab.protocol.plan import Clock, Outcome, Plan
 from netlab_engines import host_kernel
-from netlab_engines.base import refuse_media, refuse_own, run_in, wanted_parts
+from netlab_engines.base import needed_parts, refuse_media, refuse_own, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.native_guest import NAMESPACES, NativeGuest
 from netlab_engines.paths import system_path, tool
@@ -74,7 +74,7 @@ class NativeEngine:
         """
         refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
-        missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
+        missing = sorted(needed_parts(plan) & set(host_kernel.lacking()))
         if missing:
             raise NotHereError(
                 f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. "

@@ -94,7 +94,7 @@ class NativeGuest(AgentProcess):
                 continue
             self._resources.callback(peer.close)
             return peer
-        raise self._ended()
+        raise self._end_error()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End the agent by closing its sockets, because it may run as another user to whom no signal can be sent; if it

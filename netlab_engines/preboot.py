@@ -125,12 +125,12 @@ def guest(kernel: PocketKernel) -> contextlib.AbstractContextManager[Guest]:
     return _prebooted.guest(kernel)
 
 
-def _forget() -> None:
+def _replace_after_fork() -> None:
     """Replace the holder in a forked process, because the guest belongs to the parent."""
     # The guest belongs to the parent process, whose threads and locks do not exist in this one.
     global _prebooted  # noqa: PLW0603
     _prebooted = PrebootedGuest()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_replace_after_fork)
 atexit.register(lambda: _prebooted.drop())  # noqa: PLW0108 (a forked process has another one)

@@ -35,7 +35,7 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     give the same numbers. All other plans, live networks and scripts need the pocket kernel. If $NETLAB_KERNEL is set, that kernel
     is used. On processors without User-Mode Linux only the library kernel exists.
     """
-    if named := _named(wanted):
+    if named := _requested_engine(wanted):
         return named
     if any("own" in item for plan in plans for item in plan["traffic"]):
         return "library"
@@ -46,7 +46,7 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     return "library" if plans or _pocket_refusal() else "pocket"
 
 
-def _named(wanted: str | Engine | None) -> str | Engine | None:
+def _requested_engine(wanted: str | Engine | None) -> str | Engine | None:
     """Return the engine that was requested by name or object, or by an environment variable; None if the choice is left
     to netlab.
     """
@@ -81,7 +81,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
         return NativeEngine()
     if name == "pocket":
         _wait_for_the_pocket_kernel()
-        if not _named(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
+        if not _requested_engine(wanted) and (missing := _pocket_refusal()) and not _library_refusal(()):
             raise NotHereError(f"{_library_refusal(plans)} The pocket engine does not work on this machine: {missing}")
         from netlab_engines.pocket import PocketEngine
 
@@ -104,10 +104,10 @@ def _wait_for_the_pocket_kernel() -> None:
     """If no pocket kernel is built and the set-up is still building one, wait for the end of the build and show its
     progress.
     """
-    if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.underway():
+    if os.environ.get("NETLAB_KERNEL") or pocket_kernel.builds() or not background_build.current_progress():
         return
     with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
-        while moment := background_build.underway():
+        while moment := background_build.current_progress():
             tell(round(100 * moment.fraction), 100)
             time.sleep(POLL_S)
 
@@ -159,16 +159,16 @@ def preflight(wanted: str | Engine | None = None) -> Readiness:
     engine = choose(wanted)
     require(engine.requirements())
     ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
-    if engine.name == "pocket" and not _named(wanted) and not _library_refusal(()):
+    if engine.name == "pocket" and not _requested_engine(wanted) and not _library_refusal(()):
         ready = "Ready: experiments run with the library engine in virtual time,\n  commands and live networks with the pocket engine."
     other = engine.differences()
-    if moment := background_build.underway():
-        ready += f" {being_built(moment)}"
+    if moment := background_build.current_progress():
+        ready += f" {build_sentence(moment)}"
     told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
     return Readiness.of(ready, [*told, *([SKIP_NOTICE] if other else [])])
 
 
-def being_built(moment: BuildProgress) -> str:
+def build_sentence(moment: BuildProgress) -> str:
     """Return a sentence about the progress and remaining time of the pocket kernel's build."""
     return (
         f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); experiments "

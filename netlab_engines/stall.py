@@ -51,9 +51,9 @@ class Watchdog:
         """
         self._limit_s, self._waited_s = limit_s, waited_s
         self._now_s = 0.0
-        self._progress()
+        self._restart()
 
-    def _progress(self) -> None:
+    def _restart(self) -> None:
         """Start the measurement anew, because the guest's clock has moved."""
         self._since_s = time.monotonic()
         self._waited_before_s: float | None = None
@@ -61,7 +61,7 @@ class Watchdog:
     def advance(self, now_s: float) -> None:
         """Note that the guest's clock has reached `now_s`, in s of network time, and start the measurement anew."""
         self._now_s = now_s
-        self._progress()
+        self._restart()
 
     def check(self) -> None:
         """Raise RunError if the clock has stood still for longer than the limit; to be called about every second or

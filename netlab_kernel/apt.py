@@ -222,7 +222,7 @@ class Apt:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
-            with _watching(partial, package.size_bytes, on_share):
+            with _report_download(partial, package.size_bytes, on_share):
                 programs.run(
                     ["apt-get", *self.options, "download", f"{package.name}={package.version}"],
                     log=self._log,
@@ -372,7 +372,7 @@ def _ask(command: list[str]) -> str:
 
 
 @contextmanager
-def _watching(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
+def _report_download(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
     """While the block runs, call `on_share` once a second, in a thread, with the done fraction of a download, in [0,
     1]: the size of the files below a directory, divided by `size_bytes`.
     """

@@ -161,7 +161,7 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
     if sha256 is None and beside.is_file():
         sha256 = (beside.read_text().split() or [""])[0]
     if sha256 is not None and apt.sha256_of(file) != sha256.strip().lower():
-        raise _refused(file, f"its SHA-256 is {apt.sha256_of(file)} instead of {sha256}")
+        raise _rejection(file, f"its SHA-256 is {apt.sha256_of(file)} instead of {sha256}")
     files = _read(file)
     kinds = _check_sums(file, files)
     facts = [(kind, _check(file, kind, files)) for kind in kinds]
@@ -201,24 +201,24 @@ def _read(file: Path) -> dict[str, bytes]:
             for member in tar:
                 path = PurePosixPath(member.name)
                 if not member.isreg() or len(path.parts) not in (2, 3) or ".." in path.parts or path.is_absolute():
-                    raise _refused(file, f"it contains {member.name!r}, which is not an expected plain file")
+                    raise _rejection(file, f"it contains {member.name!r}, which is not an expected plain file")
                 name = "/".join(path.parts[1:])
                 if name not in known or name in files:
-                    raise _refused(file, f"it contains {member.name!r}, which does not belong there")
+                    raise _rejection(file, f"it contains {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
-                    raise _refused(
+                    raise _rejection(
                         file, f"{member.name!r} has {member.size} bytes, more than the limit of {LARGEST_BYTES}"
                     )
                 data = tar.extractfile(member)
                 assert data is not None
                 files[name] = data.read()
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
-        raise _refused(file, f"it cannot be read as an archive ({error})") from error
+        raise _rejection(file, f"it cannot be read as an archive ({error})") from error
     except Exception as error:
         # Exception is the only common base of lzma.LZMAError and zlib.error.
         if isinstance(error, KernelError):
             raise
-        raise _refused(file, f"its compressed data is damaged ({error})") from error
+        raise _rejection(file, f"its compressed data is damaged ({error})") from error
     return files
 
 
@@ -230,14 +230,14 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
     wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
     missing = [name for name in (*wanted, SUMS) if name not in files]
     if missing or not kinds:
-        raise _refused(file, f"it lacks {', '.join(missing or ['a kernel'])}")
+        raise _rejection(file, f"it lacks {', '.join(missing or ['a kernel'])}")
     promised = {}
     for line in files[SUMS].decode("ascii", "replace").splitlines():
         digest, _, name = line.partition("  ")
         promised[name] = digest
     for name in (name for name in files if name != SUMS):
         if promised.get(name) != hashlib.sha256(files[name]).hexdigest():
-            raise _refused(file, f"the checksum of {name} is not the one in {SUMS}")
+            raise _rejection(file, f"the checksum of {name} is not the one in {SUMS}")
     return kinds
 
 
@@ -250,23 +250,23 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
         build = json.loads(files[about])
         facts = {name: str(build[name]) for name in ("release", "key", "machine")}
     except (ValueError, KeyError, TypeError) as error:
-        raise _refused(file, f"its {about} cannot be read ({error!r})") from error
+        raise _rejection(file, f"its {about} cannot be read ({error!r})") from error
     if not _KEY.fullmatch(facts["key"]) or not _RELEASE.fullmatch(facts["release"]):
-        raise _refused(file, f"its {about} does not name a release and a key")
+        raise _rejection(file, f"its {about} does not name a release and a key")
     here = platform.machine()
     if kind is WASM and (
         facts["machine"] != library_kernel.WASM or files[f"{kind.folder}/{library_kernel.WASM_PROGRAM}"][:4] != b"\0asm"
     ):
-        raise _refused(file, f"its {library_kernel.WASM_PROGRAM} is not WebAssembly")
+        raise _rejection(file, f"its {library_kernel.WASM_PROGRAM} is not WebAssembly")
     for name in (name for name in kind.programs if f"{kind.folder}/{name}" in files):
         data = files[f"{kind.folder}/{name}"]
         machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1
         if facts["machine"] != here or machine != ELF_MACHINES.get(here):
-            raise _refused(file, f"its {name} is for {facts['machine']} and this machine is {here}")
+            raise _rejection(file, f"its {name} is for {facts['machine']} and this machine is {here}")
     return facts
 
 
-def _refused(file: Path, why: str) -> KernelError:
+def _rejection(file: Path, why: str) -> KernelError:
     """Return (not raise) the KernelError that says why a packed file was rejected and what to do."""
     return KernelError(
         f"{file} was rejected: {why}. Copy it again from the machine on which 'netlab kernel pack' wrote it."

@@ -101,7 +101,7 @@ def build(
         return _ready(wanted) if source is None and not newest else None
 
     make = functools.partial(_build, source, wanted)
-    return _made("netlab kernel build", "gcc", usual_phases(wanted), progress, ready, make)
+    return _find_or_build("netlab kernel build", "gcc", usual_phases(wanted), progress, ready, make)
 
 
 def build_for(
@@ -121,16 +121,18 @@ def build_for(
 
     def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
         """Unpack the source and build the kernel from a linked copy of its tree."""
-        origin = _origin(source, meter, log)
+        origin = _get_source(source, meter, log)
         prerequisites.check_disk()
         material = sources.unpack(origin, work, log, meter)
-        twin = library_build.twin(material.folder, work / "library-source", log)
-        return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+        linked_copy = library_build.linked_copy(material.folder, work / "library-source", log)
+        return _build_library(replace(material, folder=linked_copy), work, log, meter, machine, cross)
 
-    return _made(f"netlab kernel build for {machine}", f"{cross}gcc", usual_phases((LIBRARY,)), progress, ready, make)
+    return _find_or_build(
+        f"netlab kernel build for {machine}", f"{cross}gcc", usual_phases((LIBRARY,)), progress, ready, make
+    )
 
 
-def _made(
+def _find_or_build(
     title: str,
     compiler: str,
     phases: dict[str, float],
@@ -150,16 +152,16 @@ def _made(
     with signals_raise_system_exit(), _lock(meter):
         if found := ready():
             return found
-        with _workshop(title) as (work, log):
+        with _build_directory(title) as (work, log):
             return make(meter, work, log)
 
 
-def _origin(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
+def _get_source(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
     """Return the source for a build: the one at the path `source`, or without it (None) the newest one of apt, which is
     downloaded. `meter` is told that the phase "fetch" has begun.
     """
     meter.at("fetch")
-    return sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
+    return sources.fetch(meter, log) if source is None else sources.source_at(Path(source).expanduser())
 
 
 def kinds_here() -> tuple[str, ...]:
@@ -176,7 +178,7 @@ def kinds_here() -> tuple[str, ...]:
 
 
 @contextmanager
-def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
+def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
     """Yield a temporary directory for a build and the path of its log, whose first line is `title`. The directory is
     removed at the end, the log only after success; an OSError in the block becomes a KernelError. Directories of
     earlier builds that crashed are removed.
@@ -214,7 +216,7 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
     return all kernels. `source` is None for apt's newest, `work` a directory for temporary files. If the library kernel
     fails and the pocket kernel is wanted too, the failure is recorded in the result instead of raised.
     """
-    origin = _origin(source, meter, log)
+    origin = _get_source(source, meter, log)
     # A tree may have changed since it was built.
     keep = origin.kind != "tree"
     pocket = next(
@@ -232,15 +234,15 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
     why_not = ""
     if build_own:
         # Before anything is built in the first tree.
-        twin = library_build.twin(material.folder, work / "library-source", log)
+        linked_copy = library_build.linked_copy(material.folder, work / "library-source", log)
         try:
-            own = _build_library(replace(material, folder=twin), work, log, meter)
+            own = _build_library(replace(material, folder=linked_copy), work, log, meter)
         except KernelError as error:
             if POCKET not in wanted:
                 raise
             why_not = str(error)
             library_build.note_failure(why_not)
-        shutil.rmtree(twin)
+        shutil.rmtree(linked_copy)
     if build_pocket:
         pocket = _build_pocket(material, work, log, meter)
     return Kernels(pocket, own, why_not)

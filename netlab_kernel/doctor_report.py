@@ -12,7 +12,7 @@ from netlab_kernel import prerequisites
 def sections() -> dict[str, list[Requirement]]:
     """Return what a build of the pocket kernel needs, by the title of the section; empty if there is a kernel or a build runs."""
     here = sys.platform == "linux" and platform.machine() == pocket_kernel.POCKET_MACHINE
-    if not here or pocket_kernel.builds() or background_build.underway():
+    if not here or pocket_kernel.builds() or background_build.current_progress():
         return {}
     missing = [program for program in prerequisites.NEEDED_PROGRAMS if not shutil.which(program)]
     requirement = Requirement(

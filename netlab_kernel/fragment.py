@@ -84,7 +84,7 @@ def render(options: Iterable[Option], version: Version) -> str:
     return "".join(option.line + "\n" for option in options if option.in_force(version))
 
 
-def not_taken(options: Iterable[Option], version: Version, config: str) -> list[str]:
+def missing_lines(options: Iterable[Option], version: Version, config: str) -> list[str]:
     """Return the lines of those options for a kernel version that its finished configuration, the text `config`, does
     not have; [] if it has all.
 
@@ -119,7 +119,7 @@ def configure(
     with config.open("a") as file:
         file.write(render(options, version))
     programs.run([*make, "olddefconfig"], cwd=tree, log=log, env=variables, doing=doing)
-    refused = not_taken(options, version, config.read_text())
+    refused = missing_lines(options, version, config.read_text())
     if refused:
         raise KernelError(
             f"Linux {'.'.join(map(str, version))} does not take {len(refused)} of the options that netlab needs: "

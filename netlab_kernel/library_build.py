@@ -97,7 +97,7 @@ def note_failure(why: str) -> None:
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
 
 
-def twin(source_tree: Path, place: Path, log: Path) -> Path:
+def linked_copy(source_tree: Path, place: Path, log: Path) -> Path:
     """Make a second tree at `place` of hard links to the files of `source_tree`, add netlab's architecture for the
     library kernel to it, and return `place`.
 
@@ -127,7 +127,7 @@ def compile_into(
     Parameters
     ----------
     tree : Path
-        The source, a `twin`.
+        The source, a `linked_copy`.
     target : Path
         The folder for the program and its configuration.
     version : tuple of int

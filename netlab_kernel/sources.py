@@ -97,24 +97,24 @@ def fetch(meter: Meter, log: Path) -> Source:
         path = manager.download(package, directory, lambda share: on_step(0.3 + 0.7 * share, detail))
     except KernelError:
         # Without a network, use a package that an earlier build downloaded and verified.
-        earlier = [given(path) for path in _kept()]
+        earlier = [source_at(path) for path in _downloaded_packages()]
         if not earlier:
             raise
         return max(earlier, key=lambda source: parse_version(source.version))
     finally:
         shutil.rmtree(base_cache.root() / "apt", ignore_errors=True)
-    for other in _kept():
+    for other in _downloaded_packages():
         if other != path:
             other.unlink()
     return Source("package", path, package.name, package.version, package.sha256)
 
 
-def _kept() -> list[Path]:
+def _downloaded_packages() -> list[Path]:
     """Return the paths of the source packages that earlier builds downloaded to the cache."""
     return list(downloads().glob("*.deb"))
 
 
-def given(path: Path) -> Source:
+def source_at(path: Path) -> Source:
     """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package or an archive.
 
     Raises KernelError if there is none.
@@ -155,7 +155,7 @@ def why_no_source() -> str:
     one.
     """
     try:
-        if not _kept():
+        if not _downloaded_packages():
             apt.check()
     except KernelError as error:
         return str(error)

@@ -117,7 +117,7 @@ def enums(text: str) -> dict[str, dict[str, int]]:
     return found
 
 
-def crossing() -> tuple[list[Structure], dict[str, dict[str, int]]]:
+def shared_types() -> tuple[list[Structure], dict[str, dict[str, int]]]:
     """Return the layouts of the structures, and the numbers of the enumerations by their names, that both Python and
     the program use, from HEADERS.
     """
@@ -130,14 +130,14 @@ def wire_hash() -> str:
     """Return sixteen hexadecimal digits that change whenever a field, its type, its place or a number of the wire
     format changes.
     """
-    found, numbers = crossing()
+    found, numbers = shared_types()
     text = repr([(each.name, each.codes, each.fields) for each in found]) + repr(numbers)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def python_module() -> str:
     """Return the source text of the Python module with the layouts and enumerations."""
-    found, numbers = crossing()
+    found, numbers = shared_types()
     lines = [
         '"""The layouts and numbers of protocol.h. Made by `python -m netlab_kernel.wire_format`: change the header instead."""',
         "",

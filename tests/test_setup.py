@@ -319,7 +319,7 @@ def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: ran.append(command[-1]))
     assert setup.main(["--lab"]) == 0
     assert made == ([now] if now else [])
-    assert any("behind.start()" in command for command in ran) is behind
+    assert any("background_builder.start()" in command for command in ran) is behind
 
 
 @pytest.mark.parametrize(("arguments", "compiled"), [(["--lab"], False), ([], True)])

@@ -473,7 +473,10 @@ def main(arguments: Sequence[str] = ()) -> int:
             say(
                 "The pocket kernel, for commands in hosts, is being built behind; `.venv/bin/netlab doctor` says how far it is."
             )
-            subprocess.run([VENV / "bin/python", "-c", "from netlab_kernel import behind; behind.start()"], check=True)
+            subprocess.run(
+                [VENV / "bin/python", "-c", "from netlab_kernel import background_builder; background_builder.start()"],
+                check=True,
+            )
     except (SetupError, NetlabError) as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1

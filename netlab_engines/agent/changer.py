@@ -60,7 +60,7 @@ class LinkChanger:
         """
         self._origin_s = origin_s
         threading.Thread(
-            target=self._follow, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
+            target=self._apply_planned, args=(round(origin_s * NS_PER_S),), name="The change of a link", daemon=True
         ).start()
 
     def check(self) -> None:
@@ -68,7 +68,7 @@ class LinkChanger:
         if self._error is not None:
             raise self._error
 
-    def _follow(self, origin_ns: int) -> None:
+    def _apply_planned(self, origin_ns: int) -> None:
         """Apply the changes at their times, which count from `origin_ns` on the monotonic clock, until there are no
         more or one fails; runs in a thread.
         """
@@ -99,7 +99,7 @@ class LinkChanger:
             with enter_namespace(pid):
                 for step in own:
                     # Send each step alone: a device has its number only after the step that adds it.
-                    self._sockets[node].tell([(step.line, step.message(_KernelInterfaces()))])
+                    self._sockets[node].send([(step.line, step.message(_KernelInterfaces()))])
 
 
 class _KernelInterfaces(Interfaces):

@@ -45,7 +45,7 @@ class Transmission:
 
     winner: int | None
     """The station whose frame arrives, or None if no frame does."""
-    heard_ns: int
+    arrival_ns: int
     """The time at which the other end has the frame."""
     idle_ns: int
     """The time from which the medium is idle again."""
@@ -140,43 +140,43 @@ class Dcf:
             self.collision_us += took_us
             for n in senders:
                 self.stations[n].collisions += 1
-                self._failed(self.stations[n])
+                self._note_failure(self.stations[n])
             self._idle_ns = start_ns + took_us * NS_PER_US
             return Transmission(None, self._idle_ns, self._idle_ns)
         (winner,) = senders
         size = sizes[winner]
-        heard_ns = start_ns + (self.wifi.protection_us(size) + self.wifi.data_us(size)) * NS_PER_US
-        self._idle_ns = heard_ns + (SIFS_US + self.wifi.ack_us) * NS_PER_US
+        arrival_ns = start_ns + (self.wifi.protection_us(size) + self.wifi.data_us(size)) * NS_PER_US
+        self._idle_ns = arrival_ns + (SIFS_US + self.wifi.ack_us) * NS_PER_US
         if self.wifi.error_rate and self._random.random() < self.wifi.error_rate:
             self.stations[winner].errors += 1
-            self._failed(self.stations[winner])
+            self._note_failure(self.stations[winner])
             return Transmission(None, self._idle_ns, self._idle_ns)
-        return Transmission(winner, heard_ns, self._idle_ns)
+        return Transmission(winner, arrival_ns, self._idle_ns)
 
     def take(self, number: int) -> bytes:
         """Remove the frame that the station `number` has just delivered from its queue, count it and return it; the
         station draws a new backoff.
         """
         station = self.stations[number]
-        frame = self._leave(station)
+        frame = self._remove_first(station)
         station.frames += 1
         station.sent_bytes += len(frame)
         return frame
 
-    def _failed(self, station: Station) -> None:
+    def _note_failure(self, station: Station) -> None:
         """Note that the station's first frame failed: double its window and draw a new backoff, or give the frame up
         after MAX_ATTEMPTS.
         """
         station.attempts += 1
         if station.attempts >= MAX_ATTEMPTS:
             station.given_up += 1
-            self._leave(station)
+            self._remove_first(station)
             return
         station.window = min(2 * station.window + 1, MAX_WINDOW)
         station.slots = self._draw(station)
         station.ready_ns = 0
 
-    def _leave(self, station: Station) -> bytes:
+    def _remove_first(self, station: Station) -> bytes:
         """Remove the station's first frame from its queue and return it; the station's window is the smallest again,
         and it draws a new backoff.
         """

@@ -204,14 +204,14 @@ class EarlyExits:
         waits = self._starts.are_noted() and not at_end
         waiting = []
         for process in self._undecided:
-            found = self._known(process)
+            found = self._node_and_command(process)
             if found is None and waits and now_ns - process.read_ns < GRACE_NS:
                 waiting.append(process)
                 continue
             if found is None and (node := self._starts.node_of(process)) is not None:
                 found = node, self._command(process)
             if found is not None and not process.ended_by_others():
-                self._say(process, *found)
+                self._send_line(process, *found)
         self._undecided = waiting
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
@@ -228,7 +228,7 @@ class EarlyExits:
                 self._recent.append(EarlyExit.unpack(data[at : at + RECORD.size], now_ns))
                 yield self._recent[-1]
 
-    def _known(self, process: EarlyExit) -> tuple[str, str] | None:
+    def _node_and_command(self, process: EarlyExit) -> tuple[str, str] | None:
         """Return the node's name ("" if not known) and the command of a process that certainly ran in the background,
         whatever Mininet has noted; None for any other.
         """
@@ -239,7 +239,7 @@ class EarlyExits:
         node = self._starts.shells.get(process.parent) or self._starts.networks.get(process.network)
         return node or self._networks().get(process.network, ""), self._command(process)
 
-    def _say(self, process: EarlyExit, node: str, command: str) -> None:
+    def _send_line(self, process: EarlyExit, node: str, command: str) -> None:
         """Send the line about a process, its node and its command, or one line in place of all after the first
         MAX_REPORTS.
         """

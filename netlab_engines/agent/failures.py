@@ -11,7 +11,7 @@ class Failures:
 
     def __init__(self) -> None:
         """Start with no exceptions."""
-        self._untold: list[str] = []
+        self._unreported: list[str] = []
         self._seen: set[tuple[str, str]] = set()
 
     def watch_threads(self) -> None:
@@ -25,13 +25,13 @@ class Failures:
         head = f"{type(error).__name__}: {error}"
         if (what, head) not in self._seen:
             self._seen.add((what, head))
-            self._untold.append(f"{what} failed in the guest: {head}\n{''.join(traceback.format_exception(error))}")
+            self._unreported.append(f"{what} failed in the guest: {head}\n{''.join(traceback.format_exception(error))}")
 
     def check(self) -> None:
         """Raise RunError with the texts of all exceptions that were recorded since the last call, if there are any."""
-        untold, self._untold = self._untold, []
-        if untold:
-            raise RunError("\n".join(untold))
+        unreported, self._unreported = self._unreported, []
+        if unreported:
+            raise RunError("\n".join(unreported))
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
         """Record the exception that ended a thread."""

@@ -98,9 +98,9 @@ class Medium:
             if self._arrives_before(start_ns):
                 continue
             sent = self._dcf.begin()
-            _sleep_until(sent.heard_ns)
+            _sleep_until(sent.arrival_ns)
             # Frames that arrived meanwhile met a busy medium, and the frame in flight was still in its queue.
-            self._collect(sent.heard_ns)
+            self._collect(sent.arrival_ns)
             if sent.winner is not None:
                 frame = self._dcf.take(sent.winner)
                 os.write(self._ends[1 - sent.winner].file, frame)

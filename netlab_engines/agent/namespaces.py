@@ -26,16 +26,16 @@ def create_namespace(hostname: str = "") -> int:
 
     A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with the process.
     """
-    held: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
-    threading.Thread(target=_hold, args=(held, hostname), name="namespace", daemon=True).start()
-    answer = held.get()
+    answers: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
+    threading.Thread(target=_hold, args=(answers, hostname), name="namespace", daemon=True).start()
+    answer = answers.get()
     if isinstance(answer, OSError):
         raise OSError(f"cannot create a network namespace ({answer}); this needs root and a kernel with CONFIG_NET_NS")
     return answer
 
 
-def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
-    """Make new namespaces for this thread, put its thread id or the OSError into `held`, and keep them open as long as
+def _hold(answers: queue.SimpleQueue[int | OSError], hostname: str) -> None:
+    """Make new namespaces for this thread, put its thread id or the OSError into `answers`, and keep them open as long as
     the process runs; runs in a thread.
     """
     try:
@@ -43,9 +43,9 @@ def _hold(held: queue.SimpleQueue[int | OSError], hostname: str) -> None:
         if hostname:
             socket.sethostname(hostname)
     except OSError as error:
-        held.put(error)
+        answers.put(error)
         return
-    held.put(threading.get_native_id())
+    answers.put(threading.get_native_id())
     threading.Event().wait()
 
 

@@ -32,16 +32,16 @@ class NetlinkSocket:
         for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):
             self._socket.setsockopt(SOL_NETLINK, option, 1)
 
-    def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
+    def send(self, lines: Iterable[tuple[str, bytes]]) -> None:
         """Send messages to the kernel, in batches and in their order, each given with the equivalent line of `ip` or
         `tc`, and wait for its answers.
 
         Raises RunError, which shows the line, if the kernel refuses a message.
         """
         for part in wire.batches(lines):
-            self._send(part)
+            self._send_batch(part)
 
-    def _send(self, lines: wire.Lines) -> None:
+    def _send_batch(self, lines: wire.Lines) -> None:
         """Send one batch of messages and wait until the kernel has answered the last. Raises RunError at the first
         refusal.
         """
@@ -56,7 +56,9 @@ class NetlinkSocket:
                     continue
                 (error,) = ERROR.unpack_from(body)
                 if error:
-                    raise RunError(f"The kernel refused `{lines[number][0]}`: {os.strerror(-error)}{_more(body)}.")
+                    raise RunError(
+                        f"The kernel refused `{lines[number][0]}`: {os.strerror(-error)}{_kernel_text(body)}."
+                    )
                 if number == len(lines) - 1:
                     return
 
@@ -65,7 +67,7 @@ class NetlinkSocket:
         self._socket.close()
 
 
-def _more(body: bytes) -> str:
+def _kernel_text(body: bytes) -> str:
     """Return the kernel's own text in the body of an error message, in parentheses after a space; "" if there is only a
     number.
     """

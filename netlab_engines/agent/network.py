@@ -34,7 +34,7 @@ from netlab_engines.sockets.moments import sleep_until_ns
 LINK_PATIENCE_S = 10.0
 
 
-class HeldNamespace:
+class NamespaceNode:
     """A Mininet node without a shell: only namespaces, kept open by the thread whose id is `pid`, in which `popen`
     starts programs.
     """
@@ -50,11 +50,11 @@ class HeldNamespace:
         self.pid = create_namespace(self.name)
 
 
-class Host(HeldNamespace, Node):  # type: ignore[misc]
+class Host(NamespaceNode, Node):  # type: ignore[misc]
     """A host or a router of the plan, as a namespace."""
 
 
-class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
+class Bridge(NamespaceNode, Switch):  # type: ignore[misc]
     """A learning switch of the plan: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
@@ -129,8 +129,8 @@ class Network:
         """Make all veth pairs of the plan, in one batch of messages per node."""
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
         numbers = {name: routing.interfaces for name, routing in self._routing.items()}
-        for name, told in messages.veth_messages(self.plan, numbers, spaces.__getitem__).items():
-            self._routing[name].tell(told)
+        for name, lines in messages.veth_messages(self.plan, numbers, spaces.__getitem__).items():
+            self._routing[name].send(lines)
         for space in spaces.values():
             os.close(space)
 
@@ -151,13 +151,13 @@ class Network:
                 for key, value in messages.node_sysctls(self.plan, name).items():
                     set_sysctl(key, value, name)
             routing = self._routing[name]
-            routing.tell(
+            routing.send(
                 messages.configuration_messages([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces)
             )
         if self.plan["clock"] == "virtual":
             sleep_until_ns(-(-time.monotonic_ns() // QUEUES_AT_NS) * QUEUES_AT_NS)
         for name, routing in self._routing.items():
-            routing.tell(messages.configuration_messages([], queueing.get(name, []), routing.interfaces))
+            routing.send(messages.configuration_messages([], queueing.get(name, []), routing.interfaces))
         for routing in self._routing.values():
             routing.close()
         self._wait_for_links()

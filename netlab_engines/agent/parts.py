@@ -51,7 +51,7 @@ def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
     holder = create_namespace()
     routing = NetlinkSocket(holder)
     try:
-        routing.tell(messages(routing, holder))
+        routing.send(messages(routing, holder))
     except RunError as error:
         return str(error)
     finally:

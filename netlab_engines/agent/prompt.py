@@ -13,12 +13,12 @@ from netlab_engines.agent.network import PlannedIntf, mininet_network
 from netlab_engines.agent.terminals import OFFER
 
 
-class Joined:
-    """A Mininet node whose shell joins an existing namespace; `held` has the pid of the namespace's holder by the
+class ExistingNamespace:
+    """A Mininet node whose shell joins an existing namespace; `namespace_pids` has the pid of the namespace's holder by the
     node's name.
     """
 
-    held: ClassVar[dict[str, int]] = {}
+    namespace_pids: ClassVar[dict[str, int]] = {}
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
         """Start the node's shell in the existing namespace."""
@@ -31,22 +31,22 @@ class Joined:
         process.
         """
         if command[:2] == ["mnexec", "-cd"]:
-            command = ["mnexec", "-cda", str(self.held[self.name]), *command[2:]]  # type: ignore[attr-defined]
+            command = ["mnexec", "-cda", str(self.namespace_pids[self.name]), *command[2:]]  # type: ignore[attr-defined]
         return super()._popen(command, **params)  # type: ignore[misc]
 
 
-class JoinedNode(Joined, Node):  # type: ignore[misc]
+class ExistingNode(ExistingNamespace, Node):  # type: ignore[misc]
     """A host or a router of the live network, in Mininet's prompt."""
 
 
-class JoinedSwitch(Joined, Switch):  # type: ignore[misc]
+class ExistingSwitch(ExistingNamespace, Switch):  # type: ignore[misc]
     """A bridge of the live network, in Mininet's prompt."""
 
     def start(self, _controllers: Any = None) -> None:
         """Do nothing: the bridge runs already."""
 
 
-class JoinedIntf(PlannedIntf):
+class ExistingIntf(PlannedIntf):
     """An existing interface of the live network; when it is set up after it was down, its node's routes and neighbours
     are set again.
     """
@@ -109,8 +109,8 @@ def main(path: str, commands: str | None = None) -> None:
     setLogLevel("info")
     mininet_iperf.install()
     mininet_starts.install()
-    Joined.held, JoinedIntf.plan = words["pids"], words["plan"]
-    net = mininet_network(words["plan"], JoinedNode, JoinedSwitch, JoinedIntf)
+    ExistingNamespace.namespace_pids, ExistingIntf.plan = words["pids"], words["plan"]
+    net = mininet_network(words["plan"], ExistingNode, ExistingSwitch, ExistingIntf)
     net.built = True
     Prompt(net, script=commands)
     for node in [*net.hosts, *net.switches]:

@@ -51,7 +51,7 @@ def begin(folder: str, commands: str) -> None:
     adapt_the_prompt(commands)
     free_interrupted_hosts()
     hide_own_frames()
-    let_interrupts_in(Path(folder) / ENDING)
+    handle_interrupts(Path(folder) / ENDING)
     customize_as_the_machine_does()
     if signal.SIGINT in signal.sigpending():
         # End before the script's first line runs.
@@ -124,13 +124,13 @@ def free_interrupted_hosts() -> None:
     mininet.node.Node.waitOutput = wait_output
 
 
-def let_interrupts_in(ending: Path) -> None:
+def handle_interrupts(ending: Path) -> None:
     """Install the handler of SIGINT: it raises the signal that the host names in the file `ending`, if the script
     handles that, and else acts as Ctrl-C does; also after a command of `os.system`.
     """
 
-    def interrupted(number: int, frame: FrameType | None) -> None:
-        """Handle an interrupt as a signal handler; see `let_interrupts_in`."""
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        """Handle an interrupt as a signal handler; see `handle_interrupts`."""
         named = _named_signal(ending)
         if named is not None and callable(signal.getsignal(named)):
             os.kill(os.getpid(), named)
@@ -140,7 +140,7 @@ def let_interrupts_in(ending: Path) -> None:
             raise SystemExit(128 + named)
         signal.default_int_handler(number, frame)
 
-    signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGINT, on_interrupt)
     plain = os.system
 
     def system(command: Any) -> int:
@@ -149,7 +149,7 @@ def let_interrupts_in(ending: Path) -> None:
         before = ending.exists()
         status = plain(command)
         if not before and ending.exists():
-            interrupted(signal.SIGINT, None)
+            on_interrupt(signal.SIGINT, None)
         return status
 
     os.system = system
@@ -181,13 +181,13 @@ def hide_own_frames() -> None:
         _strip(value, set())
         plain_hook(kind, value, value.__traceback__)
 
-    def thread_hook(given: Any) -> None:
+    def thread_hook(arguments: Any) -> None:
         """Print an exception that ends a thread without netlab's frames."""
-        if given.exc_value is not None:
-            _strip(given.exc_value, set())
-            trace = given.exc_value.__traceback__
-            given = threading.ExceptHookArgs((given.exc_type, given.exc_value, trace, given.thread))
-        plain_thread_hook(given)
+        if arguments.exc_value is not None:
+            _strip(arguments.exc_value, set())
+            trace = arguments.exc_value.__traceback__
+            arguments = threading.ExceptHookArgs((arguments.exc_type, arguments.exc_value, trace, arguments.thread))
+        plain_thread_hook(arguments)
 
     sys.excepthook, threading.excepthook = hook, thread_hook
 

@@ -145,17 +145,17 @@ def run_with_output(
     an input at its end would keep it busy.
     """
     reading, writing = os.pipe()
-    given, kept = os.pipe()
+    input_end, input_writer = os.pipe()
     process = subprocess.Popen(
         command,
-        stdin=given if endless_input else subprocess.DEVNULL,
+        stdin=input_end if endless_input else subprocess.DEVNULL,
         stdout=writing,
         stderr=writing,
         cwd=cwd,
         env=env,
         start_new_session=True,
     )
-    for end in (writing, given):
+    for end in (writing, input_end):
         os.close(end)
     channel.foreground(process.pid)
     # Wait for the shell, not for the end of the pipe, which a background program may keep open for ever.
@@ -165,7 +165,7 @@ def run_with_output(
         return process.wait()
     finally:
         channel.foreground(0)
-        for end in (kept, ended):
+        for end in (input_writer, ended):
             os.close(end)
         # A background program that writes to a closed pipe would be killed.
         threading.Thread(target=_discard, args=(reading,), daemon=True).start()

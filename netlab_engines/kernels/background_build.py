@@ -33,7 +33,7 @@ def path() -> Path:
     return cache.root() / "pocket-kernel.json"
 
 
-def underway() -> BuildProgress | None:
+def current_progress() -> BuildProgress | None:
     """Return the progress of the build of the pocket kernel in the background, or None if none is running or the system
     is not Linux.
     """
@@ -48,7 +48,7 @@ def underway() -> BuildProgress | None:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return BuildProgress(
-                    **_said(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
+                    **_parse_entries(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
                 )
     except OSError:
         pass
@@ -58,12 +58,12 @@ def underway() -> BuildProgress | None:
 def failure() -> str:
     """Return why the last background build failed, or "" if it did not or there was none."""
     try:
-        return str(_said(path().read_text()).get("failure", ""))
+        return str(_parse_entries(path().read_text()).get("failure", ""))
     except OSError:
         return ""
 
 
-def _said(text: str) -> dict[str, Any]:
+def _parse_entries(text: str) -> dict[str, Any]:
     """Return the entries of the progress file from its text; {} if the text is incomplete, because the build is writing
     it.
     """

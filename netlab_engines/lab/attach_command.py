@@ -15,7 +15,7 @@ def main(options: argparse.Namespace) -> int:
     """Connect this terminal to the newest waiting terminal of the host `options.host` (None: of any host) until its
     shell ends, and return the exit code. Raises NetlabError if none waits.
     """
-    found = terminal.offered(options.host)
+    found = terminal.waiting_sockets(options.host)
     if not found:
         which = f" of {options.host}" if options.host else ""
         name = options.host or "h1"

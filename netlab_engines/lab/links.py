@@ -10,7 +10,7 @@ from netlab.network.topology import Topology
 from netlab_engines.lab.session import Session
 
 
-class Wired(Protocol):
+class LabWithLinks(Protocol):
     """The part of a live network that its links use."""
 
     session: Session
@@ -21,7 +21,7 @@ class Wired(Protocol):
 class LiveLink:
     """A link of a live network, identified by its two ends and, among parallel links, by its number from 1."""
 
-    def __init__(self, lab: Wired, ends: tuple[str, str], number: int) -> None:
+    def __init__(self, lab: LabWithLinks, ends: tuple[str, str], number: int) -> None:
         """Find the link of this number between the nodes `ends` in the network's topology. Raises ScenarioError if
         there is none.
         """

@@ -172,10 +172,10 @@ class LivePanel:
             ("Begin again", "start the network anew, as the sliders stand", self.begin_again),
         ):
             self.buttons[label] = ipywidgets.Button(description=label, tooltip=f"{label}: {tooltip}")
-            self.buttons[label].on_click(functools.partial(self._guarded, do))
+            self.buttons[label].on_click(functools.partial(self._run_action, do))
         for (link, field), control in controls.items():
             control.observe(
-                functools.partial(self._guarded, functools.partial(self._change, link, field)), names="value"
+                functools.partial(self._run_action, functools.partial(self._change, link, field)), names="value"
             )
         self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
         row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
@@ -278,7 +278,7 @@ class LivePanel:
         self._seen = {"streams": 0, "queues": 0, "changes": 0}
         self._received: dict[tuple[str, int], int] = defaultdict(int)
         self._latest: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=max(1, round(MEAN_S / step_s))))
-        self._arrived_to: dict[str, int] = defaultdict(int)
+        self._counted_intervals: dict[str, int] = defaultdict(int)
 
     def _switch(self) -> None:
         """Play if the network is paused or its page was reloaded, else pause."""
@@ -313,16 +313,16 @@ class LivePanel:
         self._tell_main_loop()
         # JupyterLab may deliver a page's messages in another thread, which continues while a cell computes.
         if (loop := _running_loop()) is not None:
-            self._await_moment(loop)
+            self._schedule_picture(loop)
         else:
-            self._go_on()
+            self._advance()
 
     def _tell_main_loop(self) -> None:
         """Let the main thread's event loop start or stop handling interrupts, if there is one."""
         if self._main_loop is not None and not self._main_loop.is_closed() and sys.platform != "emscripten":
-            self._main_loop.call_soon_threadsafe(self._hear_interrupts)
+            self._main_loop.call_soon_threadsafe(self._update_interrupt_handler)
 
-    def _await_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _schedule_picture(self, loop: asyncio.AbstractEventLoop) -> None:
         """Schedule the next picture in the event loop, replacing one that is already scheduled; nothing if the network
         is paused or the page's messages are used up.
         """
@@ -330,51 +330,53 @@ class LivePanel:
             self._next.cancel()
         if self.playing and self._credit > 0:
             self._credit -= 1
-            self._next = loop.call_later(max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._at_moment, loop)
+            self._next = loop.call_later(
+                max(0.0, self._drawn_s + PICTURE_S - time.monotonic()), self._draw_scheduled_picture, loop
+            )
 
-    def _at_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _draw_scheduled_picture(self, loop: asyncio.AbstractEventLoop) -> None:
         """Draw a picture and schedule the next one."""
-        self._go_on()
-        self._await_moment(loop)
+        self._advance()
+        self._schedule_picture(loop)
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         """Let as much network time pass as belongs to the wall-clock time since the last picture,
         if the network plays.
         """
         now_s = time.monotonic()
         passed_s, self._drawn_s = min(now_s - self._drawn_s, LATEST_S), now_s
         if self.playing:
-            self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
+            self._run_action(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
-    def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
+    def _run_action(self, what: Callable[[], None], _event: Any = None) -> None:
         """Run an action of the user's; show an error of netlab in the panel, and pause after it or an interrupt."""
         with self._lock:
-            self._say("")
+            self._show_message("")
             try:
                 what()
             except KeyboardInterrupt:
                 self.pause()
             except NetlabError as error:
                 self.pause()
-                self._say(str(error))
+                self._show_message(str(error))
 
-    def _say(self, sentence: str) -> None:
+    def _show_message(self, sentence: str) -> None:
         """Show a sentence in the panel as an alert, or hide the alert if it is ""."""
         self.message = sentence
         self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
         self._alert.layout.display = None if sentence else "none"
 
-    def _hear_interrupts(self) -> None:
+    def _update_interrupt_handler(self) -> None:
         """Install the handler of interrupts while the network plays, and remove it otherwise: between cells a
         notebook's kernel ignores them.
         """
         handler = signal.getsignal(signal.SIGINT)
         if self.playing and handler == signal.SIG_IGN:
-            signal.signal(signal.SIGINT, self._interrupted)
-        elif not self.playing and handler == self._interrupted:
+            signal.signal(signal.SIGINT, self._on_interrupt)
+        elif not self.playing and handler == self._on_interrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def _interrupted(self, _number: int, _frame: Any) -> None:
+    def _on_interrupt(self, _number: int, _frame: Any) -> None:
         """Pause the network after an interrupt, as a signal handler."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.pause()
@@ -417,9 +419,9 @@ class LivePanel:
         whole = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
         for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
-            for number in range(self._arrived_to[flow], whole):
+            for number in range(self._counted_intervals[flow], whole):
                 self._add_goodput(flow, (number + 1) * self._interval_s, arrived.get((flow, number), 0))
-            self._arrived_to[flow] = whole
+            self._counted_intervals[flow] = whole
 
     def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
         """Add a point to the goodput of a flow at `t_s`: the mean over the last MEAN_S, the newest interval with

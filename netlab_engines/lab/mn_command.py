@@ -30,4 +30,4 @@ def main(options: argparse.Namespace) -> int:
     found = str(own) if own.is_file() else shutil.which("mn")
     if found is None:
         raise NetlabError("Mininet's mn is missing; install netlab's requirements, which include the package mininet.")
-    return run_script([found, *options.arguments], beside=Path("mn").absolute()).code
+    return run_script([found, *options.arguments], copies_next_to=Path("mn").absolute()).code

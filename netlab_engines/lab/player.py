@@ -13,7 +13,7 @@ from netlab_engines.lab import terminal
 from netlab_engines.lab.session import Session
 
 NO_LIMIT_S = 1e9
-_OFFERED = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
+_TERMINAL_REQUEST = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
 FAST_TURN_S = 0.5
 CTRL_C = b"\x03"
 
@@ -35,7 +35,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     typed = b""
 
     stopping = session.stopping
-    show = write if stopping is None else stopping.guarded(write)
+    show = write if stopping is None else stopping.guard_output(write)
 
     def read_keys(patience_s: float) -> None:
         """Wait at most `patience_s` for keys, and add them to those that were typed; Ctrl-C and a closed terminal ask
@@ -79,7 +79,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             # Use the lab's clock: other terminals also let time pass.
             network_s += turn_s if now_s is None else answer["now_s"] - now_s
             now_s = answer["now_s"]
-            text = _OFFERED.sub(offer, answer["text"])
+            text = _TERMINAL_REQUEST.sub(offer, answer["text"])
             for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
                 if mark in text:
                     text, paced = text.replace(mark, ""), meaning

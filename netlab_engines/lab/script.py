@@ -18,12 +18,12 @@ from netlab_engines.lab import player
 from netlab_engines.lab.player import NO_LIMIT_S
 from netlab_engines.lab.session import Session
 from netlab_engines.lab.shared_directories import home_directory, shared_directories
-from netlab_engines.lab.stopping import Stopping, tell
+from netlab_engines.lab.stopping import Stopping, print_notice
 from netlab_engines.pocket import PocketEngine
 
 
 @dataclass(frozen=True)
-class Finished:
+class ScriptResult:
     """The result of a Mininet script that has run."""
 
     code: int
@@ -41,8 +41,8 @@ def run_script(
     directory: Path | None = None,
     wall_limit_s: float = NO_LIMIT_S,
     keys: str = "",
-    beside: Path | None = None,
-) -> Finished:
+    copies_next_to: Path | None = None,
+) -> ScriptResult:
     """Check the engine, run a Mininet script in a pocket kernel to its end, and return its result; the files that it
     wrote remain.
 
@@ -87,7 +87,7 @@ def run_script(
         stopping = Stopping(guest, wall_limit_s)
         with stopping.handle_signals():
             session = Session(guest, NO_LIMIT_S, stopping=stopping)
-            given: dict[str, Any] = {
+            arguments: dict[str, Any] = {
                 "words": words,
                 "directory": str(place),
                 "seed": seed,
@@ -95,21 +95,21 @@ def run_script(
             }
             if write is None and sys.stdin.isatty() and sys.stdout.isatty():
                 rows, columns = player.size()
-                pid = session.request().open_script(rows=rows, columns=columns, **given)["pid"]
+                pid = session.request().open_script(rows=rows, columns=columns, **arguments)["pid"]
                 code = player.play(session, pid, paced=False)
             else:
                 typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
-                show = stopping.guarded(write or player.write)
-                code = session.request(show).script(keys=typed, **given)["code"]
+                show = stopping.guard_output(write or player.write)
+                code = session.request(show).script(keys=typed, **arguments)["code"]
             network_s = session.now_s
             stopping.finish()
             session.request().end_programs()
-            kept = session.request().keep_files()
-            copies = _copy_out(guest.folder / ARTIFACTS, kept["files"], beside or script, place)
-            for path, reason in kept["lost"].items():
-                tell(f"cannot copy {path} from the guest: {reason}.")
+            reply = session.request().keep_files()
+            copies = _copy_out(guest.folder / ARTIFACTS, reply["files"], copies_next_to or script, place)
+            for path, reason in reply["lost"].items():
+                print_notice(f"cannot copy {path} from the guest: {reason}.")
             if report := stopping.report():
-                tell(report)
+                print_notice(report)
         if stopping.failed_output is not None:
             raise BrokenPipeError
         if stopping.reason == "limit":
@@ -117,7 +117,7 @@ def run_script(
                 f"The script was stopped after {wall_limit_s:g} s of wall-clock time, at {network_s:.3f} s of network time. "
                 "Its files are kept."
             )
-        return Finished(stopping.status(code), network_s, copies)
+        return ScriptResult(stopping.status(code), network_s, copies)
     finally:
         guest.close()
 
@@ -136,10 +136,10 @@ def _copy_out(folder: Path, paths: list[str], script: Path, place: Path) -> dict
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / path.lstrip("/"), copy)
         except OSError as error:
-            tell(f"cannot copy {path} from the guest to {copy}: {error.strerror}.")
+            print_notice(f"cannot copy {path} from the guest to {copy}: {error.strerror}.")
             continue
         copies[path] = copy
-        tell(f"{path} is in the guest only; it was copied to {copy}.")
+        print_notice(f"{path} is in the guest only; it was copied to {copy}.")
     return copies
 
 

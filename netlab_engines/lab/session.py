@@ -25,7 +25,7 @@ MAX_INTERRUPTS = 5
 OnText = Callable[[str], None]
 
 
-def _hear(message: Message, on_text: OnText | None) -> None:
+def _handle_message(message: Message, on_text: OnText | None) -> None:
     """Print the report of a failed program in a message of the guest, or pass its text on to `on_text`, if it is not
     None.
     """
@@ -86,13 +86,13 @@ class Session:
 
         def heard(message: Message) -> None:
             """Handle a message that comes before the answer."""
-            _hear(message, on_text)
+            _handle_message(message, on_text)
 
         def look() -> None:
             """Send interrupts that are due, and close the guest if it reacts to none."""
             if on_wait is not None:
                 on_wait()
-            if not interrupts.nothing_came():
+            if not interrupts.guest_reacts():
                 self.guest.close()
                 raise RunError("The lab did not respond and was closed. Open another with netlab.live(...).") from None
 
@@ -105,7 +105,7 @@ class Session:
             with interrupts.handle_ctrl_c():
                 answer = getattr(self.guest.request(heard, look), do)(**words)
             self.now_s = answer["now_s"]
-            if interrupts.by_limit:
+            if interrupts.limit_passed:
                 why = (
                     "The guest was busy all the time: does a flow cross only links without a rate_mbps, or does a program "
                     "never end? "
@@ -116,7 +116,7 @@ class Session:
                     f"Stopped after {self.wall_limit_s:g} s of wall-clock time, at {self.now_s:.3f} s of network time. "
                     f"{why}You can go on using the lab; a larger wall_limit_s allows longer commands."
                 )
-            if interrupts.by_hand:
+            if interrupts.user_interrupted:
                 raise Interrupted(f"interrupted at {self.now_s:.3f} s of network time.")
             return answer
 
@@ -130,7 +130,7 @@ class Session:
         def heard(message: Message) -> None:
             """Send interrupts that are due, and handle a message that comes before the answer."""
             stopping.look()
-            _hear(message, on_text)
+            _handle_message(message, on_text)
 
         def look() -> None:
             """Send interrupts that are due."""
@@ -154,8 +154,8 @@ class _Interrupts:
         self._guest = guest
         self._next_s = time.monotonic() + limit_s
         self._sent = 0
-        self.by_limit = False
-        self.by_hand = False
+        self.limit_passed = False
+        self.user_interrupted = False
 
     def handle_ctrl_c(self) -> AbstractContextManager[None]:
         """Return a context in which Ctrl-C stops the guest, in the main thread only."""
@@ -164,7 +164,7 @@ class _Interrupts:
 
     def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
         """Send an interrupt or kill after Ctrl-C, as a signal handler."""
-        self.by_hand = True
+        self.user_interrupted = True
         self._send()
 
     def _send(self) -> None:
@@ -173,14 +173,14 @@ class _Interrupts:
         self._sent += 1
         self._next_s = time.monotonic() + GRACE_S
 
-    def nothing_came(self) -> bool:
+    def guest_reacts(self) -> bool:
         """Send the next interrupt or kill if it is due, and return True; return False if
         MAX_INTERRUPTS had no effect.
         """
         if time.monotonic() < self._next_s:
             return True
         if not self._sent:
-            self.by_limit = True
+            self.limit_passed = True
         if self._sent >= MAX_INTERRUPTS:
             return False
         self._send()

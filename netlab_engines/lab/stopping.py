@@ -29,7 +29,7 @@ ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 Reason = signal.Signals | Literal["limit", "output"]
 
 
-def tell(text: str) -> None:
+def print_notice(text: str) -> None:
     """Print a line of netlab's own, with the prefix "netlab: ", to the standard error."""
     write_error(f"netlab: {text}")
 
@@ -73,7 +73,7 @@ class Stopping:
         """Forget earlier interrupts; to be called when the user is back at the script's prompt."""
         self.reason: Reason | None = None
         self.killed = False
-        self._told = self._twice = False
+        self._hint_shown = self._interrupted_twice = False
         self._kills = 0
         self._asked_s = 0.0
         self._next_s = time.monotonic() + self._limit_s
@@ -104,7 +104,7 @@ class Stopping:
             self._file().write_text(reason.name if isinstance(reason, signal.Signals) else signal.SIGINT.name)
             self._guest.interrupt()
         elif reason == signal.SIGINT and now_s - self._asked_s > SAME_PRESS_S:
-            self._twice |= not self.killed
+            self._interrupted_twice |= not self.killed
             self._kill()
 
     def _kill(self) -> None:
@@ -130,11 +130,11 @@ class Stopping:
         now_s = time.monotonic()
         if (
             self.reason is not None
-            and not (self._told or self.killed or self._finishing)
+            and not (self._hint_shown or self.killed or self._finishing)
             and now_s - self._asked_s > TELL_AFTER_S
         ):
-            self._told = True
-            tell(f"the script has {GRACE_S:g} s to end; press Ctrl-C to end it at once.")
+            self._hint_shown = True
+            print_notice(f"the script has {GRACE_S:g} s to end; press Ctrl-C to end it at once.")
         if now_s < self._next_s:
             return
         if self.reason is None and not self._finishing:
@@ -145,12 +145,12 @@ class Stopping:
             self._guest.close()
             raise RunError("The script's guest did not respond and was closed. The script's files are kept.")
 
-    def guarded(self, write: Callable[[str], Any]) -> Callable[[str], None]:
+    def guard_output(self, write: Callable[[str], Any]) -> Callable[[str], None]:
         """Return a function that calls `write` with a text and, if the output was closed, asks the script to end, as
         SIGPIPE would end a program; later texts are discarded.
         """
 
-        def written(text: str) -> None:
+        def write_unless_closed(text: str) -> None:
             """Write a text unless the output was closed."""
             if self.failed_output is None:
                 try:
@@ -161,7 +161,7 @@ class Stopping:
                     self.failed_output = error
                     self.ask("output")
 
-        return written
+        return write_unless_closed
 
     def status(self, code: int) -> int:
         """Return the exit status of the netlab command (128 + number for a signal) whose script ended with `code`, a
@@ -176,7 +176,7 @@ class Stopping:
         """Return a sentence about when the script was killed, or None if it was not."""
         if self.reason is None or not self.killed:
             return None
-        if self._twice:
+        if self._interrupted_twice:
             when = "at the second Ctrl-C"
         elif isinstance(self.reason, signal.Signals):
             when = f"{GRACE_S:g} s after {'Ctrl-C' if self.reason == signal.SIGINT else self.reason.name}"

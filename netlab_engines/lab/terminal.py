@@ -32,7 +32,7 @@ LOOK_S = 1.0
 READ_BYTES = 1 << 14
 SUFFIX = ".terminal"
 IDLE_S = 600.0
-LEFT = "\r\n[netlab: no key was pressed for {:.0f} minutes; the network is paused until you press one]\r\n"
+IDLE_TEXT = "\r\n[netlab: no key was pressed for {:.0f} minutes; the network is paused until you press one]\r\n"
 
 
 class Terminal:
@@ -115,7 +115,7 @@ class Terminal:
             ready, _, _ = select.select([peer], [], [], max(0.0, ahead_s))
             if not ready and virtual and time.monotonic() - typed_s > IDLE_S:
                 with contextlib.suppress(OSError):
-                    peer.sendall(LEFT.format(IDLE_S / 60).encode())
+                    peer.sendall(IDLE_TEXT.format(IDLE_S / 60).encode())
                 while not ready and not self._session.closed:
                     ready, _, _ = select.select([peer], [], [], LOOK_S)
             if ready:
@@ -128,7 +128,7 @@ class Terminal:
                 keys = data.decode(errors="replace")
 
 
-def offered(node: str | None = None) -> list[Path]:
+def waiting_sockets(node: str | None = None) -> list[Path]:
     """Return the paths of the sockets of this user's waiting terminals of a node (None: of all
     nodes), the newest last.
     """

@@ -47,7 +47,7 @@ class Answers:
     ----------
     failure : str or None
         The program's error, if it failed.
-    said : dict of str to str
+    outputs : dict of str to str
         The output of commands by their labels.
     packets : dict of int to bytearray
         The captured packets by the number of the tap, in the format of `netlab.captures.read_ring`.
@@ -70,7 +70,7 @@ class Answers:
         self._errors: dict[int, list[str]] = {}
         self._captured_bytes = 0
         self.packets: dict[int, bytearray] = {}
-        self.said: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
         self.failure: str | None = None
         self.progress_s = 0.0
         self.now_ns = 0
@@ -197,7 +197,7 @@ class Answers:
         """Return the output, exit code and start of the command of this number in the plan's traffic; the code is None
         if it did not run.
         """
-        text = self.said.get(self._items[number]["label"])
+        text = self.outputs.get(self._items[number]["label"])
         code = None if text is None else 0
         return {
             "stdout": text or "",

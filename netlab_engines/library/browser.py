@@ -48,14 +48,14 @@ class BrowserProgram:
     def __init__(self, path: Path) -> None:
         """Start the module in the file `path`; it runs only within `listen`."""
         self._room = bytearray(ROOM_BYTES)
-        self._proxies = [create_proxy(each) for each in (self._room, self._book)]
+        self._proxies = [create_proxy(each) for each in (self._room, self._on_output)]
         self._module: Any = run_js(START)(_host(), _compiled(path, path.stat().st_mtime_ns), *self._proxies)
         # Keep the function, because each look-up makes a new object.
         self._send = self._module.send
-        self._unheard = b""
+        self._unread = b""
         self._on_answers: OnAnswers | None = None
         self._on_wait: OnWait | None = None
-        self._raised: BaseException | None = None
+        self._error: BaseException | None = None
         self._ending = ""
 
     def send(self, requests: bytes) -> None:
@@ -69,8 +69,8 @@ class BrowserProgram:
         """Run the program and pass its answers on until `on_answers` returns True, it has read all requests, or it has
         ended; `on_wait` is called at each answer. Exceptions of both end the program and are raised.
         """
-        self._on_answers, self._on_wait, self._raised = on_answers, on_wait, None
-        heard, self._unheard = self._unheard, b""
+        self._on_answers, self._on_wait, self._error = on_answers, on_wait, None
+        heard, self._unread = self._unread, b""
         if heard and on_answers(heard):
             self._on_answers = None
         if self._on_answers is None or self._ending:
@@ -78,10 +78,10 @@ class BrowserProgram:
         try:
             self._ending = self._module.run() or ""
         except Exception:
-            if self._raised is None:
+            if self._error is None:
                 raise
             self._ending = "it was stopped"
-            raise self._raised from None
+            raise self._error from None
 
     def close(self) -> str:
         """Free the module, and return how the program ended, as a part of a sentence."""
@@ -92,7 +92,7 @@ class BrowserProgram:
                 proxy.destroy()
         return self._ending or "it was stopped"
 
-    def _book(self, count: int) -> bool:
+    def _on_output(self, count: int) -> bool:
         """Pass on the answers in the first `count` bytes of the shared buffer; return False if the program must stop,
         because a function raised an exception.
         """
@@ -102,12 +102,12 @@ class BrowserProgram:
                 self._on_wait()
             data = bytes(self._room[:count])
             if data and self._on_answers is None:
-                self._unheard += data
+                self._unread += data
             elif data and self._on_answers and self._on_answers(data):
                 self._on_answers = None
         except BaseException as error:  # noqa: BLE001 (it is raised in listen)
-            self._raised = error
-        return self._raised is None
+            self._error = error
+        return self._error is None
 
 
 @functools.cache

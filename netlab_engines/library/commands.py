@@ -126,11 +126,11 @@ def _route(line: str, words: Words) -> Work:
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
         """Change the node's list of routes, and return the command that does the same in the kernel."""
         there = next((route for route in routes if route.to == way.to), way)
-        told = there if verb == "del" else way
+        effects = there if verb == "del" else way
         routes[:] = sorted(
             [*(route for route in routes if route.to != way.to), *([way] if verb != "del" else [])], key=_place
         )
-        return [TcCommand(line, functools.partial(told.message, verb))]
+        return [TcCommand(line, functools.partial(effects.message, verb))]
 
     return work
 
@@ -152,7 +152,7 @@ def _place(route: Route) -> tuple[int, int]:
     return int(network.network_address), network.prefixlen
 
 
-def ways(plan: Plan) -> dict[str, Routes]:
+def routes_by_node(plan: Plan) -> dict[str, Routes]:
     """Return the routes of each node of a plan by the node's name, in the order in which `ip route` shows them."""
     found: dict[str, Routes] = {}
     networks: dict[str, dict[str, IPv4Interface]] = {}
@@ -168,13 +168,13 @@ def ways(plan: Plan) -> dict[str, Routes]:
     return {node: sorted(routes, key=_place) for node, routes in found.items()}
 
 
-def of_item(item: CommandItem) -> list[Work]:
+def read_item(item: CommandItem) -> list[Work]:
     """Return the effects of each line of a command in the plan's traffic; see `read`."""
     return read(item["label"], item["command"], item["saves"])
 
 
 class Commands:
-    """The commands of a lab that are still to run, in the order of their times, and the nodes' routes; `said` has the
+    """The commands of a lab that are still to run, in the order of their times, and the nodes' routes; `outputs` has the
     output of those that ran, by their labels.
     """
 
@@ -182,7 +182,7 @@ class Commands:
         """Add the commands in the plan's traffic. Raises NotHereError if one needs a program."""
         self._plan = plan
         self._waiting: list[tuple[int, int, str, str, list[Work]]] = []
-        self.said: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
         for item in plan["traffic"]:
             self.add(item)
 
@@ -192,13 +192,13 @@ class Commands:
         """
         if item["kind"] == "command":
             command = cast("CommandItem", item)
-            moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.said)
-            heapq.heappush(self._waiting, (moment_ns, place, command["host"], item["label"], of_item(command)))
+            moment_ns, place = round(item["start_s"] * NS_PER_S), len(self._waiting) + len(self.outputs)
+            heapq.heappush(self._waiting, (moment_ns, place, command["host"], item["label"], read_item(command)))
 
     @functools.cached_property
     def _routes(self) -> dict[str, Routes]:
         """The present routes of each node, by its name; commands change them."""
-        return ways(self._plan)
+        return routes_by_node(self._plan)
 
     @property
     def next_ns(self) -> int | None:
@@ -210,8 +210,8 @@ class Commands:
         in order. There must be one.
         """
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
-        self.said[label], told = self._do(node, lines)
-        return node, told
+        self.outputs[label], effects = self._do(node, lines)
+        return node, effects
 
     def run(self, node: str, command: str) -> tuple[str, list[TcCommand | Setting]]:
         """Return the output of a command that runs now in a node, and its commands and settings for the kernel, in

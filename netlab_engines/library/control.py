@@ -82,9 +82,9 @@ class FlowInterface:
         return self._cwnd
 
     @cwnd_segments.setter
-    def cwnd_segments(self, given: Any) -> None:
+    def cwnd_segments(self, value: Any) -> None:
         """Set the congestion window in segments. Raises NetlabError for a value that is not allowed."""
-        self._cwnd = _checked("cwnd_segments", given, 1, MAX_SEGMENTS, "segments")
+        self._cwnd = _check_value("cwnd_segments", value, 1, MAX_SEGMENTS, "segments")
 
     @property
     def ssthresh_segments(self) -> float:
@@ -94,10 +94,10 @@ class FlowInterface:
         return self._ssthresh
 
     @ssthresh_segments.setter
-    def ssthresh_segments(self, given: Any) -> None:
+    def ssthresh_segments(self, value: Any) -> None:
         """Set the slow-start threshold in segments, or infinity. Raises NetlabError for a value that is not allowed."""
-        infinite = isinstance(given, float) and given == math.inf
-        self._ssthresh = given if infinite else _checked("ssthresh_segments", given, 1, MAX_SEGMENTS, "segments")
+        infinite = isinstance(value, float) and value == math.inf
+        self._ssthresh = value if infinite else _check_value("ssthresh_segments", value, 1, MAX_SEGMENTS, "segments")
 
     @property
     def pacing_mbps(self) -> float | None:
@@ -107,11 +107,13 @@ class FlowInterface:
         return self._pacing
 
     @pacing_mbps.setter
-    def pacing_mbps(self, given: Any) -> None:
+    def pacing_mbps(self, value: Any) -> None:
         """Set the pacing rate in Mbit/s, or None for Linux's own. Raises NetlabError for a value
         that is not allowed.
         """
-        self._pacing = None if given is None else _checked("pacing_mbps", given, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
+        self._pacing = (
+            None if value is None else _check_value("pacing_mbps", value, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
+        )
 
     def packed(self) -> bytes:
         """Return the window, the threshold and the pacing rate in the kernel's format (`struct library_control`)."""
@@ -123,17 +125,17 @@ class FlowInterface:
         )
 
 
-def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
-    """Return the value `given` by a user if it is a number from `low` to `high`, as a plain number. Raises NetlabError,
+def _check_value(name: str, value: Any, low: float, high: float, unit: str) -> Any:
+    """Return the `value` that a user set if it is a number from `low` to `high`, as a plain number. Raises NetlabError,
     with the attribute's name and unit, if it is not.
     """
     # Fast path. (bool and NaN fail the comparison.)
-    if (type(given) is float or type(given) is int) and low <= given <= high:
-        return given
-    value = plain(given)
-    if is_number(value) and low <= value <= high:
+    if (type(value) is float or type(value) is int) and low <= value <= high:
         return value
-    raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {short_repr(value)}")
+    number = plain(value)
+    if is_number(number) and low <= number <= high:
+        return number
+    raise NetlabError(f"{name} must be a number of {unit} from {low:g} to {high:g}, got {short_repr(number)}")
 
 
 class ControlHandler:

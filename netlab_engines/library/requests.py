@@ -96,8 +96,8 @@ class Requests:
         RunError if that fails.
         """
         _now_ns, port = _QUESTION.unpack_from(question)
-        told = self.own[port].answer(question)
-        return wire_format.FRAME.struct.pack(Request.REPLY, len(told)) + told
+        reply = self.own[port].answer(question)
+        return wire_format.FRAME.struct.pack(Request.REPLY, len(reply)) + reply
 
     def explain(self, failure: str) -> str:
         """Return the program's error as a sentence for users, with the line or the setting that caused it if it names
@@ -120,7 +120,7 @@ def refuse_programs(items: Iterable[Item]) -> None:
     """
     for item in items:
         if item["kind"] == "command":
-            commands.of_item(cast("CommandItem", item))
+            commands.read_item(cast("CommandItem", item))
         elif item["kind"] not in FLOW_KINDS:
             raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
@@ -186,16 +186,18 @@ def make_requests(
         requests.add(Request.NODE)
     interfaces = requests.interfaces
     interfaces.update({name: Interfaces() for name in nodes})
-    for name, told in messages.veth_messages(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
+    for name, node_messages in messages.veth_messages(
+        plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]
+    ).items():
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
-        _add_netlink(requests, number[name], told)
+        _add_netlink(requests, number[name], node_messages)
     lines = node_lines(plan)
     for name in nodes:
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
         for key, value in messages.node_sysctls(plan, name).items():
             _add_setting(requests, key, value)
-        told = messages.configuration_messages([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
-        _add_netlink(requests, number[name], told)
+        node_messages = messages.configuration_messages([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
+        _add_netlink(requests, number[name], node_messages)
     requests.add(Request.UNTIL, MOMENT.pack(QUEUES_AT_NS))
     for name in nodes:
         requests.add(Request.ENTER, NUMBER.pack(number[name]))
@@ -335,26 +337,27 @@ def add_changes(requests: Requests, until_ns: int) -> None:
 def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
     """Add steps of links' changes at the time `at_ns` after the start, or now if that is None."""
     for name, own in itertools.groupby(steps, lambda step: step.node):
-        told = [(step.line, step.message(requests.interfaces[name])) for step in own]
+        node_messages = [(step.line, step.message(requests.interfaces[name])) for step in own]
         if at_ns is None:
             requests.add(Request.ENTER, requests.number(name))
-            _add_netlink(requests, requests.nodes.index(name), told)
+            _add_netlink(requests, requests.nodes.index(name), node_messages)
             continue
         place = requests.nodes.index(name)
         requests.add(
-            Request.AT, wire_format.AT.pack(at_ns=at_ns, node=place) + wire.batch([message for _line, message in told])
+            Request.AT,
+            wire_format.AT.pack(at_ns=at_ns, node=place) + wire.batch([message for _line, message in node_messages]),
         )
-        requests.batches.setdefault(place, []).append([line for line, _message in told])
+        requests.batches.setdefault(place, []).append([line for line, _message in node_messages])
 
 
-def add_command(requests: Requests, node: str, told: Iterable[TcCommand | commands.Setting]) -> None:
-    """Add the requests for the commands and settings `told` of a user's command in a node, to take effect now.
+def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | commands.Setting]) -> None:
+    """Add the requests for the commands and settings `effects` of a user's command in a node, to take effect now.
 
     Raises RunError if it names an interface that the node does not have.
     """
     own = requests.interfaces[node]
     requests.add(Request.ENTER, requests.number(node))
-    for each in told:
+    for each in effects:
         if isinstance(each, commands.Setting):
             _add_setting(requests, each.key, each.value)
             continue

@@ -60,7 +60,7 @@ class SandboxProgram:
         """Compile the module in the file `path`, unless it is in the cache, and start it in a thread."""
         self._engine, self._boundary, self._module = _compiled(path, path.stat().st_mtime_ns)
         self._requests = bytearray()
-        self._came = threading.Condition()
+        self._requests_changed = threading.Condition()
         self._stopping = threading.Event()
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._ending = "it was stopped"
@@ -72,9 +72,9 @@ class SandboxProgram:
 
     def send(self, requests: bytes) -> None:
         """Give requests to the program, which runs in its own thread."""
-        with self._came:
+        with self._requests_changed:
             self._requests += requests
-            self._came.notify()
+            self._requests_changed.notify()
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called every POLL_S or
@@ -100,8 +100,8 @@ class SandboxProgram:
     def close(self) -> str:
         """End the program within END_S, and return how it ended, as a part of a sentence."""
         self._stopping.set()
-        with self._came:
-            self._came.notify()
+        with self._requests_changed:
+            self._requests_changed.notify()
         self._thread.join(END_S)
         return self._ending
 
@@ -127,8 +127,8 @@ class SandboxProgram:
             number, or END.
             """
             try:
-                with self._came:
-                    self._came.wait_for(lambda: self._requests or self._stopping.is_set())
+                with self._requests_changed:
+                    self._requests_changed.wait_for(lambda: self._requests or self._stopping.is_set())
                     if self._stopping.is_set():
                         return self._end()
                     part = bytes(self._requests[:count])

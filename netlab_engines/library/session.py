@@ -29,7 +29,7 @@ from netlab.protocol.session import OnMessage, OnWait, requests_via
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.kernels.library_kernel import LibraryKernel
-from netlab_engines.library import requests as asked
+from netlab_engines.library import requests as kernel_requests
 from netlab_engines.library.answers import Answers
 from netlab_engines.library.commands import Commands
 from netlab_engines.library.kernel_program import KernelProgram
@@ -64,10 +64,10 @@ class LibrarySession:
         the request `build`.
         """
         self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
-        self._kept = ExitStack()
-        self._end = weakref.finalize(self, _end, program, self._kept)
+        self._resources = ExitStack()
+        self._end = weakref.finalize(self, _end, program, self._resources)
         self._taps: dict[str, list[int]] = {}
-        self._waiting = b""
+        self._partial_frame = b""
         self._interrupted = False
         self._on_message: OnMessage | None = None
         self._on_wait: OnWait | None = None
@@ -76,7 +76,7 @@ class LibrarySession:
     def folder(self) -> Path:
         """The directory of captures; it is created for the first capture, because other runs need no files."""
         folder = scratch.kept_directory()
-        self._kept.callback(shutil.rmtree, folder, ignore_errors=True)
+        self._resources.callback(shutil.rmtree, folder, ignore_errors=True)
         return run_folder(folder)
 
     @property
@@ -139,20 +139,20 @@ class LibrarySession:
         self._gso_off_hosts = hosts_needing_gso_off(plan)
         ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._gso_off_hosts, plan["seed"])
         small = SMALL_SYSCTLS if self._memory_mb == SMALL_MEMORY_MB else {}
-        self._requests = asked.make_requests(
+        self._requests = kernel_requests.make_requests(
             plan, ip_lines, self._queueing,
             memory_bytes=self._memory_mb << 20, start_s=START_S, machine_sysctls={**MACHINE_SYSCTLS, **small},
         )  # fmt: skip
         for own in self._requests.own.values():
-            self._kept.callback(own.close)
+            self._resources.callback(own.close)
         self._answers = Answers(self._plan, self._requests.queues, self._requests.own)
         self._plan["directions"] = self._requests.schedule.directions
         self._commands = Commands(self._plan)
-        self._answers.said = self._commands.said
+        self._answers.outputs = self._commands.outputs
         for item in plan["captures"]:
-            self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
-        asked.add_changes(self._requests, 0)
-        self._tell(Request.BEGIN, asked.begin(plan["interval_s"]))
+            self._taps[item["name"]] = kernel_requests.add_taps(self._requests, plan, item)
+        kernel_requests.add_changes(self._requests, 0)
+        self._send(Request.BEGIN, kernel_requests.begin(plan["interval_s"]))
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
@@ -163,8 +163,8 @@ class LibrarySession:
         while True:
             wall_s = time.monotonic()
             part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
-            self._pass_commands(part_ns, progress_s)
-            self._pass(part_ns, progress_s)
+            self._run_commands(part_ns, progress_s)
+            self._advance_to(part_ns, progress_s)
             if part_ns == until_ns or self._interrupted:
                 return self._now()
             longer = time.monotonic() - wall_s < PART_S
@@ -175,10 +175,10 @@ class LibrarySession:
         captures, and return the time.
         """
         until_ns = round(until_s * NS_PER_S)
-        self._pass_commands(until_ns, None)
-        asked.add_changes(self._requests, until_ns)
-        self._take_up()
-        self._tell(Request.FINISH, asked.MOMENT.pack(until_ns))
+        self._run_commands(until_ns, None)
+        kernel_requests.add_changes(self._requests, until_ns)
+        self._apply_requests()
+        self._send(Request.FINISH, kernel_requests.MOMENT.pack(until_ns))
         for name in list(self._taps):
             self.stop_capture(name)
         return self._now()
@@ -188,7 +188,7 @@ class LibrarySession:
         `queues` rows of the queues' samples, which the caller has already.
         """
         self._answers.forget_totals()
-        self._tell(Request.TABLES)
+        self._send(Request.TABLES)
         counters = self._answers.counters()
         begun = self._answers.now_ns / NS_PER_S
         items = self._plan["traffic"]
@@ -218,19 +218,19 @@ class LibrarySession:
         """
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
-        asked.refuse_programs([item])
+        kernel_requests.refuse_programs([item])
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._commands.add(item)
-        asked.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
-        asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
-        self._take_up()
+        kernel_requests.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
+        kernel_requests.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
+        self._apply_requests()
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> TimeReply:
         """End the item of traffic with this label now, and return the time."""
         labels = [item["label"] for item in self._plan["traffic"]]
-        self._tell(Request.STOP, asked.NUMBER.pack(labels.index(label)))
+        self._send(Request.STOP, kernel_requests.NUMBER.pack(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
@@ -242,12 +242,12 @@ class LibrarySession:
         changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
         schedule.add(changes, self._answers.now_ns)
         while schedule.next_ns is not None and schedule.next_ns <= self._answers.now_ns:
-            asked.add_steps(self._requests, schedule.pop())
+            kernel_requests.add_steps(self._requests, schedule.pop())
         for direction in schedule.directions:
             if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
-                asked.add_queue(self._requests, direction)
-        asked.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
-        self._take_up()
+                kernel_requests.add_queue(self._requests, direction)
+        kernel_requests.add_steps(self._requests, gso_off_steps(self._plan, self._plan["traffic"], self._gso_off_hosts))
+        self._apply_requests()
         return self._now()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
@@ -255,14 +255,14 @@ class LibrarySession:
         `snap_bytes` bytes, and return the time.
         """
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
-        self._taps[name] = asked.add_taps(self._requests, self._plan, item)
-        self._take_up()
+        self._taps[name] = kernel_requests.add_taps(self._requests, self._plan, item)
+        self._apply_requests()
         return self._now()
 
     def stop_capture(self, name: str) -> CaptureReply:
         """End the capture of this name and write its packets to files in the lab's folder; `lost` is always 0."""
         for tap in self._taps.pop(name):
-            self._tell(Request.UNTAP, asked.NUMBER.pack(tap))
+            self._send(Request.UNTAP, kernel_requests.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
@@ -270,37 +270,37 @@ class LibrarySession:
         """Run a command of tc, ip or sysctl in a node now, send its output as a message, and return the exit code 0.
         Raises NotHereError if it needs a program.
         """
-        text, told = self._commands.run(node, command)
-        asked.add_command(self._requests, node, told)
-        self._take_up()
+        text, effects = self._commands.run(node, command)
+        kernel_requests.add_command(self._requests, node, effects)
+        self._apply_requests()
         if text and self._on_message is not None:
             self._on_message({"text": text})
         return {"code": 0, **self._now()}
 
     # Communication with the program -----------------------------------------------------------------------------
 
-    def _take_up(self) -> None:
+    def _apply_requests(self) -> None:
         """Send the requests that were added to the program and wait until they have taken effect; no network time
         passes.
         """
-        self._tell(Request.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._send(Request.ADVANCE, kernel_requests.advance(self._answers.now_ns, None))
 
-    def _pass(self, until_ns: int, progress_s: float | None) -> None:
+    def _advance_to(self, until_ns: int, progress_s: float | None) -> None:
         """Let network time pass until `until_ns` after the start, with the links' changes at their times."""
-        asked.add_changes(self._requests, until_ns)
-        self._tell(Request.ADVANCE, asked.advance(until_ns, progress_s))
+        kernel_requests.add_changes(self._requests, until_ns)
+        self._send(Request.ADVANCE, kernel_requests.advance(until_ns, progress_s))
 
-    def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
+    def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
         """Let network time pass until the last command before `until_ns`, and run each command at its time."""
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
-            self._pass(max(at_ns, self._answers.now_ns), progress_s)
-            asked.add_command(self._requests, *self._commands.pop())
+            self._advance_to(max(at_ns, self._answers.now_ns), progress_s)
+            kernel_requests.add_command(self._requests, *self._commands.pop())
 
     def _now(self) -> TimeReply:
         """Return the time of the network in s after the start."""
         return {"now_s": self._answers.now_ns / NS_PER_S}
 
-    def _tell(self, kind: int, payload: bytes = b"") -> None:
+    def _send(self, kind: int, payload: bytes = b"") -> None:
         """Send all added requests and one of this kind to the program, and pass on its answers until it has done it.
         Raises RunError, and closes the lab, if the program fails.
         """
@@ -308,9 +308,9 @@ class LibrarySession:
             raise RunError("This lab is closed; open another with netlab.live(...).")
         self._requests.add(kind, payload)
         self._program.send(self._requests.take())
-        self._answered = False
+        self._has_answer = False
         self._program.listen(self._take, self._on_wait)
-        if self._answers.failure is not None or not self._answered:
+        if self._answers.failure is not None or not self._has_answer:
             ending = self._program.close()
             self.close()
             if self._answers.failure is None:
@@ -321,8 +321,8 @@ class LibrarySession:
         """Split the bytes of answers into frames and process these; return whether the request was answered. A part of
         a frame is kept for the next call.
         """
-        if self._waiting:
-            data = self._waiting + data
+        if self._partial_frame:
+            data = self._partial_frame + data
         told_s, at, end = self._answers.progress_s, 0, len(data)
         while end - at >= FRAME.size:
             kind, length = FRAME.struct.unpack_from(data, at)
@@ -335,11 +335,11 @@ class LibrarySession:
                 self._reply(payload)
                 continue
             self._answers.take(kind, payload)
-            self._answered = self._answered or kind in (Answer.NOW, Answer.FAILED)
-        self._waiting = data[at:]
+            self._has_answer = self._has_answer or kind in (Answer.NOW, Answer.FAILED)
+        self._partial_frame = data[at:]
         if self._on_message is not None and self._answers.progress_s > told_s:
             self._on_message({"progress_s": self._answers.progress_s})
-        return self._answered
+        return self._has_answer
 
     def _reply(self, question: bytes) -> None:
         """Answer a question of the kernel to the user's own Python; if that raises, close the lab."""

@@ -165,7 +165,7 @@ def _qdisc(words: Words) -> Qdisc:
     return qdisc_with_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
-def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
+def _quantities(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
     """Return the quantities of a qdisc in all remaining words by the names in `known`, each in that name's unit; `rule`
     completes the error for another word.
     """
@@ -184,7 +184,7 @@ def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], r
 
 def _netem(words: Words) -> Qdisc:
     """Return the netem that the remaining words describe."""
-    given = _given(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
+    given = _quantities(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
     told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
     return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
 
@@ -193,7 +193,7 @@ def _tbf(words: Words) -> Qdisc:
     """Return the rate limit that the remaining words describe. Raises UnknownLineError unless they give a rate, a
     burst, and a limit or a latency.
     """
-    given = _given(words, _TBF, "tbf has rate, burst, and limit or latency")
+    given = _quantities(words, _TBF, "tbf has rate, burst, and limit or latency")
     rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
     if latency_us := given.get("latency"):
         limit_bytes = int(rate_bps / BITS_PER_BYTE * latency_us / 1e6 + burst_bytes)

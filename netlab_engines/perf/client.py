@@ -167,7 +167,7 @@ class _Test(Side):
             event = self._events.get_nowait()
         except queue.Empty:
             return
-        self._events.put(self._sound(event))
+        self._events.put(self._as_message(event))
 
     def _start(self) -> float:
         """Start the receivers, tell the server, start the senders when it has started, and return the test's start in s
@@ -199,7 +199,7 @@ class _Test(Side):
                     f"The streams did not end within {3 * PATIENCE_S:g} s of their planned end; is "
                     f"{self._where} still reachable?"
                 ) from None
-            missing.discard(self._sound(event)["type"])
+            missing.discard(self._as_message(event)["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
                 self._wait_for_datagrams(counters_by_index(event, self._request))
 
@@ -235,9 +235,9 @@ class _Test(Side):
                 f"{self._peer} did not send {type_} within {timeout_s:g} s; it may hang, or it may not be a netlab perf server."
             ) from None
 
-    def _sound(self, event: Any) -> Message:
+    def _as_message(self, event: Any) -> Message:
         """Return an event as a message; raise ThroughputError if it is an error or the server's REFUSED or ERROR."""
-        message = super()._sound(event)
+        message = super()._as_message(event)
         if message["type"] in ("REFUSED", "ERROR"):
             raise ThroughputError(str(message.get("reason", "The server refused the test without a reason."))[:500])
         return message

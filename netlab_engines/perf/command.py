@@ -219,7 +219,7 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
     say(
         f"\nServed {server.tests_done} tests ({server.tests_failed} failed, {server.refused} refused): "
         f"received {amount(server.received_bytes, args.format)} {args.format}, sent "
-        f"{amount(server.sent_bytes, args.format)} {args.format}; rejected {server.strangers} unknown connections and datagrams."
+        f"{amount(server.sent_bytes, args.format)} {args.format}; rejected {server.unknown_clients} unknown connections and datagrams."
     )
 
 

@@ -93,7 +93,7 @@ class Endpoint:
         """Send or receive until the stream's end; runs in the thread."""
         raise NotImplementedError
 
-    def _since(self, **now: float) -> dict[str, float]:
+    def _increases(self, **now: float) -> dict[str, float]:
         """Return the increase of each of these counters since the last call, or since the start."""
         grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
         self._before.update(now)
@@ -162,7 +162,7 @@ class TcpSending(Endpoint):
         round-trip time and delivery rate.
         """
         info = self._read()
-        grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
+        grown = self._increases(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
         return {
             **grown,
             "cwnd_segments": info.cwnd_segments,
@@ -226,7 +226,7 @@ class TcpReceiving(Endpoint):
 
     def sample(self) -> Counters:
         """Return the bytes received since the last sample."""
-        return self._since(bytes=self._receiver.received_bytes)
+        return self._increases(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
         """Leave what was received so far, and the time until now, out of `counters`."""
@@ -298,7 +298,7 @@ class UdpSending(Endpoint):
 
     def sample(self) -> Counters:
         """Return the bytes and datagrams sent since the last sample, the omitted ones included."""
-        return self._since(
+        return self._increases(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
@@ -356,7 +356,7 @@ class UdpReceiving(Endpoint):
         """
         self._receiver.read_now()
         both = (self._account, self._omitted)
-        grown = self._since(
+        grown = self._increases(
             bytes=sum(account.received_bytes for account in both),
             datagrams=sum(account.received_datagrams for account in both),
             expected=sum(account.next_seq for account in both),
@@ -501,14 +501,14 @@ class Side:
         `timeout_s`, and ThroughputError if it is another or an error.
         """
         try:
-            message = self._sound(self._events.get(timeout=timeout_s))
+            message = self._as_message(self._events.get(timeout=timeout_s))
         except queue.Empty:
             raise TimeoutError(f"No {type_} arrived within {timeout_s:g} s.") from None
         if message["type"] != type_:
             raise ThroughputError(f"{self._peer} sent {message['type'][:40]!r} instead of {type_!r}.")
         return message
 
-    def _sound(self, event: Any) -> Message:
+    def _as_message(self, event: Any) -> Message:
         """Return an event as a message; if it is a ThroughputError, raise it."""
         if isinstance(event, ThroughputError):
             raise event

@@ -74,7 +74,7 @@ class Server:
         self.tests_done = 0
         self.tests_failed = 0
         self.refused = 0
-        self.strangers = 0
+        self.unknown_clients = 0
         self.received_bytes = 0
         self.sent_bytes = 0
         self._lock = threading.Lock()
@@ -102,7 +102,7 @@ class Server:
                     continue
                 raise
             if not self._greeting.acquire(blocking=False):
-                self._count_stranger()
+                self._count_unknown_client()
                 sock.close()
                 continue
             peer = f"{str(address[0]).removeprefix('::ffff:')}:{address[1]}"
@@ -151,10 +151,10 @@ class Server:
             self.received_bytes += received_bytes
             self.sent_bytes += sent_bytes
 
-    def _count_stranger(self) -> None:
+    def _count_unknown_client(self) -> None:
         """Count a connection or datagram that belongs to no test."""
         with self._lock:
-            self.strangers += 1
+            self.unknown_clients += 1
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
         """Read the greeting of a new connection and pass the connection to its session, or run a new session; otherwise
@@ -165,13 +165,13 @@ class Server:
                 greeting.callback(self._greeting.release)
                 parts = protocol.read_greeting(sock)
                 if parts[0] == "control":
-                    Session(self, sock, peer).run(agreed=greeting.close)
+                    Session(self, sock, peer).run(on_agreement=greeting.close)
                     return
             session = self.find(parts[1])
             if session is None or not session.add_stream(int(parts[2]), sock, len(protocol.greeting(*parts))):
                 raise ThroughputError("Unknown test token.")
         except (ThroughputError, OSError) as error:
-            self._count_stranger()
+            self._count_unknown_client()
             sock.close()
             if not self._closing:
                 self.on_line(f"{peer}: rejected a connection. {error}")
@@ -195,7 +195,7 @@ class Server:
             hello = protocol.read_hello(datagram)
             session = self.find(hello[1].hex()) if hello else None
             if hello is None or session is None or not session.add_path(hello[0], address):
-                self._count_stranger()
+                self._count_unknown_client()
 
 
 class Session(Side):
@@ -215,15 +215,15 @@ class Session(Side):
         self._joining = threading.Lock()
         self._client_boot_id = ""
 
-    def run(self, agreed: Callable[[], None]) -> None:
+    def run(self, on_agreement: Callable[[], None]) -> None:
         """Serve the client until the test ends or fails, report the result to the server, and close all connections;
-        call `agreed` once the test is accepted.
+        call `on_agreement` once the test is accepted.
         """
         server = self._server
         self._channel.start()
         try:
             request = self._agree()
-            agreed()
+            on_agreement()
             server.on_line(f"{self._peer}: {describe(request)}")
             self._wait_for_streams(request)
             with Sampler(list(self._endpoints.values()), request, self._start()) as sampler:
@@ -414,7 +414,7 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
     except socket.gaierror:
         raise ThroughputError(f"{bind!r} is not an address of this computer; see `ip address`.") from None
     except OSError as error:
-        raise ThroughputError(f"Cannot listen on {where}: {_why(error)}") from None
+        raise ThroughputError(f"Cannot listen on {where}: {_reason(error)}") from None
     try:
         udp = socket.socket(family, socket.SOCK_DGRAM)
         if dual:
@@ -424,11 +424,11 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
         udp.bind((host, listener.getsockname()[1]))
     except OSError as error:
         listener.close()
-        raise ThroughputError(f"Cannot listen on {where} (UDP): {_why(error)}") from None
+        raise ThroughputError(f"Cannot listen on {where} (UDP): {_reason(error)}") from None
     return listener, udp
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     """Return the reason why a port cannot be used, with a remedy, as the end of a sentence."""
     if error.errno == errno.EADDRINUSE:
         return "it is in use, maybe by another server; choose another --port, or end that server (see `ss -tulpn`)."

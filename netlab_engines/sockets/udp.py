@@ -302,7 +302,7 @@ class UdpReceiver:
     kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
     end.
 
-    `streams` has the books by stream id; datagrams of others, or too short ones, only count in `strangers`, so garbage
+    `streams` has the books by stream id; datagrams of others, or too short ones, only count in `unknown_datagrams`, so garbage
     takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel hands over
     trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart; see
     `StreamAccount`.
@@ -324,7 +324,7 @@ class UdpReceiver:
         """
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}
-        self.strangers = 0
+        self.unknown_datagrams = 0
         self.error: OSError | None = None
         origin_s = time.monotonic() if origin_s is None else origin_s
         interval_ns = None if interval_s is None else round(interval_s * NS_PER_S)
@@ -439,7 +439,7 @@ class UdpReceiver:
             count = -(-total // each) if each >= MIN_PAYLOAD_BYTES else 0
             last_at = (count - 1) * each
             if count == 0 or total - last_at < MIN_PAYLOAD_BYTES:
-                self.strangers += max(1, count)
+                self.unknown_datagrams += max(1, count)
                 continue
             stream_id, first, sent_ns = HEADER.unpack_from(buffer, 0)
             last_id, last, last_sent_ns = HEADER.unpack_from(buffer, last_at)
@@ -460,12 +460,12 @@ class UdpReceiver:
                 self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
 
     def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count one datagram of `size` bytes in its stream, or in `strangers` if it is of another stream or too short;
+        """Count one datagram of `size` bytes in its stream, or in `unknown_datagrams` if it is of another stream or too short;
         times are in ns on the monotonic clock.
         """
         account = self.streams.get(stream_id)
         if account is None or size < MIN_PAYLOAD_BYTES:
-            self.strangers += 1
+            self.unknown_datagrams += 1
         elif seq != HELLO_SEQ:
             account.add(seq, sent_ns, arrival_ns, size)
 

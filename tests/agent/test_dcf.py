@@ -57,7 +57,7 @@ def test_a_frame_on_an_idle_medium_goes_at_once() -> None:
     dcf.arrive(0, FRAME, 5_000)
     assert dcf.next_start_ns() == 5_000
     sent = dcf.begin()
-    assert (sent.winner, sent.heard_ns, sent.idle_ns) == (0, 5_000 + 254_000, 5_000 + 298_000)
+    assert (sent.winner, sent.arrival_ns, sent.idle_ns) == (0, 5_000 + 254_000, 5_000 + 298_000)
 
 
 def test_a_frame_on_a_busy_medium_waits_for_difs_and_its_backoff() -> None:
@@ -66,7 +66,7 @@ def test_a_frame_on_a_busy_medium_waits_for_difs_and_its_backoff() -> None:
         dcf = Dcf(Wifi(), [10, 10], str(seed), LONG_AGO_NS)
         dcf.arrive(0, FRAME, 0)
         sent = dcf.begin()
-        dcf.arrive(1, SMALL, sent.heard_ns)
+        dcf.arrive(1, SMALL, sent.arrival_ns)
         dcf.take(0)
         start_ns = dcf.next_start_ns()
         assert start_ns is not None

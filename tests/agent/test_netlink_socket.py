@@ -26,7 +26,7 @@ def test_a_line_that_is_refused_is_named_with_what_the_kernel_says() -> None:
         routing = NetlinkSocket(threading.get_native_id())
         lines = ["link set dev lo up", "route add 10.0.9.0/24 via 192.0.2.1", "address add 10.0.0.1/24 dev lo"]
         try:
-            routing.tell((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
+            routing.send((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
         except RunError as error:
             print(error)
     """)
@@ -41,7 +41,7 @@ def test_more_lines_than_fit_a_message_all_arrive() -> None:
         from netlab_engines.netlink.ip_lines import ip_line
         routing = NetlinkSocket(threading.get_native_id())
         lines = ["link set dev lo up", *(f"address add 10.1.{k // 250}.{k % 250}/32 dev lo" for k in range(2000))]
-        routing.tell((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
+        routing.send((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)
         print(subprocess.run(["ip", "-o", "-4", "address", "show", "dev", "lo"], capture_output=True, text=True).stdout)
     """)
     assert said.count("10.1.") == 2000

@@ -31,7 +31,7 @@ from netlab_engines.netlink.qdiscs import removal
 routing = NetlinkSocket(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)
 def tell(each):
-    routing.tell([(each.line, each.message(socket.if_nametoindex))])
+    routing.send([(each.line, each.message(socket.if_nametoindex))])
 refused = []
 for shape, clock in json.loads(sys.stdin.read()):
     for device, made in ("x0", queue_qdiscs("x0", shape, clock)), ("x1", [wire_qdisc("x1", shape, clock)]):

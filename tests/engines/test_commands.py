@@ -171,7 +171,7 @@ def test_commands_wait_each_for_its_moment_and_those_of_one_moment_in_their_orde
         commands.Setting(f"net.ipv4.tcp_{name}", value) for name, value in (("sack", "1"), ("sack", "0"), ("ecn", "1"))
     ]
     shown = {"net.ipv4.tcp_sack = 1\n", "net.ipv4.tcp_sack = 0\n", ""}
-    assert len(waiting.said) == 3 and set(waiting.said.values()) == shown
+    assert len(waiting.outputs) == 3 and set(waiting.outputs.values()) == shown
 
 
 def made(node: str, command: str) -> list[bytes]:
@@ -205,5 +205,5 @@ def test_a_route_that_a_line_changes_is_shown_changed() -> None:
 
 
 def test_a_node_shows_its_routes_by_address() -> None:
-    shown = [route.line for route in commands.ways(nl.Scenario(QUEUE, [nl.Ping("h1", "h2")], 1).plan())["r1"]]
+    shown = [route.line for route in commands.routes_by_node(nl.Scenario(QUEUE, [nl.Ping("h1", "h2")], 1).plan())["r1"]]
     assert shown == sorted(shown) and all(" proto kernel scope link src 10.0." in line for line in shown)

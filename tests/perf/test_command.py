@@ -256,7 +256,7 @@ def test_a_crowd_of_strangers_leaves_nothing_behind(running: Running) -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as stray:
         for length in range(100):
             stray.sendto(os.urandom(length), ("127.0.0.1", running.port))
-    assert wait_for(lambda: running.server.strangers >= 590)
+    assert wait_for(lambda: running.server.unknown_clients >= 590)
     for sock in crowd:
         sock.close()
     assert not running.server._sessions

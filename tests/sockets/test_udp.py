@@ -49,7 +49,7 @@ def test_udp_delivers_exactly_the_bytes_asked_for(num_bytes: int, batch: bool) -
     assert sender.error is None
     assert sender.sent_bytes == account.received_bytes == num_bytes
     assert sender.sent_datagrams == account.received_datagrams
-    assert (account.duplicates, account.reordered, receiver.strangers) == (0, 0, 0)
+    assert (account.duplicates, account.reordered, receiver.unknown_datagrams) == (0, 0, 0)
 
 
 @given(st.integers(20, 100_000), st.integers(40, 1500))
@@ -87,7 +87,7 @@ def test_streams_of_two_senders_never_mix_and_strangers_are_only_counted() -> No
     receiver.stop()
     receiving.join()
     assert {i: account.received_datagrams for i, account in receiver.streams.items()} == {1: 100, 2: 200}
-    assert receiver.strangers == 300 + HEADER.size
+    assert receiver.unknown_datagrams == 300 + HEADER.size
     assert receiver.streams[1].next_seq == 100
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from netlab_engines.lab.script_check import idioms, imports, programs
-from netlab_engines.lab.script_check.problem import Problem, merged
+from netlab_engines.lab.script_check.problem import Problem, merge
 from netlab_engines.lab.script_check.reading import Source, conversion, read
 
 __all__ = ["Problem", "check"]
@@ -20,7 +20,7 @@ def check(script: Path, directory: Path) -> list[Problem]:
     waiting = [(script, True)]
     seen: set[Path] = set()
     first = read(script)
-    found_in = imports.places(first, directory)
+    directories = imports.module_directories(first, directory)
     found: list[Problem] = []
     while waiting and len(seen) < MAX_FILES:
         path, runs = waiting.pop(0)
@@ -28,23 +28,23 @@ def check(script: Path, directory: Path) -> list[Problem]:
             continue
         seen.add(path.resolve())
         source = first if path is script else read(path)
-        own = _problems(source, found_in)
+        own = _problems(source, directories)
         for problem in own:
             problem.stops &= runs
         found += own
-        waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, found_in)]
+        waiting += [(module, runs and certain) for module, certain in imports.local_modules(source, directories)]
         waiting += [(program, False) for program in programs.python_programs(source, (directory, script.parent))]
-    return merged(found)
+    return merge(found)
 
 
-def _problems(source: Source, found_in: imports.Places) -> list[Problem]:
-    """Return the problems of one file, with the command that converts it if it is Python 2; `found_in` has the
+def _problems(source: Source, directories: imports.ModuleDirectories) -> list[Problem]:
+    """Return the problems of one file, with the command that converts it if it is Python 2; `directories` has the
     directories of its own modules.
     """
     found = [
         *source.problems,
         *idioms.problems(source),
-        *imports.problems(source, found_in),
+        *imports.problems(source, directories),
         *programs.problems(source),
     ]
     old = [problem for problem in found if problem.is_python2]

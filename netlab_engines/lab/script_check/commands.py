@@ -77,7 +77,7 @@ SHELLS = frozenset(["sh", "bash", "dash"])
 
 
 @dataclass(frozen=True)
-class Started:
+class StartedProgram:
     """A program that a command of a script starts, the words after its name, and the line of the script; HOLE stands
     for a part that only the running script knows.
     """
@@ -87,7 +87,7 @@ class Started:
     line: int
 
 
-def started(tree: ast.Module) -> Iterator[Started]:
+def started_programs(tree: ast.Module) -> Iterator[StartedProgram]:
     """Yield each program that a script starts by Mininet, `os` or `subprocess`, as far as its name is in the script's
     text.
     """
@@ -96,7 +96,7 @@ def started(tree: ast.Module) -> Iterator[Started]:
         if isinstance(node, ast.Call):
             for text in _commands(node, known):
                 for words in simple_commands(text):
-                    yield Started(words[0], tuple(words[1:]), node.lineno)
+                    yield StartedProgram(words[0], tuple(words[1:]), node.lineno)
 
 
 def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
@@ -120,13 +120,13 @@ def _commands(node: ast.Call, known: dict[str, list[str]]) -> list[str]:
         return []
     first = node.args[0]
     if isinstance(first, (ast.List, ast.Tuple)):
-        return [" ".join(_quoted(_texts(part, known)[0]) for part in first.elts)] if first.elts else []
+        return [" ".join(_quote(_texts(part, known)[0]) for part in first.elts)] if first.elts else []
     if name in METHODS | {"quietRun", "errRun"} and len(node.args) > 1:
         return [" ".join(_texts(part, known)[0] for part in node.args)]
     return _texts(first, known)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a word in single quotes if it has white space, as a shell needs it."""
     return "'" + text.replace("'", "'\\''") + "'" if re.search(r"\s", text) else text
 
@@ -212,18 +212,18 @@ def _program(words: list[str]) -> Iterator[list[str]]:
         elif words[0] in OPTIONS_WITH_VALUE:
             if words[0] == "xterm":
                 yield words[:1]
-            words = _behind_options(words)
+            words = _skip_options(words)
         else:
             break
     if not words or words[0] in NO_COMMAND or not PROGRAM.match(words[0]):
         return
     if words[0] in SHELLS and "-c" in words[1:-1]:
-        yield from simple_commands(_unquoted(words[words.index("-c") + 1]))
+        yield from simple_commands(_unquote(words[words.index("-c") + 1]))
         return
-    yield [words[0], *(_unquoted(word) for word in words[1:])]
+    yield [words[0], *(_unquote(word) for word in words[1:])]
 
 
-def _behind_options(words: list[str]) -> list[str]:
+def _skip_options(words: list[str]) -> list[str]:
     """Return the words after a program such as sudo and its options and operands."""
     with_value, operands = OPTIONS_WITH_VALUE[words[0]], OPERANDS.get(words[0], 0)
     rest = words[1:]
@@ -234,6 +234,6 @@ def _behind_options(words: list[str]) -> list[str]:
     return rest[operands:]
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     """Return a shell's word without its quotes and backslashes."""
     return re.sub(r"\\(.)", r"\1", word.replace('"', "").replace("'", ""))

@@ -16,7 +16,7 @@ MAX_PREPARED_STATEMENTS = 3
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def certain(tree: ast.Module) -> set[ast.AST]:
+def certain_nodes(tree: ast.Module) -> set[ast.AST]:
     """Return the syntax nodes (expressions and simple statements) that run whenever the script does, until something
     ends it.
     """
@@ -75,7 +75,7 @@ class _Walk:
         module's functions.
         """
         for node in nodes:
-            for part in _executed(node):
+            for part in _evaluated_parts(node):
                 self.found.add(part)
                 if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
                     self._follow(part.func.id)
@@ -88,7 +88,7 @@ class _Walk:
             self.block(function.body)
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
+def _evaluated_parts(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a syntax node and those of its parts that are evaluated whenever the node is."""
     yield node
     children: Iterable[ast.AST]
@@ -103,7 +103,7 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
     else:
         children = ast.iter_child_nodes(node)
     for child in children:
-        yield from _executed(child)
+        yield from _evaluated_parts(child)
 
 
 def _is_main(test: ast.expr) -> bool:
@@ -141,7 +141,7 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def prepared(tree: ast.AST) -> set[ast.AST]:
+def prepared_nodes(tree: ast.AST) -> set[ast.AST]:
     """Return all syntax nodes for whose failure the script has code: it asks for the version of Python, or catches the
     exceptions.
     """

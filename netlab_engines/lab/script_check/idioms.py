@@ -59,22 +59,22 @@ def problems(source: Source) -> list[Problem]:
     """Return the names and idioms of Python 2 in a script, except where it has code for them; those that certainly run
     stop it.
     """
-    bound, everything = _bound(source.tree)
+    bound, everything = _defined_names(source.tree)
     return [
         # A class of Python 3 may have a method with the name of one that dictionaries had.
         Problem(
             source.path,
             text,
             [node.lineno],
-            stops=is_sure and node in source.certain,
+            stops=is_sure and node in source.certain_nodes,
             is_python2=not isinstance(node, ast.Call),
         )
-        for node, text, is_sure in _found(source.tree, bound, everything)
-        if node not in source.prepared
+        for node, text, is_sure in _idioms(source.tree, bound, everything)
+        if node not in source.prepared_nodes
     ]
 
 
-def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
+def _idioms(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tuple[ast.expr, str, bool]]:
     """Yield each idiom of Python 2: its syntax node, a sentence about it, and whether it fails for certain when it
     runs. `bound` are the names that the script defines, `everything` is whether it imports all names of a module.
     """
@@ -92,7 +92,7 @@ def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tupl
                 if _is_imported(tree, node.value.id):
                     yield node, f"{name} is Python 2; Python 3 has {instead}.", True
         elif isinstance(node, ast.BinOp):
-            yield from _print(node)
+            yield from _print_operators(node)
         elif isinstance(node, ast.ExceptHandler) and isinstance(node.type, ast.Tuple):
             # Python 3.14 takes the name of the exception for another one.
             last = node.type.elts[-1] if node.type.elts else None
@@ -100,7 +100,7 @@ def _found(tree: ast.Module, bound: set[str], everything: bool) -> Iterator[tupl
                 yield last, python2.EXCEPT, False
 
 
-def _print(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
+def _print_operators(node: ast.BinOp) -> Iterator[tuple[ast.expr, str, bool]]:
     """Yield an operator expression with Python 2's print on its left side: its node, a sentence, and True."""
     left = node.left
     if isinstance(left, ast.Name) and left.id == "print":
@@ -123,7 +123,7 @@ def _is_imported(tree: ast.Module, name: str) -> bool:
     )
 
 
-def _bound(tree: ast.Module) -> tuple[set[str], bool]:
+def _defined_names(tree: ast.Module) -> tuple[set[str], bool]:
     """Return the names that a script itself defines, and whether it imports all names of a module
     other than Mininet's.
     """

@@ -79,7 +79,7 @@ PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True)
-class Places:
+class ModuleDirectories:
     """The directories in which a script finds its own modules: its own directory, and those by which it extends
     sys.path.
 
@@ -106,42 +106,44 @@ def _module_file(base: Path) -> Path | None:
     return next(found, None)
 
 
-def places(source: Source, directory: Path) -> Places:
+def module_directories(source: Source, directory: Path) -> ModuleDirectories:
     """Return the directories in which a script that runs in `directory` finds its own modules."""
     home = source.path.parent
     texts = _texts_of_path(source.tree)
     more = [base / text for text in texts if text for base in (directory, home)]
-    return Places(home, tuple(place for place in more if place.is_dir()), bool(texts))
+    return ModuleDirectories(home, tuple(place for place in more if place.is_dir()), bool(texts))
 
 
-def problems(source: Source, found_in: Places) -> list[Problem]:
+def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
     """Return the modules, and names of Mininet's modules, that a script or one of its modules imports and that are
     missing, except where it has code for that; those that it certainly imports stop it.
     """
-    wanted = [(name, node) for name, node in _wanted(source.tree) if node not in source.prepared]
-    lacking = _lacking({name.partition(".")[0] for name, _ in wanted}, found_in)
+    wanted = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
+    lacking = _missing_modules({name.partition(".")[0] for name, _ in wanted}, directories)
     found = []
     for name, node in wanted:
         top = name.partition(".")[0]
         if top in lacking:
             # A script that says itself where its modules are may also write them.
-            stops = node in source.certain and not found_in.open_ended
-            found.append(Problem(source.path, _missing(top), [node.lineno], stops=stops, is_python2=top in PYTHON_2))
+            stops = node in source.certain_nodes and not directories.open_ended
+            found.append(
+                Problem(source.path, _missing_sentence(top), [node.lineno], stops=stops, is_python2=top in PYTHON_2)
+            )
     for part in ast.walk(source.tree):
-        if isinstance(part, ast.ImportFrom) and part not in source.prepared and not part.level:
-            found += _missing_names(source.path, part, part in source.certain)
+        if isinstance(part, ast.ImportFrom) and part not in source.prepared_nodes and not part.level:
+            found += _missing_names(source.path, part, part in source.certain_nodes)
     return found
 
 
-def local_modules(source: Source, found_in: Places) -> Iterator[tuple[Path, bool]]:
+def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tuple[Path, bool]]:
     """Yield the path of each of the script's own modules that it imports, and whether it certainly imports it."""
-    for name, node in _wanted(source.tree):
-        path = found_in.module(name)
-        if path is not None and node not in source.prepared:
-            yield path, node in source.certain
+    for name, node in _imported_modules(source.tree):
+        path = directories.module(name)
+        if path is not None and node not in source.prepared_nodes:
+            yield path, node in source.certain_nodes
 
 
-def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+def _imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """Yield the name of each imported module with its statement; relative imports are left out."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -151,7 +153,7 @@ def _wanted(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
             yield node.module, node
 
 
-def _missing(name: str) -> str:
+def _missing_sentence(name: str) -> str:
     """Return a sentence about a missing module with a remedy."""
     if name in PYTHON_2:
         return f"module {name} is Python 2; Python 3 has {PYTHON_2[name]}."
@@ -165,7 +167,7 @@ def _missing(name: str) -> str:
     )
 
 
-def _lacking(names: set[str], found_in: Places) -> set[str]:
+def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str]:
     """Return those of these top-level modules that are missing for a script, as tested by a Python started as in the
     guest; an empty set if that cannot be tested.
     """
@@ -178,7 +180,7 @@ def _lacking(names: set[str], found_in: Places) -> set[str]:
         packages = python_path()
     except NetlabError:
         return set()
-    own = [str(place.absolute()) for place in (found_in.script, *found_in.more)]
+    own = [str(place.absolute()) for place in (directories.script, *directories.more)]
     asked = json.dumps([packages, own, sorted(names)])
     try:
         answer = subprocess.run(

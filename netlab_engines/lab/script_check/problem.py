@@ -32,7 +32,7 @@ class Problem:
         return f"{self.path}, line{'s' if len(lines) > 1 else ''} {named}{more}: {self.text}"
 
 
-def merged(problems: list[Problem]) -> list[Problem]:
+def merge(problems: list[Problem]) -> list[Problem]:
     """Return one problem for those with equal texts in one file: first those that stop the script, first those in the
     file of the first problem, in the order of their lines.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from netlab.base.distributions import PACKAGES, not_installed
 from netlab_engines.agent import replacements
-from netlab_engines.lab.script_check.commands import HOLE, Started, started
+from netlab_engines.lab.script_check.commands import HOLE, StartedProgram, started_programs
 from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem
 from netlab_engines.lab.script_check.reading import Source
@@ -91,7 +91,7 @@ def problems(source: Source) -> list[Problem]:
 
 def python_programs(source: Source, directories: Iterable[Path]) -> Iterator[Path]:
     """Yield the path of each Python file in the directories that a script starts by `python` or `python3`."""
-    for command in started(source.tree):
+    for command in started_programs(source.tree):
         if command.program in PYTHONS:
             name = next((word for word in command.words if not word.startswith("-")), "")
             paths = (directory / name for directory in directories if name.endswith(".py") and HOLE not in name)
@@ -107,7 +107,7 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
         name for programs in replacements.PLACES.values() for name, script in programs.items() if script != MISSING
     }
     defined = BUILT_IN | NOT_NEEDED | replaced
-    for command in started(tree):
+    for command in started_programs(tree):
         if command.program in OPENFLOW_PROGRAMS:
             yield _openflow_program(command), command.line
         elif command.program not in defined and shutil.which(command.program, path=path) is None:
@@ -116,7 +116,7 @@ def _programs(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield text, command.line
 
 
-def _openflow_program(command: Started) -> str:
+def _openflow_program(command: StartedProgram) -> str:
     """Return a sentence about a program of Open vSwitch that a script starts, and about what will be missing."""
     words = " ".join(command.words)
     what = "queues" if "qos" in words or "queue" in words else "flows" if "flow" in words else ""
@@ -133,8 +133,8 @@ def _openflow(tree: ast.Module) -> Iterator[tuple[str, int]]:
         name = last_name(node.func)
         if name in OPENFLOW_METHODS and isinstance(node.func, ast.Attribute):
             yield f".{name}() has no effect: {BRIDGES}.", node.lineno
-        given = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
-        for part in given:
+        operands = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
+        for part in operands:
             used = last_name(part)
             if used in CONTROLLERS:
                 yield f"{used} has no effect: {BRIDGES}. {LEARNING}", node.lineno

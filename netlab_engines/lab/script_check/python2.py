@@ -76,7 +76,7 @@ class Rewriting:
         self._edits: list[tuple[int, int, str]] = []
         for statement in _statements(list(tokens(text))):
             self._statement(statement)
-        self.text = self._applied()
+        self.text = self._apply_edits()
 
     def _note(self, what: str, token: Token, start: int, end: int, new: str) -> None:
         """Note a kind of Python 2's syntax, the sentence `what`, at a token's line, and replace the characters from
@@ -85,7 +85,7 @@ class Rewriting:
         self.found.append((what, self._source.count("\n", 0, token.start) + 1))
         self._edits.append((start, end, new))
 
-    def _applied(self) -> str:
+    def _apply_edits(self) -> str:
         """Return the text with all replacements."""
         parts, done = [], 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[:2]):

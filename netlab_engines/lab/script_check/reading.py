@@ -34,19 +34,19 @@ class Source:
     problems: list[Problem]
 
     @cached_property
-    def certain(self) -> set[ast.AST]:
-        """The expressions and statements that certainly run; see `execution.certain`."""
-        return execution.certain(self.tree)
+    def certain_nodes(self) -> set[ast.AST]:
+        """The expressions and statements that certainly run; see `execution.certain_nodes`."""
+        return execution.certain_nodes(self.tree)
 
     @cached_property
-    def prepared(self) -> set[ast.AST]:
-        """The nodes for which the script is prepared; see `execution.prepared`."""
-        return execution.prepared(self.tree)
+    def prepared_nodes(self) -> set[ast.AST]:
+        """The nodes for which the script is prepared; see `execution.prepared_nodes`."""
+        return execution.prepared_nodes(self.tree)
 
 
 def read(path: Path) -> Source:
     """Read and parse the script at `path`, and return its tree and problems; errors become problems."""
-    failure = _unreadable(path)
+    failure = _reading_error(path)
     if failure is not None:
         return Source(path, NOTHING, [Problem(path, failure, stops=True)])
     data = path.read_bytes()
@@ -54,11 +54,11 @@ def read(path: Path) -> Source:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
     except (SyntaxError, UnicodeDecodeError):
-        return _undecodable(path, data)
-    return _parsed(path, text, [])
+        return _decode_as_latin1(path, data)
+    return _parse(path, text, [])
 
 
-def _unreadable(path: Path) -> str | None:
+def _reading_error(path: Path) -> str | None:
     """Return a sentence about why the script at `path` cannot be read or is not Python, or None if it can be read."""
     try:
         if path.is_dir():
@@ -91,7 +91,7 @@ def _is_notebook(data: bytes) -> bool:
     return isinstance(found, dict) and "cells" in found
 
 
-def _undecodable(path: Path, data: bytes) -> Source:
+def _decode_as_latin1(path: Path, data: bytes) -> Source:
     """Return the source of a script that is not in its encoding, decoded as Latin-1, with the problem."""
     text = data.decode("latin-1")
     line = next((number for number, each in enumerate(data.split(b"\n"), 1) if not _is_utf8(each)), 1)
@@ -103,7 +103,7 @@ def _undecodable(path: Path, data: bytes) -> Source:
         [line],
         stops=True,
     )
-    return _parsed(path, text, [problem])
+    return _parse(path, text, [problem])
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -115,26 +115,26 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _parsed(path: Path, text: str, problems: list[Problem]) -> Source:
+def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
     """Return the source of a script's text, with `problems` and those of its syntax; text of Python 2 is rewritten for
     that.
     """
-    error = _mistake(text, path)
+    error = _syntax_error(text, path)
     if error is None:
         return Source(path, ast.parse(text), problems)
     spaces = python2.without_tabs(text)
     tabs = spaces != text and isinstance(error, TabError)
     rewriting = python2.Rewriting(spaces)
-    left = _mistake(rewriting.text, path)
+    left = _syntax_error(rewriting.text, path)
     found = [Problem(path, what, [line], stops=True, is_python2=True) for what, line in rewriting.found]
     if tabs:
         found.append(Problem(path, python2.TABS, [error.lineno or 1], stops=True))
     if left is not None and (not found or not _is_python2(rewriting)):
         # Nothing speaks for Python 2.
-        return Source(path, NOTHING, [*problems, _mistake_problem(path, error)])
+        return Source(path, NOTHING, [*problems, _syntax_problem(path, error)])
     problems += found
     if left is not None:
-        problems.append(_mistake_problem(path, left))
+        problems.append(_syntax_problem(path, left))
     problems.append(Problem(path, conversion(path, tabs, bool(rewriting.found)), stops=True))
     return Source(path, NOTHING if left is not None else ast.parse(rewriting.text), problems)
 
@@ -144,7 +144,7 @@ def _is_python2(rewriting: python2.Rewriting) -> bool:
     return any(what in (python2.PRINT, python2.EXCEPT, python2.BACKTICKS, python2.EXEC) for what, _ in rewriting.found)
 
 
-def _mistake(text: str, path: Path) -> SyntaxError | None:
+def _syntax_error(text: str, path: Path) -> SyntaxError | None:
     """Return the first syntax error that Python 3 finds in a text, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -157,7 +157,7 @@ def _mistake(text: str, path: Path) -> SyntaxError | None:
     return None
 
 
-def _mistake_problem(path: Path, error: SyntaxError) -> Problem:
+def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
     """Return the problem for a syntax error, with Python's words."""
     shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]

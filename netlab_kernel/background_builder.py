@@ -15,8 +15,8 @@ from netlab_engines.kernels import background_build
 from netlab_engines.kernels.background_build import BuildProgress
 from netlab_kernel import building
 
-TOLD_EVERY_S = 1.0
-MAX_LOOK_S = 0.01
+WRITE_EVERY_S = 1.0
+MAX_RETRY_PAUSE_S = 0.01
 
 
 def start() -> subprocess.Popen[bytes]:
@@ -24,7 +24,7 @@ def start() -> subprocess.Popen[bytes]:
     waiting; its output is discarded.
     """
     return subprocess.Popen(
-        [sys.executable, "-m", "netlab_kernel.behind"],
+        [sys.executable, "-m", "netlab_kernel.background_builder"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -55,42 +55,42 @@ def _begin() -> IO[str] | None:
                 return None
             # Another process holds the lock only to read the progress; try again.
         file.close()
-        time.sleep(random.uniform(0, MAX_LOOK_S))  # noqa: S311 (so that two builds do not retry in step)
+        time.sleep(random.uniform(0, MAX_RETRY_PAUSE_S))  # noqa: S311 (so that two builds do not retry in step)
 
 
 def main() -> int:
-    """Build the pocket kernel at the lowest priority, with its progress in the file that `underway` reads, and return
+    """Build the pocket kernel at the lowest priority, with its progress in the file that `current_progress` reads, and return
     the exit status: 0 also if another process builds already, 1 after a failure, 130 after Ctrl-C.
     """
     os.nice(19)
     base_cache.root().mkdir(parents=True, exist_ok=True)
     last_s = float("-inf")
-    begun = _begin()
-    if begun is None:
+    progress_file = _begin()
+    if progress_file is None:
         return 0
-    with begun as file:
+    with progress_file as file:
 
-        def tell(words: dict[str, Any]) -> None:
+        def write_entries(words: dict[str, Any]) -> None:
             """Replace the contents of the progress file by these entries as JSON."""
             file.seek(0)
             file.truncate()
             file.write(json.dumps(words))
             file.flush()
 
-        def heard(moment: BuildProgress) -> None:
+        def report(moment: BuildProgress) -> None:
             """Write the progress of the build to the file, at most once per TOLD_EVERY_S."""
             nonlocal last_s
-            if time.monotonic() - last_s >= TOLD_EVERY_S:
+            if time.monotonic() - last_s >= WRITE_EVERY_S:
                 last_s = time.monotonic()
-                tell({"moment": asdict(moment)})
+                write_entries({"moment": asdict(moment)})
 
         try:
-            building.build(progress=heard, kinds=(building.POCKET,))
+            building.build(progress=report, kinds=(building.POCKET,))
         except (KernelError, OSError) as error:
-            tell({"failure": str(error)})
+            write_entries({"failure": str(error)})
             return 1
         except KeyboardInterrupt:
-            tell({"failure": "The build was stopped."})
+            write_entries({"failure": "The build was stopped."})
             return 130
         background_build.path().unlink(missing_ok=True)
     return 0

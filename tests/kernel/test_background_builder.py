@@ -13,7 +13,7 @@ from netlab.base.errors import KernelError
 from netlab_engines import selection
 from netlab_engines.kernels import background_build, pocket_kernel
 from netlab_engines.kernels.background_build import BuildProgress
-from netlab_kernel import behind, building
+from netlab_kernel import background_builder, building
 from netlab_kernel.progress import Listener
 
 HALF = BuildProgress("compile", 0.5, 100.0, "net/ipv4/tcp.o")
@@ -33,16 +33,20 @@ def test_it_tells_how_far_it_is_and_leaves_nothing_when_it_is_done(
 
     def build(*, progress: Listener, kinds: tuple[str, ...]) -> None:
         assert kinds == ("pocket",)
-        seen.append(background_build.underway())
+        seen.append(background_build.current_progress())
         progress(HALF)
-        seen.append(background_build.underway())
-        assert behind.main() == 0, "a second one leaves it to the first"
+        seen.append(background_build.current_progress())
+        assert background_builder.main() == 0, "a second one leaves it to the first"
 
     monkeypatch.setattr(building, "build", build)
-    assert background_build.underway() is None
-    assert behind.main() == 0
+    assert background_build.current_progress() is None
+    assert background_builder.main() == 0
     assert seen == [BuildProgress("fetch", 0, 0), HALF]
-    assert background_build.underway() is None and background_build.failure() == "" and list(own_cache.iterdir()) == []
+    assert (
+        background_build.current_progress() is None
+        and background_build.failure() == ""
+        and list(own_cache.iterdir()) == []
+    )
 
 
 def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_beginning(
@@ -54,18 +58,18 @@ def test_processes_that_look_see_no_build_in_each_other_and_keep_none_from_begin
     file = own_cache / "pocket-kernel.json"
     file.touch()
     look = (
-        "from netlab_engines.kernels.background_build import underway\n"
-        "print('ready', flush=True)\nwhile not underway(): pass\nprint('a build')"
+        "from netlab_engines.kernels.background_build import current_progress\n"
+        "print('ready', flush=True)\nwhile not current_progress(): pass\nprint('a build')"
     )
     lookers = [subprocess.Popen([sys.executable, "-c", look], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     try:
         for each in lookers:
             assert each.stdout is not None and each.stdout.readline() == "ready\n"
-        found = [background_build.underway() for _ in range(3000)]
+        found = [background_build.current_progress() for _ in range(3000)]
         assert found == [None] * len(found) and [each.poll() for each in lookers] == [None, None]
         for count in range(1, 21):
             file.touch()
-            assert behind.main() == 0 and len(begun) == count
+            assert background_builder.main() == 0 and len(begun) == count
     finally:
         for each in lookers:
             each.kill()
@@ -84,8 +88,8 @@ def test_why_it_ended_is_kept_until_the_next_begins(
         raise raised
 
     monkeypatch.setattr(building, "build", build)
-    assert behind.main() == status
-    assert background_build.underway() is None and background_build.failure() == why
+    assert background_builder.main() == status
+    assert background_build.current_progress() is None and background_build.failure() == why
 
 
 def test_the_process_outlives_who_started_it_and_ends_by_itself(
@@ -93,7 +97,7 @@ def test_the_process_outlives_who_started_it_and_ends_by_itself(
 ) -> None:
     """Without a compiler, so that it ends at once, with the reason."""
     monkeypatch.setenv("PATH", str(own_cache))
-    behind.start().wait(timeout=60)
+    background_builder.start().wait(timeout=60)
     assert "The compiler gcc is not installed." in background_build.failure()
 
 
@@ -102,7 +106,7 @@ def test_what_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
     monkeypatch.setattr(selection, "POLL_S", 0.0)
     monkeypatch.setattr(pocket_kernel, "builds", list)
-    monkeypatch.setattr(background_build, "underway", lambda: moments.pop(0))
+    monkeypatch.setattr(background_build, "current_progress", lambda: moments.pop(0))
     with pytest.raises(KernelError, match="There is no pocket kernel"):
         engines.choose("pocket")
     assert moments == []
