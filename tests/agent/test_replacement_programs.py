@@ -31,6 +31,9 @@ def value_of(setting: str) -> str:
         (["-s", "echo", "x"], "x\n"),
         (["-k"], ""),
         (["-k", "echo", "x"], "x\n"),
+        (["-nE", "echo", "x"], "x\n"),
+        (["-su", "root", "echo", "x"], "x\n"),
+        (["-Hnuroot", "echo", "x"], "x\n"),
     ],
 )
 def test_sudo_runs_the_command_and_prints_nothing_else(words: list[str], printed: str) -> None:
@@ -46,6 +49,7 @@ def test_sudo_ends_with_the_status_of_the_command() -> None:
     ("words", "says"),
     [
         (["-x", "true"], "sudo: the option -x is not known"),
+        (["-nx", "true"], "sudo: the option -x is not known"),
         (["no-such-program"], "sudo: no-such-program: command not found"),
         ([], "sudo: a command is missing"),
     ],

@@ -18,6 +18,7 @@ from netlab_engines.lab.script import run_script
 pytestmark = pytest.mark.pocket
 
 OWN = f"{replacements.BINARIES}/last"
+FIRST = f"{replacements.BINARIES}/filter"
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,39 @@ def test_vlans_and_telnet_work_with_the_replacements(lab: Lab) -> None:
     assert "Connected to 10." in lab["h1"].run(f"echo A | {OWN}/telnet -e A {lab['h2'].address} 80")
     refused = lab["h1"].run(f"echo A | {OWN}/telnet -e A {lab['h2'].address} 81")
     assert "Connection refused" in refused and "Connected" not in refused
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "tcp_bbr",
+        "-q tcp_westwood",
+        "sch_netem",
+        "sch-fq_codel limit=5",
+        "-a act_mirred cls_u32",
+        "8021q",
+        "bridge",
+        "ip_tables",
+    ],
+)
+def test_a_module_that_is_built_in_loads_without_a_word(lab: Lab, words: str) -> None:
+    said = lab["h1"].run(f"{FIRST}/modprobe {words}")
+    assert (said, said.exit_code) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("tcp_probe port=5001 full=1", "modprobe: tcp_probe is not in the pocket kernel, which loads no modules\n"),
+        ("-a tcp_bbr openvswitch", "modprobe: openvswitch is not in the pocket kernel, which loads no modules\n"),
+        ("-q tcp_probe", ""),
+        ("-r tcp_bbr", "modprobe: tcp_bbr is built in\n"),
+        ("", "modprobe: the name of a module is missing, such as: modprobe tcp_bbr\n"),
+    ],
+)
+def test_a_module_that_the_kernel_lacks_fails_as_with_the_real_program(lab: Lab, words: str, printed: str) -> None:
+    said = lab["h1"].run(f"{FIRST}/modprobe {words}")
+    assert (said, said.exit_code) == (printed, 1)
 
 
 SCRIPT = """

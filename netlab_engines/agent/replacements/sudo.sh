@@ -9,6 +9,13 @@ while [ $# -gt 0 ]; do
         -u|--user) user=$2; shift ;;
         --user=*) user=${1#--user=} ;;
         -u?*) user=${1#-u} ;;
+        -[EHnSAPkKbsiv]?*)
+            # Several options in one word, such as -nE or -su root.
+            rest=${1#-?}
+            first=${1%"$rest"}
+            shift
+            set -- "$first" "-$rest" "$@"
+            continue ;;
         -p|--prompt|-g|--group) shift ;;
         -b|--background) background=1 ;;
         -s|--shell|-i|--login) shell=1 ;;
