@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from netlab.base.errors import ScenarioError, guessed, one_of
+from netlab.base.errors import ScenarioError, closest_word, one_of
 from netlab.base.values import is_number, short_repr
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def unknown_field(name: object, allowed: Sequence[str], value: object = ..., kin
     >>> unknown_field("delay_s", ["rate_mbps", "delay_ms"], 0.01)
     "unknown field: got 'delay_s'; allowed: rate_mbps, delay_ms; did you mean delay_ms=10?"
     """
-    meant = guessed(name, allowed)
+    meant = closest_word(name, allowed)
     number = _as_field(meant, value) if meant else None
     if number is not None and is_number(value):
         # The name may have another unit: interval_ms=5 is interval_s=0.005.
@@ -111,7 +111,7 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
             try:
                 return function(*given, **named)
             except TypeError as error:
-                _raise_explained(error, function.__name__, function, given, named, example)
+                _raise_for_arguments(error, function.__name__, function, given, named, example)
                 raise
 
         return explained
@@ -134,7 +134,7 @@ def explain_bad_construction(example: str) -> Callable[[_C], _C]:
             except TypeError as error:
                 # If a class has a `__signature__`, its `__init__` takes fields as keywords that only this signature names.
                 called = cls if hasattr(cls, "__signature__") else functools.partial(construct, self)
-                _raise_explained(error, cls.__name__, called, given, named, example)
+                _raise_for_arguments(error, cls.__name__, called, given, named, example)
                 raise
 
         cast("Any", cls).__init__ = explained
@@ -143,7 +143,7 @@ def explain_bad_construction(example: str) -> Callable[[_C], _C]:
     return decorate
 
 
-def _raise_explained(
+def _raise_for_arguments(
     error: TypeError,
     name: str,
     function: Callable[..., object],

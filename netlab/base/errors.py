@@ -26,7 +26,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
 """Names of fields in Mininet and elsewhere, each with the names of the same field in netlab."""
 
 
-class _Short(BaseException):
+class _BriefTraceback(BaseException):
     """An exception that IPython shows in a few lines: the user's own line and the message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
@@ -44,11 +44,11 @@ class _Short(BaseException):
         return [*where, f"{type(self).__name__}: {self}"]
 
 
-class NetlabError(_Short, Exception):
+class NetlabError(_BriefTraceback, Exception):
     """Every error that netlab raises on purpose; its text is one or more whole sentences."""
 
 
-class Interrupted(_Short, KeyboardInterrupt):
+class Interrupted(_BriefTraceback, KeyboardInterrupt):
     """Ctrl-C or the notebook's stop button ended an operation of netlab; the text says which results are kept."""
 
 
@@ -100,7 +100,7 @@ def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError
     >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
     module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
     """
-    guess = _guess(name, known)
+    guess = _suggestion(name, known)
     if not guess and name[:1].isupper() and (classes := [each for each in known if each[:1].isupper()]):
         guess = f"; its classes are {', '.join(classes)}"
     return AttributeError(f"module {module!r} has no attribute {name!r}{guess}")
@@ -117,13 +117,13 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
     "got 'ecn'; allowed: none"
     """
     words = [str(word) for word in allowed]
-    return f"got {short_repr(value)}; allowed: {', '.join(words) or 'none'}{_guess(value, words)}"
+    return f"got {short_repr(value)}; allowed: {', '.join(words) or 'none'}{_suggestion(value, words)}"
 
 
-def guessed(value: object, words: Sequence[str]) -> str:
+def closest_word(value: object, words: Sequence[str]) -> str:
     """Return the one of `words` that was probably meant by the wrong name `value`; "" if none is near.
 
-    >>> guessed("goodput", ["flow", "goodput_mbps"]), guessed("bw", ["rate_mbps"]), guessed("h9", ["h1", "h2"])
+    >>> closest_word("goodput", ["flow", "goodput_mbps"]), closest_word("bw", ["rate_mbps"]), closest_word("h9", ["h1", "h2"])
     ('goodput_mbps', 'rate_mbps', '')
     """
     import difflib
@@ -140,7 +140,7 @@ def guessed(value: object, words: Sequence[str]) -> str:
     return long.get(nearest[0], nearest[0]) if nearest else ""
 
 
-def _guess(value: object, words: Sequence[str]) -> str:
+def _suggestion(value: object, words: Sequence[str]) -> str:
     """Return "; did you mean WORD?" with the one of `words` that is nearest to `value`; "" if none is near."""
-    found = guessed(value, words)
+    found = closest_word(value, words)
     return f"; did you mean {found}?" if found else ""

@@ -43,7 +43,7 @@ def shown_progress(
         return
     wanted = bool(progress) and os.environ.get("NETLAB_PROGRESS") != "0"
     if wanted and in_a_page():
-        with _shown_in_a_page(whole, unit, done, what) as tell:
+        with _notebook_bar(whole, unit, done, what) as tell:
             yield tell
         return
     off = not (wanted and sys.stderr.isatty())
@@ -66,7 +66,7 @@ def in_a_page() -> bool:
 
 
 @contextmanager
-def _shown_in_a_page(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
+def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
     """Yield the function that moves a bar in a notebook, HTML that disappears at the end; `before` is the amount done
     at the start, in `unit`s, and `what` the bar's label. (A widget would become an error message later.)
     """

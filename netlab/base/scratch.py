@@ -32,8 +32,8 @@ CPU_LOCKS = Path("/tmp/netlab-cpus")
 """The directory of the CPUs' lock files, the same for all users of a machine."""
 MIN_FREE_BYTES = 512 << 20
 
-_keeping = threading.Lock()
-_kept: dict[int, Path] = {}
+_directory_lock = threading.Lock()
+_directory_of_process: dict[int, Path] = {}
 
 
 def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> str | None:
@@ -100,7 +100,7 @@ def run_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) 
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
             yield Path(name)
         return
-    directory, lock = _fresh(own_directory(free_bytes, for_guests=for_guests))
+    directory, lock = _create_locked(own_directory(free_bytes, for_guests=for_guests))
     with lock:
         try:
             yield directory
@@ -113,20 +113,20 @@ def kept_directory() -> Path:
 
     The caller removes it. Otherwise it is removed when this process ends or, if the process is killed, when the next run starts.
     """
-    with _keeping:
-        own = _kept.get(os.getpid())
+    with _directory_lock:
+        own = _directory_of_process.get(os.getpid())
         if own is None or not own.is_dir():
             if HAS_LOCKS:
-                own, lock = _fresh(own_directory(0, for_guests=False))
+                own, lock = _create_locked(own_directory(0, for_guests=False))
             else:
                 own = Path(tempfile.mkdtemp(prefix="netlab-"))
                 lock = (own / LOCK).open("w")
-            _kept[os.getpid()] = own
-            atexit.register(_remove_kept, own, lock, os.getpid())
+            _directory_of_process[os.getpid()] = own
+            atexit.register(_remove_at_exit, own, lock, os.getpid())
         return Path(tempfile.mkdtemp(prefix="kept-", dir=own))
 
 
-def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
+def _remove_at_exit(own: Path, lock: IO[str], pid: int) -> None:
     """Remove the directory `own` if this process is `pid`, which created it, and no fork of it; close its lock file."""
     # A forked process also runs this at its exit, but the files belong to its parent.
     if os.getpid() == pid:
@@ -134,17 +134,17 @@ def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
     lock.close()
 
 
-def _fresh(parent: Path) -> tuple[Path, IO[str]]:
+def _create_locked(parent: Path) -> tuple[Path, IO[str]]:
     """Create a run's directory in `parent`; return it and its lock file, which protects it as long as it is open."""
-    with (parent / LOCK).open("w") as gate:
+    with (parent / LOCK).open("w") as parent_lock:
         # Create one directory at a time: a new directory has no lock yet and would look abandoned.
-        fcntl.flock(gate, fcntl.LOCK_EX)
+        fcntl.flock(parent_lock, fcntl.LOCK_EX)
         _clear_abandoned(parent)
         directory = Path(tempfile.mkdtemp(prefix=RUN, dir=parent))
         lock = (directory / LOCK).open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
         # Unlock explicitly: a process forked meanwhile also has the file open.
-        fcntl.flock(gate, fcntl.LOCK_UN)
+        fcntl.flock(parent_lock, fcntl.LOCK_UN)
     return directory, lock
 
 

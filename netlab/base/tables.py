@@ -28,7 +28,7 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     lines = [[head[number] for head in heads] for number in range(height)]
     widths = [max(len(line[column]) for line in [*lines, *rows]) for column in range(len(titles))]
 
-    def laid(cells: Sequence[str]) -> str:
+    def format_row(cells: Sequence[str]) -> str:
         """Return the line of a row's cells, padded to the widths of the columns."""
         parts = [
             cell.ljust(width) if column < left else cell.rjust(width)
@@ -36,15 +36,15 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
         ]
         return "  ".join(parts).rstrip()
 
-    return "\n".join([*map(laid, lines), "  ".join("-" * width for width in widths), *map(laid, rows)])
+    return "\n".join([*map(format_row, lines), "  ".join("-" * width for width in widths), *map(format_row, rows)])
 
 
-def ran_on(settings: Mapping[str, Any]) -> str:
+def run_summary(settings: Mapping[str, Any]) -> str:
     """Return a phrase on how long a run took, with its engine, kernel and clock, from the run's `settings`.
 
     Examples
     --------
-    >>> ran_on({"network_s": 60.0, "wall_s": 1.04, "engine": "pocket", "kernel": "7.3.4", "clock": "virtual"})
+    >>> run_summary({"network_s": 60.0, "wall_s": 1.04, "engine": "pocket", "kernel": "7.3.4", "clock": "virtual"})
     '60 s of network time in 1.0 s (pocket engine, Linux 7.3.4, virtual time)'
     """
     return (

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 from netlab.base.location import is_own_file
 
 _T = TypeVar("_T")
-AGAIN_S = 0.5
-LOOK_S = 0.1
-LOOPS = 4
+ALARM_INTERVAL_S = 0.5
+CHECK_INTERVAL_S = 0.1
+LOOP_TOOL_ID = 4
 """The id of the loop monitor among CPython's monitoring tools; 0, 1, 2 and 5 are reserved for debuggers, coverage,
 profilers and optimizers.
 """
@@ -35,7 +35,7 @@ def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **argu
     """Return `function(*given, **arguments)`, and stop the call if it has not returned after `limit_s` seconds of
     wall-clock time. Raises TimeIsUpError when the limit is exceeded.
     """
-    with _alarm(limit_s) if _can_have_an_alarm() else _watched_lines(limit_s):
+    with _alarm(limit_s) if _can_have_an_alarm() else _check_each_line(limit_s):
         return function(*given, **arguments)
 
 
@@ -57,7 +57,7 @@ class _LimitedCall:
 
 _calls: dict[int, _LimitedCall] = {}
 """The innermost limited call of each thread."""
-_watched: set[int] = set()
+_watched_processes: set[int] = set()
 """The id of this process once it has a watcher. (A forked child inherits the set, but not the thread.)"""
 
 
@@ -68,7 +68,7 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
     It does not stop a call that sleeps. Without threads, the clock is read at each backward jump of a loop.
     Limited calls nest: the time of an inner call counts for the outer one too.
     """
-    if os.getpid() not in _watched and not _begin_to_watch():
+    if os.getpid() not in _watched_processes and not _begin_to_watch():
         call_within(limit_s, function, *given)
         return
     here = threading.get_ident()
@@ -91,8 +91,8 @@ def _begin_to_watch() -> bool:
         # A browser's Python has no threads.
         if not _watch_loops():
             return False
-    _watched.clear()
-    _watched.add(os.getpid())
+    _watched_processes.clear()
+    _watched_processes.add(os.getpid())
     return True
 
 
@@ -112,7 +112,7 @@ def _watch() -> None:
     """Check all running calls every 0.1 s, for ever, and raise TimeIsUpError in each thread that exceeds its limit."""
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     while True:
-        time.sleep(LOOK_S)
+        time.sleep(CHECK_INTERVAL_S)
         for thread in list(_calls):
             # Look up the thread again: a call that has returned meanwhile must not be stopped. An exception that is
             # already scheduled cannot be cancelled: if asked to, CPython 3.11 traces no line in any thread from then
@@ -123,15 +123,15 @@ def _watch() -> None:
 
 def _watch_loops() -> bool:
     """Read the clock at each backward jump of a loop from now on; return False if this Python cannot do that."""
-    if sys.version_info < (3, 12) or sys.monitoring.get_tool(LOOPS) is not None:
+    if sys.version_info < (3, 12) or sys.monitoring.get_tool(LOOP_TOOL_ID) is not None:
         return False
-    sys.monitoring.use_tool_id(LOOPS, __name__)
-    sys.monitoring.register_callback(LOOPS, sys.monitoring.events.JUMP, _look)
-    sys.monitoring.set_events(LOOPS, sys.monitoring.events.JUMP)
+    sys.monitoring.use_tool_id(LOOP_TOOL_ID, __name__)
+    sys.monitoring.register_callback(LOOP_TOOL_ID, sys.monitoring.events.JUMP, _check_jump)
+    sys.monitoring.set_events(LOOP_TOOL_ID, sys.monitoring.events.JUMP)
     return True
 
 
-def _look(code: CodeType, *_place: object) -> object:
+def _check_jump(code: CodeType, *_place: object) -> object:
     """Raise TimeIsUpError if this thread's limit is exceeded; `sys.monitoring` calls this at each backward jump in
     `code`. Return DISABLE for netlab's own code, which is then no longer monitored.
     """
@@ -161,7 +161,7 @@ def _alarm(limit_s: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, stop)
     # Repeat the alarm: a bare `except:` inside a loop swallows the first one.
-    signal.setitimer(signal.ITIMER_REAL, limit_s, AGAIN_S)
+    signal.setitimer(signal.ITIMER_REAL, limit_s, ALARM_INTERVAL_S)
     try:
         yield
     finally:
@@ -170,7 +170,7 @@ def _alarm(limit_s: float) -> Iterator[None]:
 
 
 @contextmanager
-def _watched_lines(limit_s: float) -> Iterator[None]:
+def _check_each_line(limit_s: float) -> Iterator[None]:
     """Read the clock before each line of Python in a `with` block, and raise TimeIsUpError after `limit_s` seconds."""
     end_s = time.monotonic() + limit_s
 

@@ -77,11 +77,11 @@ def read(given: object) -> tuple[list[Capture], list[str]]:
     """Return the captures in a scenario file's list `captures`, and a message for each item that cannot be read."""
     known = tuple(entry.name for entry in fields(Capture))
 
-    def unknown(words: Mapping[str, object], where: str) -> list[str]:
+    def field_problems(words: Mapping[str, object], where: str) -> list[str]:
         """Return a message for each field of one item, `words`, that a capture does not have."""
         return unknown_fields(where, words, known)
 
-    return read_list(given, "captures", Capture, ("a", "b"), unknown)
+    return read_list(given, "captures", Capture, ("a", "b"), field_problems)
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:

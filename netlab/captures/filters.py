@@ -34,30 +34,30 @@ def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
     words = _WORD.findall(text)
     if not words:
         return lambda heads: np.ones(len(heads.ip), np.bool_)
-    keep, rest = _either(words, addresses)
+    keep, rest = _parse_expression(words, addresses)
     if rest:
-        raise _misplaced(rest[0])
+        raise _word_error(rest[0])
     return keep
 
 
-def _misplaced(word: str) -> ScenarioError:
+def _word_error(word: str) -> ScenarioError:
     """Return, without raising it, the error about a word of a filter that is unknown or out of place."""
     return ScenarioError([f"filter: {word!r} is not expected there; allowed: {FILTER_WORDS}"])
 
 
-def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
     """Parse the words of a filter up to the end of an expression with `or` and `and`; return its function and the words
     that follow. `addresses` has the address of each node, None if unknown.
     """
 
-    def both(rest: list[str]) -> tuple[Keep, list[str]]:
+    def parse_conjunction(rest: list[str]) -> tuple[Keep, list[str]]:
         """Parse terms that are separated by `and`; return their function and the words that follow."""
-        return _joined("and", operator.and_, lambda last: _one(last, addresses), rest)
+        return _parse_terms("and", operator.and_, lambda last: _parse_term(last, addresses), rest)
 
-    return _joined("or", operator.or_, both, words)
+    return _parse_terms("or", operator.or_, parse_conjunction, words)
 
 
-def _joined(
+def _parse_terms(
     word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
 ) -> tuple[Keep, list[str]]:
     """Parse terms separated by `word`, each with `read`; return the `join` of their functions, and the rest."""
@@ -69,16 +69,16 @@ def _joined(
     return (lambda heads: functools.reduce(join, (part(heads) for part in parts))), words
 
 
-def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+def _parse_term(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
     """Parse one term of a filter, such as `not udp`; return its function and the rest, or raise ScenarioError."""
     if not words:
         raise ScenarioError([f"filter: something is missing at its end; allowed: {FILTER_WORDS}"])
     word, rest = words[0], words[1:]
     if word == "not":
-        keep, rest = _one(rest, addresses)
+        keep, rest = _parse_term(rest, addresses)
         return (lambda heads: ~keep(heads)), rest
     if word == "(":
-        keep, rest = _either(rest, addresses)
+        keep, rest = _parse_expression(rest, addresses)
         if rest[:1] != [")"]:
             raise ScenarioError(["filter: a parenthesis is not closed"])
         return keep, rest[1:]
@@ -88,26 +88,26 @@ def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, l
     if word == "arp":
         return (lambda heads: heads.kind == ARP), rest
     if word == "port" and rest and rest[0].isdigit():
-        return _port(int(rest[0])), rest[1:]
+        return _port_filter(int(rest[0])), rest[1:]
     if word == "host" and rest:
-        return _host(rest[0], addresses), rest[1:]
-    raise _misplaced(word)
+        return _host_filter(rest[0], addresses), rest[1:]
+    raise _word_error(word)
 
 
-def _port(port: int) -> Keep:
+def _port_filter(port: int) -> Keep:
     """Return the filter that keeps TCP segments and UDP datagrams from or to the port number `port`."""
 
     def keep(heads: Heads) -> Mask:
         """Return True for each frame from or to the port."""
         found = np.zeros(len(heads.ip), np.bool_)
-        for those, head in ((heads.tcp, heads.tcp_head), (heads.udp, heads.udp_head)):
-            found |= those & ((head["src_port"] == port) | (head["dst_port"] == port))
+        for mask, head in ((heads.tcp, heads.tcp_head), (heads.udp, heads.udp_head)):
+            found |= mask & ((head["src_port"] == port) | (head["dst_port"] == port))
         return found
 
     return keep
 
 
-def _host(name: str, addresses: Mapping[str, str] | None) -> Keep:
+def _host_filter(name: str, addresses: Mapping[str, str] | None) -> Keep:
     """Return the filter that keeps IPv4 frames from or to a node's name or an address. `addresses` has the nodes'
     addresses by name; if None, a name that is no address keeps no frame, otherwise it raises ScenarioError.
     """

@@ -40,7 +40,7 @@ SYN, ACK = 0x02, 0x10
 RECORD = struct.Struct("=II")
 FOLLOWING = struct.Struct("=I")
 GSO_TCP, GSO_UDP = 1, 5
-ALIKE = 16
+MIN_EQUAL_DISTANCES = 16
 """The number of equally long packets in a row after which the next packets are examined together."""
 
 # The kernel's tpacket3_hdr and, right before the frame, virtio_net_hdr.
@@ -198,12 +198,12 @@ def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: In
     """Copy the ranges of `source` at `begins`, with these `sizes` in bytes, to the offsets `to` of `target`."""
     for size in distinct(sizes):
         if size > 0:
-            those = np.flatnonzero(sizes == size)
+            chosen = np.flatnonzero(sizes == size)
             rows = sliding_window_view(target, size, writeable=True)
             # In parts: numpy copies what an index chooses once more.
             step = max(1, COPY_BYTES // size)
-            for begin in range(0, len(those), step):
-                part = those[begin : begin + step]
+            for begin in range(0, len(chosen), step):
+                part = chosen[begin : begin + step]
                 rows[to[part]] = sliding_window_view(source, size)[begins[part]]
 
 
@@ -228,7 +228,7 @@ def read_ring(raw: bytes) -> Frames:
     at = 0
     while at + RECORD.size <= len(raw):
         packets, size = RECORD.unpack_from(raw, at)
-        parts += _places(raw, at + RECORD.size, packets)
+        parts += _packet_offsets(raw, at + RECORD.size, packets)
         at += RECORD.size + size
     places = np.concatenate(parts) if parts else np.empty(0, np.int64)
     data = np.frombuffer(raw, np.uint8)
@@ -245,7 +245,7 @@ def read_ring(raw: bytes) -> Frames:
     return cut(frames, virtio["gso"] & 0x7F, virtio["gso_bytes"].astype(np.int64))
 
 
-def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
+def _packet_offsets(raw: bytes, at: int, packets: int) -> list[Integers]:
     """Return the offsets of the `packets` packets of a ring block that begins at offset `at` of `raw`, as arrays to be
     concatenated. Each packet has the distance to the next, and many distances in a row are equal.
     """
@@ -257,7 +257,7 @@ def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
         (following,) = FOLLOWING.unpack_from(raw, at)
         alike = alike + 1 if following == before else 0
         before = following
-        if alike < ALIKE or not following:
+        if alike < MIN_EQUAL_DISTANCES or not following:
             single.append(at)
             if not following:
                 break
@@ -304,11 +304,15 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
 
     lengths = head_bytes[of] + size
-    _put(data, starts + ETHERNET_HEADER_BYTES + 2, lengths - ETHERNET_HEADER_BYTES, 2)
-    _put(data, starts + ETHERNET_HEADER_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2)
+    _write_integers(data, starts + ETHERNET_HEADER_BYTES + 2, lengths - ETHERNET_HEADER_BYTES, 2)
+    _write_integers(
+        data, starts + ETHERNET_HEADER_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2
+    )
     _write_checksums(data, starts, heads.ip_bytes[source])
-    _put(data, (starts + transport + 4)[udp], (UDP_HEADER_BYTES + size)[udp], 2)
-    _put(data, (starts + transport + 4)[~udp], (heads.tcp_head["seq"][source].astype(np.int64) + offset)[~udp], 4)
+    _write_integers(data, (starts + transport + 4)[udp], (UDP_HEADER_BYTES + size)[udp], 2)
+    _write_integers(
+        data, (starts + transport + 4)[~udp], (heads.tcp_head["seq"][source].astype(np.int64) + offset)[~udp], 4
+    )
     # FIN and PSH belong to the last one, CWR to the first (RFC 3168, section 6.1.2).
     flags = starts + transport + 13
     data[flags[~udp & (number + 1 < counts[of])]] &= 0xF6
@@ -328,7 +332,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     return whole.take(order)
 
 
-def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:
+def _write_integers(data: Bytes, at: Integers, values: Integers, size: int) -> None:
     """Write each of `values` into `data` at its offset in `at`, as an integer of `size` bytes in network order."""
     for place in range(size):
         data[at + place] = (values >> (8 * (size - 1 - place))) & 0xFF
@@ -337,12 +341,12 @@ def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:
 def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
     """Write the IP header checksums of the frames at `starts` in `data`; `ip_bytes` has the IP headers' lengths."""
     at = starts + ETHERNET_HEADER_BYTES
-    _put(data, at + 10, np.zeros_like(at), 2)
+    _write_integers(data, at + 10, np.zeros_like(at), 2)
     total = np.zeros_like(at)
     for place in range(0, int(ip_bytes.max(initial=0)), 2):
-        those = place < ip_bytes
-        here = at[those] + place
-        total[those] += data[here].astype(np.int64) << 8 | data[here + 1]
+        chosen = place < ip_bytes
+        here = at[chosen] + place
+        total[chosen] += data[here].astype(np.int64) << 8 | data[here + 1]
     for _ in range(2):
         total = (total & 0xFFFF) + (total >> 16)
-    _put(data, at + 10, ~total & 0xFFFF, 2)
+    _write_integers(data, at + 10, ~total & 0xFFFF, 2)

@@ -35,7 +35,7 @@ class Origin(NamedTuple):
     nodes: dict[str, str]
 
 
-class Captured(NamedTuple):
+class CaptureFile(NamedTuple):
     """The content of a pcapng file: `origin`, `frames`, the names of its `interfaces`, and for each frame the index of
     its `interface` in that list and whether it `departs` from there (else it arrives).
     """
@@ -78,7 +78,7 @@ def write_pcapng(
         # A part at a time, so that what is made stays in the processor's cache.
         for begin in range(0, len(order), PART_FRAMES):
             part = order[begin : begin + PART_FRAMES]
-            _enhanced(frames.take(part), interface[part], side[part]).tofile(file)
+            _packet_blocks(frames.take(part), interface[part], side[part]).tofile(file)
     return len(frames)
 
 
@@ -106,7 +106,7 @@ def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def _enhanced(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
+def _packet_blocks(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
     """Return the bytes of an enhanced packet block for each frame, one after the other; `interface` has the number of
     its interface, `flag` is INBOUND or OUTBOUND.
     """
@@ -121,16 +121,16 @@ def _enhanced(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
     tail["flags"], tail["flags_bytes"], tail["flag"], tail["size"] = EPB_FLAGS, 4, flag, sizes
     heads, tails = (rows.view(np.uint8).reshape(len(frames), -1) for rows in (head, tail))
     for kept in distinct(frames.kept):
-        those = np.flatnonzero(frames.kept == kept)
-        size = int(sizes[those[0]])
-        rows = np.zeros((len(those), size), np.uint8)
-        rows[:, : _HEAD.itemsize] = heads[those]
+        chosen = np.flatnonzero(frames.kept == kept)
+        size = int(sizes[chosen[0]])
+        rows = np.zeros((len(chosen), size), np.uint8)
+        rows[:, : _HEAD.itemsize] = heads[chosen]
         if kept:
             rows[:, _HEAD.itemsize : _HEAD.itemsize + kept] = sliding_window_view(frames.data, kept)[
-                frames.starts[those]
+                frames.starts[chosen]
             ]
-        rows[:, size - _TAIL.itemsize :] = tails[those]
-        sliding_window_view(out, size, writeable=True)[starts[those]] = rows
+        rows[:, size - _TAIL.itemsize :] = tails[chosen]
+        sliding_window_view(out, size, writeable=True)[starts[chosen]] = rows
     return out
 
 
@@ -145,7 +145,7 @@ def _block(kind: int, body: bytes) -> bytes:
     return struct.pack("<II", kind, size) + body + struct.pack("<I", size)
 
 
-def read_pcapng(raw: bytes) -> Captured:
+def read_pcapng(raw: bytes) -> CaptureFile:
     """Return the content of a pcapng file that `write_pcapng` wrote, from its bytes. Raises ValueError, IndexError,
     struct.error, TypeError when it is something else.
     """
@@ -174,4 +174,4 @@ def read_pcapng(raw: bytes) -> Captured:
         starts + _HEAD.itemsize,
         heads["kept"].astype(np.int64),
     )
-    return Captured(origin, frames, interfaces, heads["interface"], tails["flag"] & 3 == OUTBOUND)
+    return CaptureFile(origin, frames, interfaces, heads["interface"], tails["flag"] & 3 == OUTBOUND)

@@ -14,7 +14,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
 from netlab.captures.filters import PROTOCOLS
 from netlab.captures.frames import ACK, ARP, SYN, Heads, Mask
-from netlab.captures.pcapng import Captured, read_pcapng
+from netlab.captures.pcapng import CaptureFile, read_pcapng
 
 PACKET_COLUMNS = (
     "t_s", "node", "interface", "departs", "src", "dst", "protocol", "src_port", "dst_port", "seq", "ack", "flags",
@@ -40,81 +40,81 @@ def read_packets(path: Path) -> pd.DataFrame:
         See `PACKET_COLUMNS`; `src` and `dst` are nodes where the address is known.
     """
     try:
-        return _table(read_pcapng(path.read_bytes()))
+        return _packet_table(read_pcapng(path.read_bytes()))
     except OSError as error:
         raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
     except (struct.error, IndexError, ValueError, TypeError):
         raise NetlabError(f"{path} is not a capture that netlab wrote.") from None
 
 
-def _table(captured: Captured) -> pd.DataFrame:
+def _packet_table(capture: CaptureFile) -> pd.DataFrame:
     """Return the table of a capture's packets, with the columns `PACKET_COLUMNS`."""
-    frames, heads = captured.frames, captured.frames.heads
+    frames, heads = capture.frames, capture.frames.heads
     tcp = heads.tcp_head
     ports = heads.tcp | heads.udp
     columns = {
-        "t_s": (frames.t_ns - captured.origin.ns) / NS_PER_S,
-        "node": _words([name.partition("-eth")[0] for name in captured.interfaces], captured.interface),
-        "interface": _words(captured.interfaces, captured.interface),
-        "departs": captured.departs,
-        "src": _names(heads.first["src"], heads.ip, captured.origin.nodes),
-        "dst": _names(heads.first["dst"], heads.ip, captured.origin.nodes),
-        "protocol": _protocols(heads),
-        "src_port": _where(ports, _port(heads, "src_port")),
-        "dst_port": _where(ports, _port(heads, "dst_port")),
-        "seq": _where(heads.tcp, tcp["seq"]),
-        "ack": _where(heads.tcp & (tcp["flags"] & ACK > 0), tcp["ack"]),
-        "flags": _words([_letters(value) for value in range(256)], tcp["flags"], heads.tcp),
-        "window_bytes": _windows(heads),
-        "ecn": _where(heads.ip, heads.first["tos"] & 3),
+        "t_s": (frames.t_ns - capture.origin.ns) / NS_PER_S,
+        "node": _text_column([name.partition("-eth")[0] for name in capture.interfaces], capture.interface),
+        "interface": _text_column(capture.interfaces, capture.interface),
+        "departs": capture.departs,
+        "src": _node_column(heads.first["src"], heads.ip, capture.origin.nodes),
+        "dst": _node_column(heads.first["dst"], heads.ip, capture.origin.nodes),
+        "protocol": _protocol_column(heads),
+        "src_port": _number_column(ports, _ports(heads, "src_port")),
+        "dst_port": _number_column(ports, _ports(heads, "dst_port")),
+        "seq": _number_column(heads.tcp, tcp["seq"]),
+        "ack": _number_column(heads.tcp & (tcp["flags"] & ACK > 0), tcp["ack"]),
+        "flags": _text_column([_flag_letters(value) for value in range(256)], tcp["flags"], heads.tcp),
+        "window_bytes": _window_column(heads),
+        "ecn": _number_column(heads.ip, heads.first["tos"] & 3),
         "length_bytes": frames.length_bytes,
-        "payload_bytes": _where(ports, heads.payload_bytes),
+        "payload_bytes": _number_column(ports, heads.payload_bytes),
     }
     return pd.DataFrame(columns, columns=list(PACKET_COLUMNS))
 
 
-def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = None) -> Any:
-    """Return a column with the text `words[number]` for each number; NaN where the mask `those` is False."""
+def _text_column(words: Sequence[str], numbers: NDArray[Any], mask: Mask | None = None) -> Any:
+    """Return a column with the text `words[number]` for each number; NaN where `mask` is False."""
     at = numbers.astype(np.intp)
-    if those is not None and not those.all():
-        if not those.any():
+    if mask is not None and not mask.all():
+        if not mask.any():
             return np.full(len(at), np.nan)
-        at[~those] = len(words)
+        at[~mask] = len(words)
     # pandas looks at the few words, and not at what is taken of them, to see that it is text.
     return pd.Series([*words, np.nan]).array.take(at)
 
 
-def _where(those: Mask, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values as integers if `those` is True for all, else as floats with NaN where it is False."""
-    return values.astype(np.int64) if those.all() else np.where(those, values.astype(np.float64), np.nan)
+def _number_column(mask: Mask, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values as integers if `mask` is True for all, else as floats with NaN where it is False."""
+    return values.astype(np.int64) if mask.all() else np.where(mask, values.astype(np.float64), np.nan)
 
 
-def _port(heads: Heads, name: str) -> NDArray[Any]:
+def _ports(heads: Heads, name: str) -> NDArray[Any]:
     """Return the field `name` ("src_port" or "dst_port") of each frame's TCP or UDP header; elsewhere any number."""
     found: NDArray[Any] = heads.tcp_head[name]
     return np.where(heads.udp, heads.udp_head[name], found) if heads.udp.any() else found
 
 
-def _letters(flags: int) -> str:
+def _flag_letters(flags: int) -> str:
     """Return a letter of FSRPAUEC for each TCP flag that is set, such as "SA" for SYN and ACK."""
     return "".join(letter for bit, letter in enumerate(FLAGS) if flags >> bit & 1)
 
 
-def _names(addresses: NDArray[Any], those: Mask, nodes: Mapping[str, str]) -> Any:
-    """Return a column with the node (or else the text) of each IPv4 address, a number; NaN where `those` is False."""
+def _node_column(addresses: NDArray[Any], mask: Mask, nodes: Mapping[str, str]) -> Any:
+    """Return a column with the node (or else the text) of each IPv4 address, a number; NaN where `mask` is False."""
     numbers, found = pd.factorize(addresses.astype(np.int64))
     texts = [str(ipaddress.IPv4Address(int(address))) for address in found]
-    return _words([nodes.get(text, text) for text in texts], numbers, those)
+    return _text_column([nodes.get(text, text) for text in texts], numbers, mask)
 
 
-def _protocols(heads: Heads) -> Any:
+def _protocol_column(heads: Heads) -> Any:
     """Return a column with each frame's protocol: tcp, udp, icmp, another IP protocol's number, "arp" or "other"."""
     names = [PROTOCOLS.get(number, str(number)) for number in range(256)]
     numbers = np.where(heads.ip, heads.protocol.astype(np.intp), len(names))
-    return _words([*names, "other", "arp"], np.where(heads.kind == ARP, len(names) + 1, numbers))
+    return _text_column([*names, "other", "arp"], np.where(heads.kind == ARP, len(names) + 1, numbers))
 
 
-def _windows(heads: Heads) -> NDArray[Any]:
+def _window_column(heads: Heads) -> NDArray[Any]:
     """Return each TCP segment's receive window in bytes, scaled as both ends' SYN said; NaN if these are missing."""
     tcp, first = heads.tcp_head, heads.first
     there = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
@@ -138,7 +138,7 @@ def _windows(heads: Heads) -> NDArray[Any]:
     if not len(window):
         return window
     scaled = window << np.maximum(0, shift)[connection]
-    return _where(heads.tcp & (opening | known[connection]), np.where(opening, window, scaled))
+    return _number_column(heads.tcp & (opening | known[connection]), np.where(opening, window, scaled))
 
 
 def _window_scale(options: bytes) -> int:

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import dataclass
 
 from netlab import theory
-from netlab.base.tables import ran_on, text_table
+from netlab.base.tables import run_summary, text_table
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
@@ -106,5 +106,5 @@ def main(_options: argparse.Namespace) -> int:
     """Run the demo and print its report; return the exit status, 1 when theory and measurement differ."""
     run = experiment.run(topology(), traffic(), duration_s=DURATION_S)
     print(report(run))
-    print(ran_on(run.settings))
+    print(run_summary(run.settings))
     return 0 if all(abs(row.error) <= TOLERANCE for row in rows(run)) else 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from netlab import engines
 from netlab.base.errors import NetlabError
-from netlab.base.tables import ran_on, text_table
+from netlab.base.tables import run_summary, text_table
 from netlab.measure.results import Run, as_text
 from netlab.runs import experiment
 from netlab.runs.scenario import read_scenario
@@ -110,7 +110,7 @@ def flow_table(run: Run) -> str:
         for row in run.flows.to_dict(orient="records")
     ]
     table = text_table(["flow", *(title for _, title, _ in _FLOW_COLUMNS)], rows)
-    return f"{table}\n\n{ran_on(run.settings)}"
+    return f"{table}\n\n{run_summary(run.settings)}"
 
 
 def _number(value: float | None, form: str) -> str:

@@ -136,15 +136,15 @@ class Artifacts(Mapping[str, Path]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another machine of a cluster needs the contents, not the paths.
-        return _unpacked, ({name: self.read_bytes(name) for name in self}, self.unsaved)
+        return _unpack, ({name: self.read_bytes(name) for name in self}, self.unsaved)
 
 
-def beside(result: Path) -> Path:
+def artifacts_directory(result: Path) -> Path:
     """Return the directory of the artifacts of the result in a file: `result.artifacts` next to `result.json`."""
     return result.with_suffix(SUFFIX)
 
 
-def _unpacked(contents: Mapping[str, bytes], unsaved: Mapping[str, str]) -> Artifacts:
+def _unpack(contents: Mapping[str, bytes], unsaved: Mapping[str, str]) -> Artifacts:
     """Return artifacts with these contents by name, in a temporary directory that is removed with the object."""
     if not contents:
         return Artifacts(unsaved=unsaved)

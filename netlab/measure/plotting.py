@@ -13,7 +13,7 @@ import pandas as pd
 
 _NOT_INSTALLED = ("matplotlib", "seaborn")
 _IMPORT_MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
-_ASKED_BY_A_PERSON = ("__main__", "IPython.core.pylabtools")
+_USER_MODULES = ("__main__", "IPython.core.pylabtools")
 """Modules whose imports come from a person: a notebook's cells, a script, and the magic `%matplotlib`."""
 
 
@@ -26,7 +26,7 @@ class PlotlyHint(importlib.abc.MetaPathFinder):
         """Return None; for an import of Matplotlib or seaborn in the user's code, raise ModuleNotFoundError."""
         del path, target
         # Packages that can work without Matplotlib also try to import it, and expect Python's own error.
-        if fullname in _NOT_INSTALLED and _importer(inspect.currentframe()) in _ASKED_BY_A_PERSON:
+        if fullname in _NOT_INSTALLED and _importer(inspect.currentframe()) in _USER_MODULES:
             raise ModuleNotFoundError(
                 f"{fullname} is not installed; figures here are Plotly's. A table draws itself: "
                 'my_table.plot(kind="scatter", x="seed", y="goodput_mbps") returns a figure. plotly.express has more kinds.',

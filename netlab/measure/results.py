@@ -19,7 +19,7 @@ import pandas as pd
 
 from netlab import captures
 from netlab.base.errors import NetlabError
-from netlab.measure.artifacts import Artifacts, beside
+from netlab.measure.artifacts import Artifacts, artifacts_directory
 from netlab.measure.columns import FLOWS, help_text
 from netlab.measure.plotting import draw_with_plotly
 from netlab.measure.tables import COLUMNS_OF, Table
@@ -149,7 +149,7 @@ class Run:
     def failed_commands(self) -> list[str]:
         """Return a sentence for each command with an exit code above 0: its node, its exit code and its output."""
         # A command that was still running at the end has no exit code.
-        return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
+        return [_failure_sentence(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
         """Return each flow's mean goodput in Mbit/s over the intervals from `after_s` to `before_s` of the run.
@@ -196,7 +196,7 @@ class Run:
                 return
             target = target.resolve()
             if self.artifacts:
-                self.artifacts.copy_to(beside(target))
+                self.artifacts.copy_to(artifacts_directory(target))
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as half:
                 written = Path(half) / target.name
                 written.write_text(text)
@@ -214,7 +214,7 @@ class Run:
             left = data.get("artifacts")
             if not left:
                 return cls.from_dict(data)
-            artifacts = Artifacts(beside(Path(path).resolve()), list(left["names"]), left["unsaved"])
+            artifacts = Artifacts(artifacts_directory(Path(path).resolve()), list(left["names"]), left["unsaved"])
             return replace(cls.from_dict(data), artifacts=artifacts)
         except OSError as error:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
@@ -225,7 +225,7 @@ class Run:
 Run.__doc__ = (Run.__doc__ or "").replace("FLOW_COLUMNS", help_text(FLOWS, " " * 8).lstrip())
 
 
-def _failure(row: Mapping[Any, Any]) -> str:
+def _failure_sentence(row: Mapping[Any, Any]) -> str:
     """Return a sentence about a failed command, from its row in the table `commands`."""
     said = " ".join((row["stderr"] or row["stdout"] or "").split())
     return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {said or 'no output'}"
@@ -285,12 +285,12 @@ def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as dicts in a form for JSON, with None for NaN."""
-    columns = [_plain(table[name]) for name in table]
+    columns = [_json_values(table[name]) for name in table]
     names = [str(name) for name in table]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _plain(column: pd.Series[Any]) -> list[Any]:
+def _json_values(column: pd.Series[Any]) -> list[Any]:
     """Return the values of a column in a form for JSON, with None for NaN and infinity."""
     values: list[Any] = column.tolist()
     if column.dtype.kind == "i":

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from netlab.base.errors import NetlabError, guessed
+from netlab.base.errors import NetlabError, closest_word
 
 _LocIndexer: Any = type(pd.DataFrame().loc)
-_TAKING_NAMES = ("drop", "groupby", "pivot", "pivot_table", "set_index", "sort_values")
+_METHODS_WITH_COLUMNS = ("drop", "groupby", "pivot", "pivot_table", "set_index", "sort_values")
 """Methods of a data frame that take column names, and whose KeyError contains only the name."""
 COLUMNS_OF: dict[str, tuple[str, ...]] = {}
 """The columns of each table of a run; `netlab.measure.results` fills this in."""
@@ -97,20 +97,20 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
 
 def _suggestion(name: str, columns: list[str]) -> str:
     """Return the end of a message about a wrong column: the one probably meant, in any table, or all columns."""
-    if meant := guessed(name, columns):
+    if meant := closest_word(name, columns):
         return f"; did you mean {meant!r}?"
     for table, names in COLUMNS_OF.items():
-        if there := name if name in names else guessed(name, names):
+        if there := name if name in names else closest_word(name, names):
             return f"; run.{table} has {there!r}"
     return f"; there are: {', '.join(columns) or 'none'}"
 
 
-def _explaining(name: str) -> Any:
+def _with_column_hint(name: str) -> Any:
     """Return the DataFrame method `name`, changed to raise ColumnError with a suggestion for a KeyError."""
     method = getattr(pd.DataFrame, name)
 
     @functools.wraps(method)
-    def explaining(self: Table, *given: Any, **named: Any) -> Any:
+    def hinting_method(self: Table, *given: Any, **named: Any) -> Any:
         """Call the method; raise ColumnError if an argument names a column that the table lacks."""
         try:
             return method(self, *given, **named)
@@ -120,8 +120,8 @@ def _explaining(name: str) -> Any:
             _raise_for_unknown(self, [said] if said.isidentifier() else re.findall(r"'(\w+)'", said))
             raise
 
-    return explaining
+    return hinting_method
 
 
-for _name in _TAKING_NAMES:
-    setattr(Table, _name, _explaining(_name))
+for _name in _METHODS_WITH_COLUMNS:
+    setattr(Table, _name, _with_column_hint(_name))

@@ -27,7 +27,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         stream_intervals = self._stream_intervals()
         return {
             "flows": [self._flow(streams, begin_s)],
-            "intervals": _summed(stream_intervals),
+            "intervals": _flow_intervals(stream_intervals),
             "streams": streams,
             "stream_intervals": stream_intervals,
         }
@@ -96,7 +96,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         return rows
 
 
-def _summed(rows: list[Row]) -> list[Row]:
+def _flow_intervals(rows: list[Row]) -> list[Row]:
     """Return the rows of a flow's intervals from those of its connections: sums of rates and windows, mean RTTs."""
     groups: dict[float, list[Row]] = defaultdict(list)
     for row in rows:

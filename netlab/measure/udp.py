@@ -28,7 +28,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         received, sent = counted["received_datagrams"], counted["sent_datagrams"]
         # Datagrams that a full socket dropped did cross the network. Some received ones may be duplicates made by the network.
         came = min(sent, received + counted["receiver_drops"])
-        active_s, timely_bytes, timely_throughput_bytes = self._timely()
+        active_s, timely_bytes, timely_throughput_bytes = self._timely_volumes()
         return {
             "sent_bytes": counted["sent_bytes"],
             "received_bytes": counted["received_bytes"],
@@ -46,7 +46,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
             "receiver_drops": counted["receiver_drops"],
         }
 
-    def _timely(self) -> tuple[float, int, int]:
+    def _timely_volumes(self) -> tuple[float, int, int]:
         """Return the duration in s for the flow's rates, and the bytes that count in it for goodput and throughput."""
         counted = self.totals
         duration_s = self.end_s - self.item["start_s"]

@@ -6,7 +6,7 @@ from typing import Any, cast
 from netlab.base.arguments import explain_bad_construction, got, got_flag
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, short_repr
-from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, overridden, takes_link_fields
+from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, override_fields, takes_link_fields
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.protocol import plan
@@ -86,7 +86,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
 
     def words(self) -> str:
         """Return a short description of the change for plots, such as "r1-h2: 2 Mbit/s"."""
-        there, back = _short(self.direction), _short(self.reverse)
+        there, back = _field_descriptions(self.direction), _field_descriptions(self.reverse)
         if back and not there and self.up is None:
             return f"{self.link[1]}→{self.link[0]}: {', '.join(back)}"
         parts = [*there, *([f"back {', '.join(back)}"] if back else [])]
@@ -129,8 +129,8 @@ def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mappi
     there, back = dict(direction), {**direction, **reverse}
     if first != link.a:
         there, back = back, there
-    reverse = overridden(vars(link.backward), back)
-    return Link(link.a, link.b, reverse=reverse, **overridden(vars(link.forward), there))
+    reverse = override_fields(vars(link.backward), back)
+    return Link(link.a, link.b, reverse=reverse, **override_fields(vars(link.forward), there))
 
 
 takes_link_fields(Change)
@@ -138,10 +138,10 @@ takes_link_fields(Change)
 
 def read(given: object) -> tuple[list[Change], list[str]]:
     """Return the changes in a scenario file's list `changes`, and a message for each that cannot be read."""
-    return read_list(given, "changes", Change, ("at_s", "link"), _unreadable)
+    return read_list(given, "changes", Change, ("at_s", "link"), _field_problems)
 
 
-def _unreadable(words: Mapping[str, Any], where: str) -> list[str]:
+def _field_problems(words: Mapping[str, Any], where: str) -> list[str]:
     """Return a message, after the prefix `where`, for each wrong field in the dict of a change."""
     return field_problems(where, [name for name in words if name not in OWN_FIELDS], words.get("reverse"))
 
@@ -161,11 +161,11 @@ def problems(changes: object, topology: Topology | None, duration_s: float) -> l
         if not isinstance(item, Change):
             found.append(f"{where} must be a netlab.Change, got {short_repr(item)}")
             continue
-        wrong = [*item.problems(where, duration_s), *_no_link(where, item, topology)]
+        wrong = [*item.problems(where, duration_s), *_missing_link(where, item, topology)]
         found += wrong
         if not wrong:
             sound.append((where, item))
-    return found if topology is None else [*found, *_on_links(sound, topology)]
+    return found if topology is None else [*found, *_link_problems(sound, topology)]
 
 
 def _is_pair(link: object) -> bool:
@@ -173,7 +173,7 @@ def _is_pair(link: object) -> bool:
     return isinstance(link, tuple) and len(link) == 2 and all(isinstance(end, str) for end in link)
 
 
-def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
+def _missing_link(where: str, item: Change, topology: Topology | None) -> list[str]:
     """Return a list with a message, after the prefix `where`, if the topology lacks the link of a change, else []."""
     if topology is None or not _is_pair(item.link) or not is_integer(item.number):
         return []
@@ -184,12 +184,12 @@ def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
     return []
 
 
-def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
+def _link_problems(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
     """Yield a message for each change that makes its link invalid, or that contradicts another one at the same moment;
     `items` are changes with their prefixes for messages.
     """
     links = dict(enumerate(topology.links))
-    said: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
+    settings: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
     for where, item in sorted(items, key=lambda one: one[1].at_s):
         place = topology.position(*item.link, item.number)
         old = links[place]
@@ -203,8 +203,8 @@ def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterab
             wrong = [problem for problem in after.problems("") if problem not in known and problem not in there]
             yield from (f"{where}: link {old.a}-{old.b}{way}{problem}" for problem in wrong)
         wrong = []
-        for key, value in _said(item):
-            first, other = said.setdefault((item.at_s, place, *key), (where, value))
+        for key, value in _field_settings(item):
+            first, other = settings.setdefault((item.at_s, place, *key), (where, value))
             if other != value:
                 wrong.append(
                     f"{where}: {key[1]}={short_repr(value)} contradicts {short_repr(other)} of {first}, at the same moment "
@@ -214,7 +214,7 @@ def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterab
         links[place] = new
 
 
-def _said(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
+def _field_settings(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
     """Yield each field that a change sets with its value, as ((the direction's first node, the field), value)."""
     first, second = item.link
     if item.up is not None:
@@ -228,7 +228,7 @@ def _said(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
 def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape]]:
     """Return the successive shapes of each direction during a run; directions are ordered as in `Topology.hops`."""
     found = [[hop.shape] for hop in topology.hops()]
-    for _item, place, _old, new in _in_order(topology, changes):
+    for _item, place, _old, new in _ordered_changes(topology, changes):
         for number, shape in ((2 * place, new.forward), (2 * place + 1, new.backward)):
             if shape != found[number][-1]:
                 found[number].append(shape)
@@ -241,7 +241,7 @@ def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
     for number, hop in enumerate(topology.hops()):
         if isinstance(hop.shape.rate_mbps, Trace):
             found.append(_planned(0.0, number, {"rate_mbps": hop.shape.rate_mbps.planned()}, None))
-    for item, place, old, new in _in_order(topology, changes):
+    for item, place, old, new in _ordered_changes(topology, changes):
         for number, before, after in (
             (2 * place, old.forward, new.forward),
             (2 * place + 1, old.backward, new.backward),
@@ -270,7 +270,7 @@ def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | N
     return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 
 
-def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:
+def _ordered_changes(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:
     """Yield the changes in order of time, each with its link's index, and the link before and after it."""
     links = dict(enumerate(topology.links))
     for item in sorted(changes, key=lambda one: one.at_s):
@@ -279,7 +279,7 @@ def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[C
         yield item, place, old, links[place]
 
 
-def _short(values: Mapping[str, Any]) -> list[str]:
+def _field_descriptions(values: Mapping[str, Any]) -> list[str]:
     """Return a short description for plots of each changed field, such as "2 Mbit/s"."""
     units = {"rate_mbps": "Mbit/s", "delay_ms": "ms", "jitter_ms": "ms jitter", "queue_packets": "packets"}
     found = []

@@ -252,7 +252,7 @@ def field_problems(where: str, direction: Iterable[object], reverse: object) -> 
     return [sentence for place, names in both for sentence in unknown_fields(place, names, SHAPE_FIELDS)]
 
 
-def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def override_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return a link's fields `old` updated by `new`; room in packets replaces room in bytes and vice versa."""
     words = {**old, **new}
     for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
@@ -291,7 +291,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         reverse = plain(reverse)
         self.reverse = reverse or None
         self.forward = LinkShape(**direction)
-        self.backward = LinkShape(**overridden(direction, reverse or {}))
+        self.backward = LinkShape(**override_fields(direction, reverse or {}))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Link) and self.to_dict() == other.to_dict()

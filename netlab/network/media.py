@@ -76,12 +76,12 @@ class Wifi:
     def problems(self) -> Iterator[str]:
         """Yield a message for each field with an invalid value."""
         if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
-            yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {short_repr(self.rate_mbps)}"
+            yield f"rate_mbps must be one of {_list_text(OFDM_RATES_MBPS)}, got {short_repr(self.rate_mbps)}"
         yield from violations({"protection": Choice(PROTECTIONS)}, self)
         allowed = (*MANDATORY_RATES_MBPS, *DSSS_RATES_MBPS)
         rate_mbps = self.protection_rate_mbps
         if rate_mbps is not None and not (is_number(rate_mbps) and rate_mbps in allowed):
-            yield f"protection_rate_mbps must be one of {_listed(allowed)}, got {short_repr(rate_mbps)}"
+            yield f"protection_rate_mbps must be one of {_list_text(allowed)}, got {short_repr(rate_mbps)}"
         if not (is_number(self.protect_above_bytes) and self.protect_above_bytes >= 0):
             yield f"protect_above_bytes must be 0 or more, got {short_repr(self.protect_above_bytes)}"
         yield from violations({"short_slot": Flag(), "short_preamble": Flag()}, self)
@@ -181,5 +181,5 @@ def medium(name: str, options: Mapping[str, Any]) -> Wifi:
     return MEDIA[name](**options)
 
 
-def _listed(values: tuple[float, ...]) -> str:
+def _list_text(values: tuple[float, ...]) -> str:
     return ", ".join(f"{value:g}" for value in values)

@@ -38,7 +38,7 @@ def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Li
             name
         )
     links = []
-    for a, b, options in _in_order_of_ports(topo.links(sort=False, withInfo=True)):
+    for a, b, options in _sort_by_ports(topo.links(sort=False, withInfo=True)):
         # A `Topo` stores a link's ends in the order of their names; `node1` is the end that was given first.
         first, second = options.get("node1", a), options.get("node2", b)
         where = f"link {first}-{second}"
@@ -51,13 +51,13 @@ def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Li
     return hosts, routers, list(topo.switches()), links
 
 
-Given = tuple[str, str, dict[str, Any]]
+MininetLink = tuple[str, str, dict[str, Any]]
 
 
-def _in_order_of_ports(links: list[Given]) -> list[Given]:
+def _sort_by_ports(links: list[MininetLink]) -> list[MininetLink]:
     """Return the links of a Mininet `Topo` in the order in which they were added, as their port numbers tell."""
 
-    def ends(link: Given) -> list[tuple[str, int]]:
+    def ends(link: MininetLink) -> list[tuple[str, int]]:
         """Return the two nodes of a link, each with its port number."""
         a, b, options = link
         return [(options.get("node1", a), options.get("port1", 0)), (options.get("node2", b), options.get("port2", 0))]

@@ -41,19 +41,19 @@ class Paths:
         self._routers = frozenset(wiring.routers)
         self._switches = frozenset(wiring.switches)
         self._known = frozenset(wiring.nodes)
-        self._leaving = {hop.interface: hop for hop in wiring.hops}
+        self._hop_from = {hop.interface: hop for hop in wiring.hops}
         self._from_switch: dict[str, list[Hop]] = {}
         for hop in wiring.hops:
             if hop.src in self._switches:
                 self._from_switch.setdefault(hop.src, []).append(hop)
         self._ports = _ports(wiring)
-        self._ports_of = _grouped(self._ports, lambda port: port.node)
+        self._ports_of = _group_ports(self._ports, lambda port: port.node)
         self._port_on: dict[str, dict[int, Port]] = {}
         for port in self._ports:
             # If a node has two interfaces in one subnet, the kernel uses the one that was configured first.
             self._port_on.setdefault(port.node, {}).setdefault(port.subnet, port)
         self._subnets = sorted({port.subnet for port in self._ports})
-        self._router_ports = _grouped(
+        self._router_ports = _group_ports(
             (port for port in self._ports if port.node in self._routers), lambda port: port.subnet
         )
         # Subnets with the same routers have the same distance from everywhere, and most have one router.
@@ -65,14 +65,14 @@ class Paths:
             node: [port for subnet in sorted(own) for port in self._router_ports.get(subnet, ()) if port.node != node]
             for node, own in self._port_on.items()
         }
-        self._far: dict[frozenset[str], dict[str, int]] = {}
-        self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
+        self._distances_to: dict[frozenset[str], dict[str, int]] = {}
+        self._gateway_of: dict[tuple[str, frozenset[str]], Port | None] = {}
 
     def hops(self, src: str, dst: str) -> list[Hop]:
         """Return the hops of a packet from `src` to `address(src, dst)`, in order; none from a node to itself. Raises
         ScenarioError when a name is unknown or a switch, or no path exists.
         """
-        return self._best(src, dst)[1]
+        return self._nearest_address(src, dst)[1]
 
     def address(self, src: str, dst: str) -> str:
         """Return the IPv4 address of the node `dst` that is nearest to `src`; ScenarioError as for `hops`.
@@ -80,13 +80,13 @@ class Paths:
         The nearest address is over the fewest nodes; among several, that of the interface at which a packet arrives,
         then that of the first interface.
         """
-        return self._best(src, dst)[0]
+        return self._nearest_address(src, dst)[0]
 
     def following(self, src: str, dst: str) -> Gateway:
         """Return the next address on the way from `src` to `address(src, dst)`: a router's, or that of `dst`."""
-        return self._best(src, dst)[2]
+        return self._nearest_address(src, dst)[2]
 
-    def _best(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
+    def _nearest_address(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
         """Return the address of `dst` that is nearest to `src`, the hops to it, and the next node's address."""
         for name in (src, dst):
             if name not in self._known:
@@ -96,24 +96,24 @@ class Paths:
         targets = self._ports_of.get(dst, [])
         if src == dst and targets:
             return targets[0].address, [], targets[0].address
-        ways = [(target, self._ports_passed(src, target)) for target in self._differently_far(src, targets)]
+        ways = [(target, self._ports_on_way(src, target)) for target in self._one_per_distance(src, targets)]
         passable = [(target, passed) for target, passed in ways if passed is not None]
         if not passable:
             raise ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
         target, passed = min(passable, key=lambda way: (len(way[1]), way[1][-1][1] is not way[0]))
         crossed: list[Hop] = []
         for leaving, entered in passed:
-            crossed.extend(self._between(leaving.interface, entered.interface))
+            crossed.extend(self._hops_between(leaving.interface, entered.interface))
         return target.address, crossed, passed[0][1].address
 
-    def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
+    def _ports_on_way(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
         """Return the sending and receiving ports of each step from `src` to a port; None if a route is missing."""
         here = src
         passed: list[tuple[Port, Port]] = []
         while here != target.node:
             if passed and here not in self._routers:
                 return None
-            following = self._port_after(here, target)
+            following = self._next_port(here, target)
             if following is None:
                 return None
             passed.append((self._port_on[here][following.subnet], following))
@@ -122,7 +122,7 @@ class Paths:
 
     def addressing(self) -> plan.Addressing:
         """Return the addresses, MAC addresses, routes and ARP entries of all nodes; see `plan_addresses`."""
-        together = _grouped(self._ports, lambda port: port.subnet)
+        together = _group_ports(self._ports, lambda port: port.subnet)
         return {
             "addresses": [
                 {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"}
@@ -138,9 +138,9 @@ class Paths:
             ],
         }
 
-    def _between(self, leaving: str, entered: str) -> list[Hop]:
+    def _hops_between(self, leaving: str, entered: str) -> list[Hop]:
         """Return the hops between two interfaces of one subnet, in order: over one link, or through its switches."""
-        ahead = deque([[self._leaving[leaving]]])
+        ahead = deque([[self._hop_from[leaving]]])
         while ahead:
             crossed = ahead.popleft()
             last = crossed[-1]
@@ -151,7 +151,7 @@ class Paths:
                     ahead.append([*crossed, hop])
         raise AssertionError(f"{leaving} and {entered} are in one subnet")
 
-    def _port_after(self, here: str, target: Port) -> Port | None:
+    def _next_port(self, here: str, target: Port) -> Port | None:
         """Return the port to which the node `here` sends a packet for the port `target`; None where it has no route."""
         if target.subnet in self._port_on.get(here, ()):
             return target
@@ -173,7 +173,7 @@ class Paths:
         ]
         return min(near, key=lambda way: way[0])[1] if near else None
 
-    def _differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
+    def _one_per_distance(self, here: str, targets: Sequence[Port]) -> list[Port]:
         """Return the first of each group of ports at the same distance from `here`, such as those of a router."""
         first: dict[Any, Port] = {}
         for target in targets:
@@ -201,7 +201,7 @@ class Paths:
                 if target.node != node
                 and target.subnet not in self._port_on[node]
                 and self._gateway(node, target.subnet) is None
-                and (following := self._port_after(node, target)) is not None
+                and (following := self._next_port(node, target)) is not None
             ]
         return found
 
@@ -211,15 +211,15 @@ class Paths:
         if not routers or node not in self._gateways:
             return None
         key = (node, routers)
-        if key not in self._chosen:
+        if key not in self._gateway_of:
             far = self._distances(routers)
             able = [port for port in self._gateways[node] if port.node in far]
-            self._chosen[key] = min(able, key=lambda port: far[port.node], default=None)
-        return self._chosen[key]
+            self._gateway_of[key] = min(able, key=lambda port: far[port.node], default=None)
+        return self._gateway_of[key]
 
     def _distances(self, routers: frozenset[str]) -> dict[str, int]:
         """Return each router's number of hops to the nearest of `routers`; without those that cannot reach one."""
-        if routers not in self._far:
+        if routers not in self._distances_to:
             far = dict.fromkeys(routers, 0)
             ahead = deque(sorted(routers))
             while ahead:
@@ -228,8 +228,8 @@ class Paths:
                     if port.node not in far:
                         far[port.node] = far[here] + 1
                         ahead.append(port.node)
-            self._far[routers] = far
-        return self._far[routers]
+            self._distances_to[routers] = far
+        return self._distances_to[routers]
 
 
 def plan_addresses(wiring: Wiring) -> plan.Addressing:
@@ -319,7 +319,7 @@ def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[st
     return [(f"10.{first >> 8}.{first & 0xFF}.0/{length}", gateway) for first, length, gateway in sorted(found)]
 
 
-def _grouped(ports: Iterable[Port], of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
+def _group_ports(ports: Iterable[Port], of: Callable[[Port], _Key]) -> dict[_Key, list[Port]]:
     """Return the ports in lists, by the key that `of` returns for each."""
     found: dict[_Key, list[Port]] = {}
     for port in ports:

@@ -29,7 +29,7 @@ OPPORTUNITY_BYTES = 1500
 FRAMINGS = ("tc", "ethernet", "ip")
 """Bytes that a rate counts beside IP packets: the 14 of the Ethernet header as tc does, the 38 of a real wire, or none."""
 MAHIMAHI_INTERVAL_S = 0.1
-LISTED = 5
+MAX_LISTED = 5
 SHIPPED = Path(__file__).parent / "traces"
 
 
@@ -200,7 +200,9 @@ class Trace:
             found.append(f"trace: framing: {one_of(self.framing, FRAMINGS)}")
         if not found and not any(mbps for _, mbps in self._steps):
             found.append("trace has a rate of 0 all the time; a link that never sends is taken down with up=False")
-        return found[:LISTED] + ([f"trace has {len(found) - LISTED} more such mistakes"] if len(found) > LISTED else [])
+        return found[:MAX_LISTED] + (
+            [f"trace has {len(found) - MAX_LISTED} more such mistakes"] if len(found) > MAX_LISTED else []
+        )
 
     @functools.cached_property
     def steps(self) -> list[tuple[float, float]]:
@@ -240,22 +242,22 @@ class Trace:
             raise ScenarioError(
                 [f"start_s must be at least 0 and before end_s, got {short_repr(start_s)} and {short_repr(end_s)}"]
             )
-        return (self._mbit(end_s) - self._mbit(start_s)) / (end_s - start_s)
+        return (self._volume_mbit(end_s) - self._volume_mbit(start_s)) / (end_s - start_s)
 
     def slowest_s(self, bits: float) -> float:
         """Return the longest time in s that `bits` bits can take, over all moments at which they may begin."""
-        mbit, (starts_s, sums) = bits / BITS_PER_MEGABIT, self._sums
+        mbit, (starts_s, sums) = bits / BITS_PER_MEGABIT, self._volumes
         rounds = math.ceil(mbit / sums[-1])
         # The time is linear between the beginnings at which either end falls on a step.
-        from_step_s = max(self._reached_s(done + mbit) - at_s for at_s, done in zip(starts_s, sums, strict=True))
+        from_step_s = max(self._time_of_volume_s(done + mbit) - at_s for at_s, done in zip(starts_s, sums, strict=True))
         to_step_s = max(
-            at_s + rounds * self.duration_s - self._reached_s(done + rounds * sums[-1] - mbit)
+            at_s + rounds * self.duration_s - self._time_of_volume_s(done + rounds * sums[-1] - mbit)
             for at_s, done in zip(starts_s, sums, strict=True)
         )
         return max(from_step_s, to_step_s)
 
     @functools.cached_property
-    def _sums(self) -> tuple[list[float], list[float]]:
+    def _volumes(self) -> tuple[list[float], list[float]]:
         """The beginning of each step and the end in s, and the volume in Mbit that can be sent until each."""
         steps = self.steps
         moments_s = [*(at_s for at_s, _ in steps), self.duration_s]
@@ -263,17 +265,17 @@ class Trace:
         volumes = (length * mbps for length, (_, mbps) in zip(lengths_s, steps, strict=True))
         return moments_s, [0.0, *itertools.accumulate(volumes)]
 
-    def _mbit(self, until_s: float) -> float:
+    def _volume_mbit(self, until_s: float) -> float:
         """Return the volume in Mbit that can be sent from 0 s to a moment in s."""
-        moments_s, sums = self._sums
+        moments_s, sums = self._volumes
         rounds, rest_s = divmod(until_s, self.duration_s)
         place = bisect.bisect_right(moments_s, rest_s) - 1
         begun = (rest_s - moments_s[place]) * self.steps[place][1] if place < len(self._steps) else 0.0
         return rounds * sums[-1] + sums[place] + begun
 
-    def _reached_s(self, mbit: float) -> float:
+    def _time_of_volume_s(self, mbit: float) -> float:
         """Return the first moment in s until which a volume in Mbit can be sent."""
-        moments_s, sums = self._sums
+        moments_s, sums = self._volumes
         rounds = max(0, math.ceil(mbit / sums[-1]) - 1)
         left_mbit = mbit - rounds * sums[-1]
         place = max(0, min(bisect.bisect_left(sums, left_mbit), len(sums) - 1) - 1)
@@ -310,6 +312,6 @@ def _opportunities(path: str | os.PathLike[str]) -> list[int]:
     if not problems and found[-1] > MAX_DURATION_S * MS_PER_S:
         problems.append(f"{path} lasts {found[-1] / MS_PER_S:g} s; {MAX_DURATION_S:g} s is the most")
     if problems:
-        more = len(problems) - LISTED
-        raise ScenarioError(problems[:LISTED] + ([f"{path} has {more} more such lines"] if more > 0 else []))
+        more = len(problems) - MAX_LISTED
+        raise ScenarioError(problems[:MAX_LISTED] + ([f"{path} has {more} more such lines"] if more > 0 else []))
     return found

@@ -174,7 +174,7 @@ class Comparison:
     def figure(self) -> go.Figure:
         """The figure, drawn at the first access; `add` discards it, so add all series before changing the figure."""
         if self._figure is None:
-            self._figure = self._drawn()
+            self._figure = self._draw()
         return self._figure
 
     def still(
@@ -214,7 +214,7 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self._y_label!r} by {self._x_label!r} of {', '.join(s.name for s in self._series) or 'nothing'})"
 
-    def _drawn(self) -> go.Figure:
+    def _draw(self) -> go.Figure:
         """Return a new figure of all series: both strips, axes, legend. Raises NetlabError if there is no series."""
         if not self._series:
             raise NetlabError("There is nothing to compare yet; add a series with .add(...).")
@@ -251,7 +251,7 @@ class Comparison:
         """Add series number `number`, with its theory, published points and residuals, to the figure."""
         # Theory has the colour of its series.
         colour = COLOURS[number % len(COLOURS)]
-        gap = self._gap(series)
+        gap = self._residuals(series)
         hovertext = self._hovertext(series, gap)
         bars, has_bars = {"type": "data", "thickness": 2, "width": 8}, series.half_widths is not None
         figure.add_scatter(
@@ -291,7 +291,7 @@ class Comparison:
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "residual"},
-            error_y={**bars, "array": finite(self._half(series))} if has_bars else None,
+            error_y={**bars, "array": finite(self._half_widths(series))} if has_bars else None,
             row=2,
             col=1,
         )
@@ -323,7 +323,7 @@ class Comparison:
             return same[0].theory_name
         return f"{same[0].theory_name}, {' and '.join(series.name for series in same)}"
 
-    def _gap(self, series: _Series) -> Array:
+    def _residuals(self, series: _Series) -> Array:
         """Return the residual of each measured point in the unit of the strip: per cent, or that of y."""
         # The difference of nearly equal values depends on their last bits, which differ between processors: round it.
         largest = np.max(np.abs(series.y), initial=0.0, where=np.isfinite(series.y))
@@ -331,7 +331,7 @@ class Comparison:
         gap = [round(value, places) if math.isfinite(value) else value for value in series.y - series.theory_at_x]
         return self._in_strip(series, np.array(gap) + 0.0)  # 0.0 for -0.0
 
-    def _half(self, series: _Series) -> Array:
+    def _half_widths(self, series: _Series) -> Array:
         """Return half the width of each point's confidence interval in the unit of the strip; 0 without."""
         return np.abs(self._in_strip(series, np.asarray(series.half_widths or [0.0] * len(series.y))))
 
@@ -344,8 +344,8 @@ class Comparison:
         """Return the hover text of each measured point, with its residual from `gap`."""
         unit = " %" if self._residual == "percent" else ""
         return [
-            f"<b>{series.name}</b><br>{self._x_label}: {_short(x)}<br>{self._y_label}: {_short(y)}"
-            f"<br>{series.theory_name}: {_short(expected)}<br>residual: {_signed(apart)}{unit}{detail}"
+            f"<b>{series.name}</b><br>{self._x_label}: {_number_text(x)}<br>{self._y_label}: {_number_text(y)}"
+            f"<br>{series.theory_name}: {_number_text(expected)}<br>residual: {_signed_text(apart)}{unit}{detail}"
             for x, y, expected, apart, detail in zip(
                 series.x, series.y, series.theory_at_x, gap, series.details, strict=True
             )
@@ -355,7 +355,7 @@ class Comparison:
         """Set the range, ticks and title of the figure's strip so that all residuals with their intervals fit."""
         low = high = 0.0
         for series in self._series:
-            gap, half = self._gap(series), self._half(series)
+            gap, half = self._residuals(series), self._half_widths(series)
             low = float(np.min(gap - half, initial=low, where=np.isfinite(gap)))
             high = float(np.max(gap + half, initial=high, where=np.isfinite(gap)))
         if self._residual == "percent":
@@ -473,9 +473,9 @@ def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
     return np.array([float(formula(float(value))) for value in x])
 
 
-def _short(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "none"
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{value:+.2g}" if math.isfinite(value) else "none"

@@ -89,7 +89,7 @@ def topology(
         text = "<br>".join(part for part in (f"<b>{called}</b>" if called else "", _link_text(link)) if part)
         if not text:
             continue
-        xshift, yshift = _beside(link, text.split("<br>"), place, network, labels)
+        xshift, yshift = _label_shift(link, text.split("<br>"), place, network, labels)
         figure.add_annotation(
             x=(ax + bx) / 2,
             y=(ay + by) / 2,
@@ -150,14 +150,14 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         between = np.array(
             [[far[node] for node in names] for far in (_links_from(node, near) for node in names)], float
         )
-        points = _turned(_spread(between))
+        points = _rotate(_spread_points(between))
         joined = np.argwhere(np.triu(between == 1))
         lengths = np.linalg.norm(points[joined[:, 0]] - points[joined[:, 1]], axis=1)
         points = points / (lengths.mean() if len(lengths) else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
             points[:, 1] = 0  # a chain: the iteration straightens it too slowly
         else:
-            points = _straightened(
+            points = _straighten_row(
                 points, between, [names.index(node) for node in _row(network, near) if node in piece]
             )
         points[:, 1] += below - points[:, 1].max()
@@ -180,7 +180,7 @@ def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return found
 
 
-def _turned(points: Array) -> Array:
+def _rotate(points: Array) -> Array:
     """Return the points, rows of (x, y), rotated so that the largest extent is horizontal and the first point is on the
     left and on top, on every machine alike.
     """
@@ -199,7 +199,7 @@ def _turned(points: Array) -> Array:
     return found
 
 
-def _spread(links_between: Array) -> Array:
+def _spread_points(links_between: Array) -> Array:
     """Return points (x, y) in the plane whose distances are close to `links_between`, the matrix of the numbers of
     links between them, starting from a circle.
 
@@ -208,10 +208,10 @@ def _spread(links_between: Array) -> Array:
     """
     count = len(links_between)
     angles = np.arange(count) * 2 * np.pi / count
-    return _majorized(np.column_stack([np.cos(angles), np.sin(angles)]), links_between, [])
+    return _majorize(np.column_stack([np.cos(angles), np.sin(angles)]), links_between, [])
 
 
-def _majorized(points: Array, links_between: Array, row: Sequence[int]) -> Array:
+def _majorize(points: Array, links_between: Array, row: Sequence[int]) -> Array:
     """Return the points after steps that bring their distances closer to the matrix `links_between`; those whose
     indices are in `row` stay on the horizontal line through 0.
     """
@@ -246,7 +246,7 @@ def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
     return longest if len(longest) >= MIN_ROW else []
 
 
-def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Array:
+def _straighten_row(points: Array, links_between: Array, row: Sequence[int]) -> Array:
     """Return the points with those of a row, given by their indices, on a horizontal line with longer links, and the
     others at the places that are then best.
     """
@@ -263,7 +263,7 @@ def _straightened(points: Array, links_between: Array, row: Sequence[int]) -> Ar
     for middle in range(len(apart)):
         apart = np.minimum(apart, apart[:, [middle]] + apart[[middle], :])
     # Start with links of equal length: from there the other nodes find better places.
-    return _majorized(_majorized(turned, links_between, row), apart, row)
+    return _majorize(_majorize(turned, links_between, row), apart, row)
 
 
 def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, float]]) -> str:
@@ -281,7 +281,7 @@ def _name_place(node: str, network: Topology, place: Mapping[str, tuple[float, f
     return enough[0] if enough else max(NAME_SIDES, key=lambda side: round(room[side]))
 
 
-def _beside(
+def _label_shift(
     link: Any, lines: Sequence[str], place: Mapping[str, tuple[float, float]], network: Topology, labels: list[Array]
 ) -> tuple[float, float]:
     """Return the shift (x, y) in pixels that moves a link's label, the text `lines`, off its line to the side with more

@@ -62,16 +62,16 @@ def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = 
         & at_node.ack.notna()
     ]
     begin = int(sent.seq.iloc[0])
-    data = sent[["t_s"]].assign(first=_from(sent.seq, begin))
+    data = sent[["t_s"]].assign(first=_relative_bytes(sent.seq, begin))
     data["last"] = data["first"] + sent.payload_bytes
     data["again"] = data["last"] <= data["last"].cummax().shift(fill_value=0)
-    reached = acks[["t_s"]].assign(ack=_from(acks.ack, begin))
+    reached = acks[["t_s"]].assign(ack=_relative_bytes(acks.ack, begin))
     reached = reached.assign(window=reached.ack + acks.window_bytes)
     label = f"{here}:{int(port)} to {there}:{int(other_port)}, seen at {first.node}"
     return Connection(label, data.reset_index(drop=True), reached.reset_index(drop=True))
 
 
-def _from(numbers: pd.Series, begin: int) -> pd.Series:
+def _relative_bytes(numbers: pd.Series, begin: int) -> pd.Series:
     """Return the bytes from sequence number `begin` to each number, also after wrapping; negative slightly before."""
     half = SEQUENCE_NUMBERS // 2
     return (numbers - begin + half) % SEQUENCE_NUMBERS - half

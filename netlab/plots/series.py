@@ -96,15 +96,15 @@ def time_series(
     for row, quantity in enumerate(shown, start=1):
         for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
             if frame[quantity].notna().any():
-                _add(figure, row, frame, quantity, str(flow), line(series))
+                _add_curve(figure, row, frame, quantity, str(flow), line(series))
     series = intervals["flow"].nunique()
     if pings is not None and "rtt_ms" in rows:
         for flow, frame in pings.groupby("flow", sort=False):
-            _add(figure, rows.index("rtt_ms") + 1, frame, "rtt_ms", str(flow), points(series, 5))
+            _add_curve(figure, rows.index("rtt_ms") + 1, frame, "rtt_ms", str(flow), points(series, 5))
             series += 1
     for interface in interfaces:
         frame = queues[queues["interface"] == interface]
-        _add(figure, len(rows), frame, "backlog_packets", f"queue {_link(frame, interface)}", line(series))
+        _add_curve(figure, len(rows), frame, "backlog_packets", f"queue {_link(frame, interface)}", line(series))
         series += 1
     span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
     for quantity, value in (theory or {}).items():
@@ -237,7 +237,9 @@ def _interface(queues: pd.DataFrame, name: str) -> str:
     return names.get(name, name)
 
 
-def _add(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]) -> None:
+def _add_curve(
+    figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, look: dict[str, Any]
+) -> None:
     """Add a quantity over time to strip `row` (from 1) of a figure, as the series `name` with this `look`."""
     figure.add_scatter(
         x=frame["t_s"].tolist(),

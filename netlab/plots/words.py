@@ -28,7 +28,7 @@ def in_words(figure: go.Figure | dict[str, Any]) -> str:
     parts = [f"Figure: {drawn.layout.title.text or 'without a title'}"]
     named = _named_nodes(drawn)
     parts += _network_in_words(drawn, named) if named else _series_in_words(drawn)
-    return _plain(". ".join(parts)) + "."
+    return _without_tags(". ".join(parts)) + "."
 
 
 def description(figure: go.Figure | dict[str, Any]) -> str:
@@ -43,7 +43,7 @@ def description(figure: go.Figure | dict[str, Any]) -> str:
     named = _named_nodes(drawn)
     sentence = _drawing_sentence(drawn, named) if named else _axes_sentence(drawn)
     title = drawn.layout.title.text
-    return _plain(f"{title}. {sentence}." if title else f"{sentence}.")
+    return _without_tags(f"{title}. {sentence}." if title else f"{sentence}.")
 
 
 def role(trace: Any) -> str | None:
@@ -51,7 +51,7 @@ def role(trace: Any) -> str | None:
     return trace.meta.get("role") if isinstance(trace.meta, dict) else None
 
 
-def _plain(text: str) -> str:
+def _without_tags(text: str) -> str:
     """Return a text without Plotly's tags; a line break becomes a space."""
     return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
@@ -62,11 +62,11 @@ def _named_nodes(drawn: go.Figure) -> list[Any]:
     if not (hidden and drawn.data and all(trace.type == "scatter" for trace in drawn.data)):
         return []
     nodes = [trace for trace in drawn.data if trace.mode == "markers+text"]
-    places = {place for trace in nodes for place in _places(trace)}
+    places = {place for trace in nodes for place in _points(trace)}
     if not all(is_number(x) and is_number(y) for x, y in places):
         return []
-    links = [_places(trace) for trace in drawn.data if trace.mode == "lines"]
-    each_named = all(len(_names(trace)) == len(_places(trace)) for trace in nodes)
+    links = [_points(trace) for trace in drawn.data if trace.mode == "lines"]
+    each_named = all(len(_names(trace)) == len(_points(trace)) for trace in nodes)
     return nodes if each_named and all(len(ends) == 2 and places.issuperset(ends) for ends in links) else []
 
 
@@ -75,19 +75,19 @@ def _names(trace: Any) -> list[str]:
     return [] if trace.text is None or isinstance(trace.text, str) else [str(text) for text in trace.text]
 
 
-def _places(trace: Any) -> list[tuple[Any, Any]]:
+def _points(trace: Any) -> list[tuple[Any, Any]]:
     """Return the x and y values of each point of a trace."""
     return list(zip(_values(trace.x), _values(trace.y), strict=False))
 
 
 def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
     """Return phrases with a drawn network's nodes by kind, from the traces `kinds`, and its labelled links."""
-    place = {at: node for trace in kinds for at, node in zip(_places(trace), _names(trace), strict=True)}
+    place = {at: node for trace in kinds for at, node in zip(_points(trace), _names(trace), strict=True)}
     notes = [note for note in drawn.layout.annotations if note.text and is_number(note.x) and is_number(note.y)]
     links = []
     for trace in drawn.data:
         if trace.mode == "lines":
-            one, other = _places(trace)
+            one, other = _points(trace)
             middle = ((one[0] + other[0]) / 2, (one[1] + other[1]) / 2)
             beside = [note.text.replace("<br>", ", ") for note in notes if math.dist((note.x, note.y), middle) < 1e-6]
             links.append(f"{place[one]}-{place[other]}" + (f" ({beside[0]})" if beside else ""))
@@ -111,27 +111,27 @@ def _axes_sentence(drawn: go.Figure) -> str:
     across = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
     if not across:
         labels = next((axis.ticktext for axis in drawn.select_xaxes() if axis.ticktext), None)
-        across = [_list(labels)] if labels else []
+        across = [_join_names(labels)] if labels else []
     kinds = {trace.type for trace in drawn.data} - {"scatter", "scattergl"}
-    sentence = f"Figure of {_list(up) if up else _list(sorted(kinds)) or 'series'}"
+    sentence = f"Figure of {_join_names(up) if up else _join_names(sorted(kinds)) or 'series'}"
     if across:
-        sentence += f" {'against' if up else 'over'} {_list(across)}"
+        sentence += f" {'against' if up else 'over'} {_join_names(across)}"
     hidden = ("residual", "earlier")
     series = [trace.name for trace in drawn.data if trace.name and role(trace) not in hidden]
     if series:
-        sentence += f", with {_list(series)}"
+        sentence += f", with {_join_names(series)}"
     if any(role(trace) == "earlier" for trace in drawn.data):
         sentence += "; earlier runs are fainter"
-    return sentence + (f"; below, {_list(below)}" if below else "")
+    return sentence + (f"; below, {_join_names(below)}" if below else "")
 
 
-def _list(texts: Iterable[str]) -> str:
+def _join_names(texts: Iterable[str]) -> str:
     """Return names as text, joined with commas, each once; those after the first 8 are counted.
 
-    >>> _list(["cwnd", "RTT", "cwnd", "queue"])
+    >>> _join_names(["cwnd", "RTT", "cwnd", "queue"])
     'cwnd, RTT and queue'
     """
-    names = list(dict.fromkeys(_plain(str(text)) for text in texts))
+    names = list(dict.fromkeys(_without_tags(str(text)) for text in texts))
     if len(names) > MAX_NAMES:
         return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

@@ -174,20 +174,20 @@ def repeat(
     return table_of(scenario.to_dict(), runs)
 
 
-class _Described(dict[str, Any]):
+class _SharedDict(dict[str, Any]):
     """The dict of a scenario in a table's `attrs`, which pandas does not copy."""
 
-    def __deepcopy__(self, _copied: Any) -> _Described:
+    def __deepcopy__(self, _copied: Any) -> _SharedDict:
         # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.
         return self
 
 
-def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Return the table that `repeat` returns, from the dict of the scenario (`described`) and its runs by seed."""
+def table_of(scenario: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Return the table that `repeat` returns, from the dict of the scenario and its runs by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
     table = table[["seed", *(name for name in table if name != "seed")]]
-    table.attrs["scenario"] = _Described(described)
+    table.attrs["scenario"] = _SharedDict(scenario)
     return table
 
 

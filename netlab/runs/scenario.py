@@ -168,18 +168,18 @@ class Scenario:
         }  # fmt: skip
         given = {name: value for name, value in rest.items() if value is not None}
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
-            beside: list[str] = []
+            conflicts: list[str] = []
             if given:
-                beside.append(
+                conflicts.append(
                     f"a whole scenario was given, and next to it {', '.join(given)}, which the scenario has already; make "
                     f"another scenario: dataclasses.replace(scenario, {next(iter(given))}=...)"
                 )
             try:
                 scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
             except ScenarioError as error:
-                raise ScenarioError([*error.problems, *beside]) from None
-            if beside:
-                raise ScenarioError(beside)
+                raise ScenarioError([*error.problems, *conflicts]) from None
+            if conflicts:
+                raise ScenarioError(conflicts)
         else:
             topology = network_of(network) if isinstance(network, Mapping) else network
             scenario = cls(topology, **{"traffic": (), **given})
@@ -306,7 +306,7 @@ class Scenario:
             "switches": topology.switches,
             "directions": [_planned_hop(hop, own) for hop, own in zip(wiring.hops, shapes, strict=True)],
             **self._addressing(paths),
-            "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
+            "traffic": [self._plan_item(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
             "drain_s": self._drain_s(
@@ -335,7 +335,7 @@ class Scenario:
             found["routes"].append({"node": src, "to": to, "via": via, "initial_window_segments": segments})
         return found
 
-    def _planned(self, item: Traffic, label: str, paths: Paths) -> Item:
+    def _plan_item(self, item: Traffic, label: str, paths: Paths) -> Item:
         """Return an item of traffic in the plan's form, with its label and the address of its destination."""
         planned = item.planned(label, self.traffic)
         if not isinstance(item, Flow):
@@ -439,7 +439,7 @@ def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     """Return the scenario in a JSON file. Raises ScenarioError when it cannot be read, is not JSON, or has mistakes."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_unique_pairs)
     except OSError as error:
         raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -453,7 +453,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     return Scenario.from_dict(document)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the name-value pairs of a JSON object as a dict. Raises ScenarioError if a name occurs twice."""
     document = dict(pairs)
     if len(document) < len(pairs):

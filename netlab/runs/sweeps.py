@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Label = TypeVar("Label", bound=Hashable)
 P = ParamSpec("P")
 T = TypeVar("T")
-Given = Scenario | Mapping[str, Any]
-LISTED = 5
+ScenarioLike = Scenario | Mapping[str, Any]
+MAX_LISTED = 5
 # For real time: the traffic of small frames that one CPU can carry without delay, and the largest number of parallel runs on it.
 MAX_REAL_MBPS_PER_CPU = 80.0
 MAX_RUNS_PER_CPU = 12
@@ -49,9 +49,9 @@ class SweepError(NetlabError):
         """Make the error from the runs that finished and the errors of the others, both by label."""
         self.runs = runs
         self.failures = failures
-        lines = [f"  - {label}: {_described(error)}" for label, error in list(failures.items())[:LISTED]]
-        if len(failures) > LISTED:
-            lines.append(f"  - and {len(failures) - LISTED} more")
+        lines = [f"  - {label}: {_error_text(error)}" for label, error in list(failures.items())[:MAX_LISTED]]
+        if len(failures) > MAX_LISTED:
+            lines.append(f"  - and {len(failures) - MAX_LISTED} more")
         unexpected = [error for error in failures.values() if not isinstance(error, NetlabError)]
         if unexpected:
             # Jupyter shows only this text, and only a traceback shows where such an error comes from.
@@ -66,7 +66,7 @@ class SweepError(NetlabError):
         )
 
 
-def _described(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return an error's text, with its class unless it is one of netlab's errors."""
     return str(error) if isinstance(error, NetlabError) else f"{type(error).__name__}: {error}"
 
@@ -85,7 +85,7 @@ class SweepInterrupted(Interrupted):
 # A mapping is also an iterable (of its labels), so its overload comes first.
 @overload
 def sweep(  # type: ignore[overload-overlap]
-    scenarios: Mapping[Label, Given],
+    scenarios: Mapping[Label, ScenarioLike],
     *,
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
@@ -94,7 +94,7 @@ def sweep(  # type: ignore[overload-overlap]
 ) -> dict[Label, Run]: ...
 @overload
 def sweep(
-    scenarios: Iterable[Given],
+    scenarios: Iterable[ScenarioLike],
     *,
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
@@ -105,7 +105,7 @@ def sweep(
 
 @explain_bad_arguments("nl.sweep([scenario, other_scenario])")
 def sweep(
-    scenarios: Mapping[Any, Given] | Iterable[Given],
+    scenarios: Mapping[Any, ScenarioLike] | Iterable[ScenarioLike],
     *,
     executor: futures.Executor | None = None,
     fresh: bool = False,
@@ -162,7 +162,7 @@ def sweep(
     """
     from netlab.runs import cache as run_cache
 
-    labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
+    labelled = _validate(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
     kept: dict[Any, str | None] = {}
     keys: dict[Any, str] = {}
     found: dict[str, Run] = {}
@@ -196,7 +196,7 @@ def sweep(
                         there, found[key] = outcome
                         # A machine of a cluster may have another kernel or netlab: its run is valid, but not under this machine's key.
                         if there == todo[key].here and key in kept.values():
-                            _keep(cache, key, found[key])
+                            _store(cache, key, found[key])
                     tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
         raise SweepInterrupted(finished(), len(labelled), kept=None not in kept.values()) from None
@@ -208,7 +208,7 @@ def sweep(
     return finished() if isinstance(scenarios, Mapping) else list(finished().values())
 
 
-def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
+def _validate(given: dict[Any, ScenarioLike]) -> dict[Any, Scenario]:
     """Return the scenarios by label. Raises ScenarioError with each mistake, and the first scenario that has it."""
     where: dict[str, list[Any]] = {}
     scenarios: dict[Any, Scenario] = {}
@@ -269,13 +269,13 @@ def _outcomes(
     """Run the tasks, and yield as they finish each task's key with its conditions and its run, or with its error.
     `executor` None means threads of this process.
     """
-    pool = executor or _own_executor(_side_by_side(todo.values()))
+    pool = executor or _default_executor(_parallel_runs(todo.values()))
     # An event reaches only threads; runs of other executors that have started continue to their end.
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
     running: dict[futures.Future[tuple[str, Run]], str] = {}
     try:
         for key, task in todo.items():
-            running[pool.submit(_measure, task, cancel)] = key
+            running[pool.submit(_run_task, task, cancel)] = key
         for future in iter_completed(running):
             key = running.pop(future)
             yield key, future.exception() or future.result()
@@ -289,7 +289,7 @@ def _outcomes(
             pool.shutdown()
 
 
-class _InTurn(futures.Executor):
+class _SerialExecutor(futures.Executor):
     """An executor that runs each call at once in this thread, for browsers, which have no threads."""
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **words: P.kwargs) -> futures.Future[T]:
@@ -302,14 +302,14 @@ class _InTurn(futures.Executor):
         return future
 
 
-def _own_executor(workers: int) -> futures.Executor:
+def _default_executor(workers: int) -> futures.Executor:
     """Return an executor with `workers` threads; in a browser, one that runs each call at once."""
     if sys.platform == "emscripten":
-        return _InTurn()
+        return _SerialExecutor()
     return futures.ThreadPoolExecutor(workers, thread_name_prefix="sweep")
 
 
-def _side_by_side(tasks: Iterable[_Task]) -> int:
+def _parallel_runs(tasks: Iterable[_Task]) -> int:
     """Return the number of parallel runs: the CPUs; in real time more, if runs over slow links mostly wait."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rates_mbps = []
@@ -323,7 +323,7 @@ def _side_by_side(tasks: Iterable[_Task]) -> int:
     )
 
 
-def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
+def _run_task(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
     """Run a task in this process; return the conditions under which it ran, and its run. Setting `cancel` stops it."""
     from netlab.runs import cache as run_cache
 
@@ -332,7 +332,7 @@ def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
     return run_cache.conditions(runner), run
 
 
-def _keep(cache: "RunCache", key: str, run: Run) -> None:
+def _store(cache: "RunCache", key: str, run: Run) -> None:
     """Store a run in the cache; warn if that fails."""
     try:
         cache.store(key, run)

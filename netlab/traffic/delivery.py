@@ -150,12 +150,12 @@ class DeliveryLog:
         """Record a piece that the receiver delivers at the network time `now_s`; see `ProgramInterface.deliver`."""
         if not piece:
             return
-        fresh_bytes, since_s = self._placed(piece) if self._data else self._found(piece)
+        fresh_bytes, since_s = self._locate(piece) if self._data else self._locate_in_datagrams(piece)
         if not fresh_bytes:
             return
         self._delivered.append((now_s, now_s - since_s, fresh_bytes))
 
-    def _placed(self, piece: bytes) -> tuple[int, float]:
+    def _locate(self, piece: bytes) -> tuple[int, float]:
         """Return the number of bytes in a delivered piece that are new, and the time in s at which the sender read the
         first of them; count what is wrong, missing or a duplicate.
         """
@@ -174,8 +174,8 @@ class DeliveryLog:
         self._at = max(self._at, end)
         return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
 
-    def _found(self, piece: bytes) -> tuple[int, float]:
-        """Return what `_placed` does, for a sender that reads nothing: a piece of a datagram is new only once."""
+    def _locate_in_datagrams(self, piece: bytes) -> tuple[int, float]:
+        """Return what `_locate` does, for a sender that reads nothing: a piece of a datagram is new only once."""
         for number, (data, since_s) in enumerate(reversed(self._sent.items())):
             if piece in data:
                 if piece in self._seen:

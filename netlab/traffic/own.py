@@ -37,11 +37,11 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
         return [
             f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {short_repr(value)}"
         ]
-    plain = set(map(_plain, methods))
+    plain = set(map(_normalize, methods))
     found = [
         f"{what}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
         for name in dir(value)
-        if name not in methods and (name.startswith("on_") or _plain(name) in plain)
+        if name not in methods and (name.startswith("on_") or _normalize(name) in plain)
     ]
     found += [
         f"{what}: {own_name(value)}.{name} must be a method, got {short_repr(getattr(value, name))}"
@@ -53,6 +53,6 @@ def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
     return found
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     """Return a method's name without underscores and in lower case, to recognize onAck and on_ACK."""
     return name.replace("_", "").lower()

@@ -84,7 +84,7 @@ class LocalCaller:
         try:
             self.object = made(own)
         except Exception as error:  # noqa: BLE001 (every error of the user's class is reported)
-            self._end(error, "__init__", "before it began")
+            self._raise_run_error(error, "__init__", "before it began")
 
     def has(self, method: str) -> bool:
         return hasattr(self.object, method)
@@ -94,12 +94,12 @@ class LocalCaller:
         try:
             call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
+            self._raise_run_error(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
 
     def close(self) -> None:
         """Do nothing: a local caller has no resources."""
 
-    def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
+    def _raise_run_error(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
         """Raise RunError with the reason why the call of `method`, at the time `when` in words, ended the run."""
         traced = traceback.extract_tb(error.__traceback__)
         frames = [each for each in traced if not is_own_file(each.filename)]
@@ -109,14 +109,14 @@ class LocalCaller:
         elif isinstance(error, NetlabError):
             what = str(error).rstrip(".")
         else:
-            what = _missed(error) or f"{type(error).__name__}: {error}".rstrip(": .")
+            what = _attribute_explanation(error) or f"{type(error).__name__}: {error}".rstrip(": .")
             if isinstance(error, TypeError) and not frames:
                 what += f"; write def {method}({', '.join(['self', *_parameters(given)])})"
         what += "" if what.endswith("?") else "."
         raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}{line}") from None
 
 
-def _missed(error: BaseException) -> str:
+def _attribute_explanation(error: BaseException) -> str:
     """Return an explanation if the user's code used an attribute that netlab's object lacks, else ""."""
     if type(error) is AttributeError and str(error) == "can't set attribute":
         return "the fields of an acknowledgement or a loss can be read, not set"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import explain_bad_construction
-from netlab.base.errors import guessed, one_of
+from netlab.base.errors import closest_word, one_of
 from netlab.base.headers import MSS_BYTES
 from netlab.base.rules import MAX_COUNT, Range, violations
 from netlab.base.values import is_integer, short_repr
@@ -166,7 +166,7 @@ def _is_like_a_class(given: object) -> bool:
         isinstance(given, str)
         and given.isidentifier()
         and given[0].isupper()
-        and not guessed(given, list(CONGESTION_CONTROLS))
+        and not closest_word(given, list(CONGESTION_CONTROLS))
     )
 
 

@@ -23,7 +23,7 @@ def slider(
     """
     whole = all(isinstance(number, int) for number in (value, low, high, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-    return kind(value=value, min=low, max=high, step=step, **_look(label, unit))
+    return kind(value=value, min=low, max=high, step=step, **_common_settings(label, unit))
 
 
 def log_slider(
@@ -40,11 +40,11 @@ def log_slider(
         max=math.log10(high),
         step=1 / steps_per_decade,
         readout_format=".3g",
-        **_look(label, unit),
+        **_common_settings(label, unit),
     )
 
 
-def _look(label: str, unit: str) -> dict[str, Any]:
+def _common_settings(label: str, unit: str) -> dict[str, Any]:
     """Return the settings that sliders have in common: the label with its unit, and the text for the mouse pointer."""
     return {
         "description": f"{label} ({unit})" if unit else label,
@@ -80,7 +80,7 @@ def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
         control.style.description_width = f"{label_em:.1f}em"
         control.layout.width, control.layout.max_width, control.layout.flex = "auto", "none", "1 1 auto"
         row = ipywidgets.HBox([control], layout={"max_width": "46em", "overflow": "visible"})
-        ends = _ends(control)
+        ends = _slider_ends(control)
         if ends is not None:
             row.children = (control, _range(*ends))
         row.add_class("netlab-control")
@@ -90,7 +90,7 @@ def in_columns(controls: Sequence[ipywidgets.DOMWidget]) -> ipywidgets.GridBox:
     return ipywidgets.GridBox(rows, layout={"grid_template_columns": columns, "overflow": "visible"})
 
 
-def _ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
+def _slider_ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
     """Return the lowest and the highest value of a slider; None for another control."""
     if isinstance(control, ipywidgets.FloatLogSlider):
         return control.base**control.min, control.base**control.max

@@ -147,54 +147,54 @@ class Panel:
 
     def _work(self, settings: Settings, cancel: threading.Event, rest_s: float) -> None:
         """Run the settings after `rest_s` seconds and show the result or error, unless `cancel` is set before."""
-        if not self._rested(cancel, rest_s):
+        if not self._wait_unchanged(cancel, rest_s):
             return
         with self._engine:
             if cancel.is_set():
                 return
             try:
-                self._tell(cancel, 0.0)
+                self._show_progress(cancel, 0.0)
                 result = self._run(
                     **self._scenario(**settings),
-                    progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
+                    progress=lambda done_s, whole_s: self._show_progress(cancel, done_s / whole_s if whole_s else 0.0),
                     cancel=cancel,
                 )
                 drawn = self._draw(result, settings)
             except RunCancelled:
                 return
             except NetlabError as error:
-                self._fail(cancel, str(error))
+                self._show_error(cancel, str(error))
             except Exception as error:  # noqa: BLE001 - an exception in a thread would be lost
-                self._fail(cancel, f"This did not work, and the mistake is in netlab, not yours: {error!r}.")
+                self._show_error(cancel, f"This did not work, and the mistake is in netlab, not yours: {error!r}.")
             else:
-                self._show(cancel, result, drawn)
+                self._show_result(cancel, result, drawn)
 
     @staticmethod
-    def _rested(cancel: threading.Event, rest_s: float) -> bool:
+    def _wait_unchanged(cancel: threading.Event, rest_s: float) -> bool:
         """Wait for `rest_s` seconds; return False if a later change cancelled the run meanwhile."""
         return not cancel.wait(rest_s)
 
-    def _tell(self, cancel: threading.Event, share: float) -> None:
+    def _show_progress(self, cancel: threading.Event, share: float) -> None:
         """Show the finished share of a run, from 0 to 1, unless it was cancelled."""
         with self._screen:
             if not cancel.is_set():
                 self._bar.layout.visibility = "visible"
                 self._bar.value = share
 
-    def _fail(self, cancel: threading.Event, sentences: str) -> None:
+    def _show_error(self, cancel: threading.Event, sentences: str) -> None:
         """Show an error's text instead of a result, unless the run was cancelled."""
         with self._screen:
             if not cancel.is_set():
                 self._bar.layout.visibility = "hidden"
-                self._say("⚠ " + html.escape(sentences).replace("\n", "<br>"))
+                self._set_message("⚠ " + html.escape(sentences).replace("\n", "<br>"))
 
-    def _say(self, markup: str) -> None:
+    def _set_message(self, markup: str) -> None:
         """Show a message in HTML above the figure; "" removes it."""
         self._message.value = markup
         # An empty line would move the figure down.
         self._message.layout.display = None if markup else "none"
 
-    def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
+    def _show_result(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
         """Show the figure of a result, with the earlier ones faded behind it, unless the run was cancelled."""
         with self._screen:
             if cancel.is_set():
@@ -202,7 +202,7 @@ class Panel:
             behind = [trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded(figure, age)]
             self.runs = [*self.runs, result][-self._earlier - 1 :]
             self._drawn = [drawn, *self._drawn][: self._earlier]
-            self._say("")
+            self._set_message("")
             self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
             # Together with its controls, the figure fits into a laptop's window.

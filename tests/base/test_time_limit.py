@@ -109,6 +109,6 @@ def test_many_calls_are_watched_line_by_line_where_there_are_no_threads(monkeypa
     def none(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(time_limit, "_watched", set())
+    monkeypatch.setattr(time_limit, "_watched_processes", set())
     monkeypatch.setattr(threading.Thread, "start", none)
     assert stops_the_third()

@@ -367,8 +367,8 @@ def test_progress_counts_runs_and_those_from_the_cache(log: Path) -> None:
 def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result of a worker with another kernel or netlab is returned, but not cached as this machine's."""
     engine = FakeEngine(log)
-    real = sweeps._measure
-    monkeypatch.setattr(sweeps, "_measure", lambda *words: ("elsewhere", real(*words)[1]))
+    real = sweeps._run_task
+    monkeypatch.setattr(sweeps, "_run_task", lambda *words: ("elsewhere", real(*words)[1]))
     assert len(nl.sweep([udp(1)], engine=engine)) == 1
     assert kept() == []
 
@@ -453,7 +453,7 @@ def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
         )
         for rate in rates_mbps
     ]  # fmt: skip
-    assert sweeps._side_by_side(tasks) == lanes
+    assert sweeps._parallel_runs(tasks) == lanes
 
 
 def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def test_moves_in_quick_succession_start_one_run(monkeypatch):
         return not cancel.is_set()
 
     panel = make_panel(note, debounce_s=0.3)
-    monkeypatch.setattr(panel, "_rested", rested)
+    monkeypatch.setattr(panel, "_wait_unchanged", rested)
     for x in (10, 20, 30, 40):
         panel.controls["x"].value = x
     released.set()
