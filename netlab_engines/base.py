@@ -30,8 +30,9 @@ def run_in(
     cancel: threading.Event | None,
     watchdog: Watchdog | None = None,
 ) -> Outcome:
-    """Run a plan from its first to its last moment in a session that was just opened, and return the counters, the
-    engine's settings, and the directory of saved files; the session stays open.
+    """Run a plan in a session that was just opened, and return the counters, the engine's settings, and the directory
+    of saved files (None without any). `on_progress` gets the network time in s about fifty times, the event `cancel`
+    stops the run, and `watchdog` ends it if network time stands still; the session stays open.
 
     Parameters
     ----------

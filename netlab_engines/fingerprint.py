@@ -11,8 +11,8 @@ WITHOUT = ("lab", "perf")
 
 
 def fingerprint(kernel: str, package: Path = Path(__file__).parent) -> str:
-    """Return a text, from the kernel, netlab's code and Mininet's version, that differs whenever an engine on this
-    kernel may give other numbers for the same plan.
+    """Return a text that differs whenever an engine on this kernel may give other numbers for the same plan: from
+    `kernel` (a hash or a release), the code of netlab in the directory `package`, and Mininet's version.
 
     Parameters
     ----------

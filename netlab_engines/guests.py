@@ -141,8 +141,8 @@ class AgentProcess:
         return data
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer; see
-        `netlab.protocol.session.Session`.
+        """Return the object whose methods each make one request and wait for its answer: `on_message` gets each message
+        before the answer, and `on_wait` is called several times a second until it comes.
         """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 

@@ -95,7 +95,9 @@ class NativeEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan as root in real time and return the counters, as `Engine.execute` does."""
+        """Run a plan as root in real time and return the counters; `on_progress` gets the network time in s, and the
+        event `cancel` stops the run.
+        """
         with closing(self.open(plan)) as agent:
             return run_in(agent, plan, on_progress, cancel)
 

@@ -77,8 +77,9 @@ class PocketEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a guest, which may have been booted in advance, and return the counters, as `Engine.execute`
-        does; the run is ended if its network time stands still for `stall.limit_s()`.
+        """Run a plan in a guest, which may have been booted in advance, and return the counters; `on_progress` gets the
+        network time in s, and the event `cancel` stops the run. It is ended if its network time stands still for
+        `stall.limit_s()`.
         """
         require(self.requirements())
         self.refuse(plan)

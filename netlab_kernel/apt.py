@@ -103,8 +103,8 @@ def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
 
 
 def suites(codename: str, number: int | None) -> list[list[str]]:
-    """Return the names of the suites to search for a kernel source, in groups, the preferred group first; the first
-    group that has a source is used.
+    """Return the names of the suites to search for a kernel source on the Debian release with this code name and number
+    (None: testing or unstable), in groups, the preferred group first; the first group that has a source is used.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ class Apt:
 
     def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
         """Download a package to a directory, unless the file is already there with the right checksum, and return the
-        path of its .deb file. Raises KernelError if the download fails or its checksum differs.
+        path of its .deb file; `on_share` gets the done fraction, in [0, 1]. Raises KernelError if the download fails or
+        its checksum differs.
 
         `on_share` gets the fraction of the download, in [0, 1], about once a second.
         """

@@ -139,8 +139,9 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
 
 
 def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | LibraryKernel]:
-    """Check a file of packed kernels, install the kernels in this user's cache, replacing builds of the same name, and
-    return them, the pocket kernel first.
+    """Check a file of packed kernels, whose SHA-256 must be `sha256` (None: the one in the file next to it, if any),
+    install the kernels in this user's cache, replacing builds of the same name, and return them, the pocket kernel
+    first.
 
     Parameters
     ----------

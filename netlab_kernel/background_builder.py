@@ -78,7 +78,7 @@ def main() -> int:
             file.flush()
 
         def report(moment: BuildProgress) -> None:
-            """Write the progress of the build to the file, at most once per TOLD_EVERY_S."""
+            """Write the progress of the build to the file, at most once per WRITE_EVERY_S."""
             nonlocal last_s
             if time.monotonic() - last_s >= WRITE_EVERY_S:
                 last_s = time.monotonic()

@@ -64,8 +64,9 @@ def build(
     newest: bool = False,
     kinds: Sequence[str] | None = None,
 ) -> Kernels:
-    """Build the library kernel and the pocket kernel for this machine from one source, or return builds by this
-    netlab's recipe that are in the cache already. This takes minutes; other builds of this user are waited for.
+    """Build these kinds of kernel (None: all that run here) from the source at a path (None: apt's newest), or return
+    builds by this netlab's recipe that are in the cache already, unless `newest`; `progress` gets the state of the
+    build. This takes minutes; other builds of this user are waited for.
 
     If the pocket kernel is built too, a failure of the library kernel is not raised but returned in `why_no_library`,
     because the pocket kernel suffices.
@@ -107,8 +108,9 @@ def build(
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library_kernel.LibraryKernel:
-    """Build the library kernel for another processor with its cross compiler, or as WebAssembly for all processors, and
-    return it; a WebAssembly kernel by the present recipe is returned without a build if no `source` is given.
+    """Build the library kernel for another processor (`machine`) with its cross compiler, or as WebAssembly ("wasm"),
+    from the source at a path (None: apt's newest), and return it; `progress` gets the state of the build. A WebAssembly
+    kernel by the present recipe is returned without a build if no source is given.
 
     `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library_kernel.WASM` with
     `wasm.Tools`. Raises KernelError as `build`.
@@ -120,7 +122,9 @@ def build_for(
         return library_kernel.ready(machine) if source is None and machine == library_kernel.WASM else None
 
     def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
-        """Unpack the source and build the kernel from a linked copy of its tree."""
+        """Unpack the source in the directory `work` and build the kernel from a linked copy of its tree; the programs'
+        output goes to `log`.
+        """
         origin = _get_source(source, meter, log)
         prerequisites.check_disk()
         material = sources.unpack(origin, work, log, meter)
@@ -212,9 +216,10 @@ def _ready(wanted: tuple[str, ...]) -> Kernels | None:
 
 
 def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
-    """Build those of the kinds in `wanted` that the cache does not have for this source, the library kernel first, and
-    return all kernels. `source` is None for apt's newest, `work` a directory for temporary files. If the library kernel
-    fails and the pocket kernel is wanted too, the failure is recorded in the result instead of raised.
+    """Build those of the kinds in `wanted` that the cache does not have for this source (None: apt's newest), the
+    library kernel first, and return all kernels. `work` is a directory for temporary files, `log` the file for the
+    programs' output, and `meter` gets the progress. If the library kernel fails and the pocket kernel is wanted too,
+    the failure is recorded in the result instead of raised.
     """
     origin = _get_source(source, meter, log)
     # A tree may have changed since it was built.
@@ -249,9 +254,9 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
 
 
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> PocketKernel:
-    """Configure and compile the pocket kernel in the edited source tree, check that the program starts, move it with
-    its facts to the cache, and return it. `work` is a directory for temporary files. Raises KernelError if a step
-    fails.
+    """Configure and compile the pocket kernel in the edited tree of `material`, check that the program starts, move it
+    with its facts to the cache, and return it. `work` is a directory for temporary files, `log` the file for the
+    programs' output. Raises KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
@@ -302,9 +307,9 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Po
 def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library_kernel.LibraryKernel:
-    """Compile the library kernel in the edited source tree, move it with its facts to the cache, and return it.
-    `machine` is the processor or "wasm", `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or "".
-    Raises KernelError if a step fails.
+    """Compile the library kernel in the edited tree of `material`, move it with its facts to the cache, and return it.
+    `work` is a directory for temporary files, `machine` the processor or "wasm", `cross` the prefix of a cross
+    compiler, such as "aarch64-linux-gnu-", or "". Raises KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables

@@ -71,7 +71,7 @@ def parse(text: str) -> list[Option]:
 
 
 def _overlap(one: Option, two: Option) -> bool:
-    """Return whether there is a kernel version to which both options apply."""
+    """Return whether there is a kernel version to which both options, `one` and `two`, apply."""
     start = max(one.since or (), two.since or ())
     ends = [bound for bound in (one.before, two.before) if bound is not None]
     return not ends or start < min(ends)

@@ -121,8 +121,10 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the library kernel in the source tree, and write the program and its `config` to the folder
-    `target`; if it is for this machine, also boot it once.
+    """Configure and compile the library kernel in the source tree of a version, and write the program, linked
+    statically or not, and its `config` to the folder `target`; if it is for this machine, also boot it once. `cross` is
+    the prefix of a cross compiler or "", `variables` change the environment, and output goes to `log` and, line by
+    line, to `on_object`.
 
     Parameters
     ----------
@@ -224,8 +226,8 @@ def write_headers(tree: Path) -> Path:
 
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
-    """Boot the library kernel in the file `program`, let a millisecond of virtual time pass, and return the release
-    that the kernel reports, such as "7.3.4".
+    """Boot the library kernel in the file `program`, run by the words `prefix` if it is not a program itself, let a
+    millisecond of virtual time pass, and return the release that the kernel reports, such as "7.3.4".
 
     `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not report.
     """

@@ -24,8 +24,9 @@ def run(
     on_line: OnLine | None = None,
     allow_failure: bool = False,
 ) -> int:
-    """Run a program without input in its own process group, append the command and its output to the file `log`, wait
-    for its end and return its exit status.
+    """Run a command without input in its own process group, append it and its output to the file `log`, wait for its
+    end and return its exit status. `doing` is its purpose for errors, `cwd` its directory, `env` changes environment
+    variables, `on_line` gets each line; a status other than 0 raises KernelError unless `allow_failure`.
 
     If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it returns.
 
@@ -107,8 +108,8 @@ def first_line(command: list[str]) -> str:
 
 
 def failure(doing: str, status: int, log: Path) -> str:
-    """Return the error message for a program that failed: its purpose, its exit status (negative: the number of the
-    signal that ended it) and the last lines of its log.
+    """Return the error message for a program that could not do `doing`, such as "compile the kernel": its exit status
+    (negative: the number of the signal that ended it) and the last lines of its log.
     """
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"

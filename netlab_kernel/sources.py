@@ -86,7 +86,9 @@ def fetch(meter: Meter, log: Path) -> Source:
     """
 
     def on_step(share: float, detail: str) -> None:
-        """Report the done fraction of the phase "fetch", in [0, 1], and the present step to the meter."""
+        """Report to the meter that the fraction `share` of the phase "fetch", in [0, 1], is done, with `detail` as the
+        present step.
+        """
         meter.at("fetch", share, detail)
 
     directory = downloads()

@@ -102,9 +102,10 @@ def compile_into(
     log: Path,
     on_object: programs.OnLine | None = None,
 ) -> str:
-    """Configure and compile the kernel in the source tree as WebAssembly, link the module, write it to the folder
-    `target` with its `config`, boot it once, and return the tools with their versions as one text, such as
-    "ziglang==0.13.0, binaryen==120.0.0".
+    """Configure and compile the kernel in the source tree of a version as WebAssembly, write the module and its
+    `config` to the folder `target`, boot it once, and return the tools with their versions as one text, such as
+    "ziglang==0.16.0, binaryen==132.0.0". `variables` change the environment, and output goes to `log` and, line by
+    line, to `on_object`.
 
     The parameters are those of `library_build.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
     fails.
@@ -161,8 +162,9 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
 
 
 def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
-    """Rewrite the module `linked` to the file `program` with Binaryen: 32-bit memory and stacks that can be swapped;
-    the names of its functions are written next to it. Raises KernelError if that fails.
+    """Rewrite the module `linked` to the file `program` with Binaryen, one of `tools`: 32-bit memory and stacks that
+    can be swapped; the names of its functions are written next to it, output goes to `log`. Raises KernelError if that
+    fails.
     """
     listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
     programs.run(

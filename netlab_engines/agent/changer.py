@@ -106,7 +106,7 @@ class _KernelInterfaces(Interfaces):
     """The interfaces of the current network namespace by name, with the numbers that the kernel gave them."""
 
     def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)
-        """Return 0 as the number of a new interface, so that the kernel chooses the number."""
+        """Return 0 as the number of the new interface `name`, so that the kernel chooses the number."""
         return 0
 
     def __call__(self, name: str) -> int:

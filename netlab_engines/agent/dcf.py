@@ -68,8 +68,8 @@ class Dcf:
     """
 
     def __init__(self, wifi: Wifi, capacities: Sequence[int], seed: str, now_ns: int) -> None:
-        """Start with an idle medium at `now_ns` and a station without frames for each entry of `capacities`, which is
-        the capacity of its queue in frames; `seed` determines backoffs and losses.
+        """Start with an idle medium with the settings `wifi` at `now_ns`, and a station without frames for each entry
+        of `capacities`, which is the capacity of its queue in frames; `seed` determines backoffs and losses.
         """
         self.wifi = wifi
         self.stations = [Station(capacity_frames) for capacity_frames in capacities]

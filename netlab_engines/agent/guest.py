@@ -73,7 +73,7 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 def share(root: str, folder: str, shared: list[str]) -> None:
     """Below the new root `root`, mount the host's directories `shared` for writing, and the files that the guest writes
-    elsewhere at WRITTEN_FILES.
+    elsewhere at WRITTEN_FILES; `folder` is the run's folder for the agent's files, whose surroundings stay hidden.
 
     netlab's own files in the directory above `folder` stay hidden or read-only.
     """

@@ -119,9 +119,9 @@ class HostChannel:
 
 
 def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Tell the host that the guest is ready, then answer its requests one after the other until the guest ends.
-    `answerer` returns the function for the request of a name, which gets the request's arguments by name; if one
-    raises, the host gets the error.
+    """Tell the host by the channel that the guest is ready, then answer its requests one after the other until the
+    guest ends. `answerer` returns the function for the request of a name, which gets the request's arguments by name;
+    if one raises, the host gets the error.
 
     `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
     """

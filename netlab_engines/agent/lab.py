@@ -76,8 +76,9 @@ class Lab:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
-        """Prepare a lab without a network, which the request `build` makes; captures and saved files go to `folder`,
-        and commands that save files work in `work`. `packages` are the directories of netlab and Mininet.
+        """Prepare a lab without a network, which the request `build` makes; `channel` leads to the host, captures and
+        saved files go to `folder`, and commands that save files work in `work`. `packages` are the directories of
+        netlab and Mininet.
         """
         self._channel = channel
         self._folder = folder
@@ -339,7 +340,9 @@ class Lab:
         return self._moment()
 
     def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
-        """Begin the captures at both ends of the directions of these numbers, in files with the prefix `name`."""
+        """Begin the captures at both ends of the directions of these numbers, in files with the prefix `name`, of each
+        packet its first `snap_bytes` bytes.
+        """
         prefix = str(self._folder / files.CAPTURES / name)
         self._captures[name] = [
             Capture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
@@ -355,8 +358,9 @@ class Lab:
 
 
 def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """Serve the requests to one lab until the process that started this guest ends; `folder` receives its files,
-    `packages` and `work_folder` are as for `Lab`.
+    """Serve the requests of the host on `channel` to one lab until the process that started this guest ends; `folder`
+    receives its files, and commands that save files work in `work_folder`. `packages` are the directories of netlab and
+    Mininet.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
     as a new one, because its clock shows the same time.

@@ -69,8 +69,8 @@ class Medium:
     """The shared medium of one link: two TAPs, and a thread that forwards frames between them as 802.11 would."""
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
-        """Set up the medium for the link's two directions; `files` has the TAP's descriptor of each interface, and
-        random draws follow from `seed`. Nothing is forwarded before `start`.
+        """Set up the medium for a link's two directions, `forward` and `backward`; `files` has the TAP's descriptor of
+        each interface, and random draws follow from `seed`. Nothing is forwarded before `start`.
         """
         self._ends = [
             MediumEnd(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)

@@ -40,7 +40,9 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
     """A learning Linux bridge in place of Mininet's OpenFlow switches; it uses no controller."""
 
     def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
-        """Make the switch; options for OpenFlow switches are accepted and ignored."""
+        """Make the switch `name` as Mininet does with `params`; `failMode` and other options for OpenFlow switches are
+        accepted and ignored.
+        """
         for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
             params.pop(word, None)
         super().__init__(name, **params)
@@ -77,16 +79,18 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
     """A host without limits on CPU time, in place of `CPULimitedHost`."""
 
     def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
-        """Make the host, and warn once that limits on CPU time are ignored."""
+        """Make the host `name` as Mininet does with `params`, and warn once that limits on CPU time (such as `sched`)
+        are ignored.
+        """
         _warn_once(NO_LIMITS)
         super().__init__(name, **params)
 
     def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
-        """Do nothing."""
+        """Do nothing, in place of a limit on CPU time, and return ""."""
         return ""
 
     def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
-        """Do nothing."""
+        """Do nothing, in place of a choice of CPUs."""
 
     def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
         """Configure the host with `params` as Mininet does, without the limits `cpu` and `cores`."""

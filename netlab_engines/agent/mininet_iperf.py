@@ -38,7 +38,9 @@ def iperf(
     seconds: float = 5,
     port: int = 5001,
 ) -> list[str]:
-    """Return the rates that iperf's server and client report, as text, as Mininet does; a rate that is missing is "".
+    """Run iperf for `seconds` between the first and the second of `hosts` (None: the first and the last host), over TCP
+    or UDP (at the rate `udpBw`, as iperf's -b takes it), and return the rates that server and client report, as text in
+    iperf's unit `fmt`; a missing rate is "".
 
     With UDP, `udpBw` comes before the two rates.
     """

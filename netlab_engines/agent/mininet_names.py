@@ -56,7 +56,9 @@ def install() -> None:
             names.note(self.name, address.partition("/")[0])
 
     def set_ip(self: Any, ip: Any, prefixLen: Any = 8, intf: Any = None, **params: Any) -> Any:  # noqa: N803 (Mininet's name)
-        """Set the address of an interface as Mininet does, and enter it if it is the node's first interface."""
+        """Set the address `ip` of an interface (None: the first) as Mininet does, and enter it in /etc/hosts if it is
+        the node's first interface.
+        """
         done = plain_set_ip(self, ip, prefixLen, intf, **params)
         if self.inNamespace and intf in (None, self.defaultIntf(), str(self.defaultIntf())):
             names.note(self.name, str(ip).partition("/")[0])

@@ -35,8 +35,8 @@ def create_namespace(hostname: str = "") -> int:
 
 
 def _hold(answers: queue.SimpleQueue[int | OSError], hostname: str) -> None:
-    """Make new namespaces for this thread, put its thread id or the OSError into `answers`, and keep them open as long as
-    the process runs; runs in a thread.
+    """Make new namespaces for this thread, with `hostname` unless it is "", put its thread id or the OSError into
+    `answers`, and keep them open as long as the process runs; runs in a thread.
     """
     try:
         check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS), "unshare")

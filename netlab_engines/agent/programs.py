@@ -50,8 +50,9 @@ class Programs:
         packages: list[str],
         moment: Callable[[], TimeReply],
     ) -> None:
-        """Make the nodes' home directories and install the replacements of programs. `packages` are the directories of
-        netlab and Mininet, and `moment` returns the present time of the network, which is a part of each answer.
+        """Make the home directories of the network's nodes and install the replacements of programs; the output of
+        commands goes to `channel`. `packages` are the directories of netlab and Mininet, and `moment` returns the
+        present time of the network, which is a part of each answer.
         """
         self._channel = channel
         self._plan = plan
@@ -143,8 +144,8 @@ class Programs:
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
-        """Open a node's shell on a new terminal of this size in characters, and return its pid, which names the
-        terminal.
+        """Open a node's shell on a new terminal of this size, in rows and columns of characters, and return its pid,
+        which names the terminal.
         """
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
@@ -152,8 +153,8 @@ class Programs:
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
-        """Open Mininet's prompt on a new terminal of this size in characters, and return its pid, which names the
-        terminal.
+        """Open Mininet's prompt on a new terminal of this size, in rows and columns of characters, and return its pid,
+        which names the terminal.
         """
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)

@@ -62,8 +62,9 @@ class Script:
             self._channel.foreground(group)
 
     def _command(self, words: list[str], seed: int, home: str) -> tuple[list[str], dict[str, str]]:
-        """Prepare the guest for a script that starts now: its seed, replacements, and the `sitecustomize` of its
-        Python; return the words that run it and its environment variables. `words` are the script and its arguments.
+        """Prepare the guest for a script that starts now with the home directory `home`: its seed, replacements, and
+        the `sitecustomize` of its Python; return the words that run it and its environment variables. `words` are the
+        script and its arguments.
         """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
@@ -80,8 +81,9 @@ class Script:
         return [sys.executable, *words], environment
 
     def script(self, words: list[str], directory: str, seed: int, home: str, keys: str) -> ExitReply:
-        """Run a script to its end in the working directory `directory`, send its output to the host meanwhile, and
-        return its exit code; `keys` are the lines for Mininet's prompt.
+        """Run a script, `words` being its path and arguments, to its end in the working directory `directory` with the
+        home directory `home` and this seed of random draws; send its output to the host meanwhile and return its exit
+        code. `keys` are the lines for Mininet's prompt.
         """
         command, environment = self._command(words, seed, home)
         with open(COMMANDS, "w") as file:
@@ -94,8 +96,9 @@ class Script:
     def open_script(
         self, words: list[str], directory: str, seed: int, home: str, rows: int, columns: int
     ) -> ProcessReply:
-        """Start a script in the working directory `directory` on a new terminal of this size in characters, and return
-        its pid, which names the terminal.
+        """Start a script, `words` being its path and arguments, in the working directory `directory` with the home
+        directory `home` and this seed, on a new terminal of this size in rows and columns of characters; return its
+        pid, which names the terminal.
         """
         command, environment = self._command(words, seed, home)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)

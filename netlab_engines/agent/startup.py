@@ -36,7 +36,8 @@ class Prompts:
 
 def begin(folder: str, commands: str) -> None:
     """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes,
-    prompt, interrupts and tracebacks. The process ends if an interrupt came before.
+    prompt (with lines from the file `commands`), interrupts (by the host's file in `folder`) and tracebacks. The
+    process ends if an interrupt came before.
 
     `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's prompt.
     """
@@ -79,7 +80,9 @@ def adapt_the_prompt(commands: str) -> None:
         """
 
         def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
-            """Open the prompt of a Mininet network; see Mininet's CLI for the arguments."""
+            """Open the prompt of a Mininet network, with commands from the file `script`; without one, and without a
+            terminal, they come from the file `commands`.
+            """
             if script is None and not sys.stdin.isatty():
                 script = commands
             super().__init__(network, stdin=stdin, script=script, **more)
@@ -130,7 +133,9 @@ def handle_interrupts(ending: Path) -> None:
     """
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
-        """Handle an interrupt as a signal handler; see `handle_interrupts`."""
+        """Raise the signal that the host names, if the script handles that, end the script if Mininet's prompt is open,
+        or else act as on Ctrl-C; a signal handler.
+        """
         named = _named_signal(ending)
         if named is not None and callable(signal.getsignal(named)):
             os.kill(os.getpid(), named)
@@ -170,14 +175,14 @@ def hide_own_frames() -> None:
     plain_init = traceback.TracebackException.__init__
 
     def init(self: Any, kind: Any, value: Any, trace: Any, **more: Any) -> None:
-        """Prepare a traceback for printing as Python does, without netlab's frames."""
+        """Prepare the traceback of the exception `value` for printing as Python does, without netlab's frames."""
         plain_init(self, kind, value, without_own_frames(trace), **more)
 
     traceback.TracebackException.__init__ = init  # type: ignore[method-assign, assignment]
     plain_hook, plain_thread_hook = sys.excepthook, threading.excepthook
 
     def hook(kind: type[BaseException], value: BaseException, _trace: TracebackType | None) -> None:
-        """Print an exception that ends the process without netlab's frames."""
+        """Print the exception `value`, which ends the process, without netlab's frames."""
         _strip(value, set())
         plain_hook(kind, value, value.__traceback__)
 

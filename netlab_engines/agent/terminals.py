@@ -40,8 +40,9 @@ class Terminals:
         self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
 
     def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
-        """Start a program on a new pty of this size in characters, and return its pid, which names the terminal; the
-        command must make the pty its own (`setsid -c`).
+        """Start a program in a working directory, with these environment variables, on a new pty of this size in rows
+        and columns of characters, and return its pid, which names the terminal; the command must make the pty its own
+        (`setsid -c`).
         """
         master, slave = pty.openpty()
         _resize(master, rows, columns)
@@ -61,8 +62,9 @@ class Terminals:
         close: bool = False,
         until_text: bool = False,
     ) -> TerminalOutput:
-        """Send keys to a terminal, let network time pass, and return its output, whether its program has ended, and the
-        exit code (None if not known).
+        """Send `keys` to the terminal of the program `pid`, let `turn_s` of network time pass (with `until_text` only
+        until there is output), and return its output, whether its program has ended, and the exit code (None if not
+        known). `size` is a new size in rows and columns (None: unchanged); `close` closes the terminal.
 
         Parameters
         ----------
@@ -118,7 +120,7 @@ class Terminals:
 
 
 def _resize(master: int, rows: int, columns: int) -> None:
-    """Set the size in characters of the pty with the descriptor `master`."""
+    """Set the size of the pty with the descriptor `master`, in rows and columns of characters."""
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
@@ -138,8 +140,9 @@ def read_available(fd: int) -> bytes | None:
 def run_with_output(
     channel: HostChannel, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False
 ) -> int:
-    """Run a program in `cwd`, send its output to the host while it runs, and return its exit status when it ends;
-    interrupts of the host go to the program.
+    """Run a command in the directory `cwd` with the environment variables `env`, send its output to the host while it
+    runs, and return its exit status; interrupts of the host go to it. With `endless_input` its input stays open and
+    empty, else it has none.
 
     With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command runs, and
     an input at its end would keep it busy.

@@ -128,8 +128,9 @@ def builds() -> list[PocketKernel]:
 
 
 def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
-    """Return the complete builds of a kind of kernel in the caches, the best first: those by the preferred recipe, then
-    by higher kernel version, then by later time of the build.
+    """Return the complete builds of a kind of kernel, the best first: those by the recipe with the hash `recipe`, then
+    by higher kernel version, then by later time of the build. `room` is the kind's directory in the cache, and `read`
+    reads a build from its directory or raises KernelError.
 
     Parameters
     ----------
@@ -159,8 +160,8 @@ def by_another_version(kernel: PocketKernel) -> bool:
 def read_build(
     directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
 ) -> tuple[dict[str, Any], Version, frozenset[str]]:
-    """Read and check the directory of a build; return the contents of its `build.json`, the kernel's version as
-    numbers, and its capabilities.
+    """Read the directory of a build, which must have `files`, and the keys `facts` in its `build.json`; return the
+    contents of `build.json`, the kernel's version as numbers, and its capabilities.
 
     Parameters
     ----------

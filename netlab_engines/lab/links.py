@@ -22,8 +22,8 @@ class LiveLink:
     """A link of a live network, identified by its two ends and, among parallel links, by its number from 1."""
 
     def __init__(self, lab: LabWithLinks, ends: tuple[str, str], number: int) -> None:
-        """Find the link of this number between the nodes `ends` in the network's topology. Raises ScenarioError if
-        there is none.
+        """Find the link of this number between the nodes `ends` in the topology of the network `lab`. Raises
+        ScenarioError if there is none.
         """
         self._lab = lab
         self.position = lab.topology.position(*ends, number)
@@ -34,7 +34,8 @@ class LiveLink:
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
 
     def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Change properties of the link now; all others keep their values, and the change is added to `lab.changes`.
+        """Change properties of the link now, by the fields of `netlab.Link`; `reverse` has the fields that differ on
+        the way back. All others keep their values, and the change is added to `lab.changes`.
 
         Parameters
         ----------
@@ -76,7 +77,7 @@ class LiveLink:
         self._switch(True)
 
     def _switch(self, up: bool) -> None:
-        """Switch both directions of the link on or off, and note that in `lab.changes`."""
+        """Switch both directions of the link on (`up`) or off, and note that in `lab.changes`."""
         both = [2 * self.position, 2 * self.position + 1]
         self._lab.session.request().change(directions=both, shape=None, up=up)
         self._note(up=up)

@@ -58,8 +58,9 @@ def live(
     wall_limit_s: float = WALL_LIMIT_S,
     engine: str | Engine | None = None,
 ) -> Lab:
-    """Build a network in an engine and return it; it waits for commands and traffic, and its time passes only with
-    them.
+    """Build a network in an engine (None: the one for this machine) and return it; it waits for commands and traffic,
+    and its time passes only with them. `seed` determines random draws, `interval_s` is the length of the intervals of
+    tables, `sysctls` are kernel settings of all nodes, and a command may take `wall_limit_s` of wall-clock time.
 
     Parameters
     ----------
@@ -121,8 +122,9 @@ class Lab:
         wall_limit_s: float,
         engine: str | Engine | None,
     ) -> None:
-        """Check the arguments, which are those of `live`, build the network and let its time begin. Raises
-        ScenarioError with all mistakes.
+        """Build the network of the topology in an engine and let its time begin; the arguments are those of `live`
+        (seed of random draws, length of intervals, kernel settings, limit of wall-clock time). Raises ScenarioError
+        with all mistakes.
         """
         problems = topology.problems()
         # Check the other settings with a scenario whose only traffic is a command that does nothing.
@@ -229,7 +231,8 @@ class Lab:
         return self.session.now_s
 
     def advance(self, duration_s: float, *, pace: float | None = None) -> None:
-        """Let network time pass, with all traffic and background processes; blocks until it has passed.
+        """Let `duration_s` of network time pass, with all traffic and background processes; `pace` is the network time
+        in s per second of wall-clock time (None: as fast as possible). Blocks until it has passed.
 
         Parameters
         ----------
@@ -299,8 +302,9 @@ class Lab:
         filter: str = "",  # noqa: A002 (tcpdump's name)
         name: str = "",
     ) -> LiveCapture:
-        """Record the packets of the link between the nodes `a` and `b` from now on, and return the capture; the
-        parameters are those of `netlab.Capture`.
+        """Record the first `snap_bytes` bytes of each packet of the link between the nodes `a` and `b` from now on, and
+        return the capture. `filter` is an expression as for tcpdump ("": all packets), `name` that of the file ("":
+        from the link).
         """
         item = Capture(a, b, snap_bytes, filter, name)
         position = self.link(a, b).position
@@ -463,6 +467,6 @@ def _unused(label: str, taken: Container[str]) -> str:
 
 
 def _close(guest: GuestSession, artifacts: ExitStack) -> None:
-    """Close the session and remove the directory of captures."""
+    """Close the guest's session and remove the directory of captures."""
     guest.close()
     artifacts.close()

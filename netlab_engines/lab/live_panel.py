@@ -72,8 +72,9 @@ def live(
     duration_s: float = 600.0,
     engine: str | None = None,
 ) -> LivePanel:
-    """Show a network whose traffic runs live in a notebook, with curves that grow and sliders that change its links
-    meanwhile, and return the panel.
+    """Show a network in a notebook whose traffic runs live, with curves that grow and sliders (`controls`: fields by
+    link) that change its links meanwhile, and return the panel. It begins after `first_s` of network time, plays `pace`
+    times as fast as real time, shows the last `window_s` and ends at `duration_s`.
 
     It shows its first seconds and waits for *Play*. The curves mark the sliders' changes; goodput is the mean over a
     second. A page without widgets shows the first seconds as a figure.
@@ -149,8 +150,8 @@ class LivePanel:
     def __init__(
         self, scenario: Scenario, controls: Sliders, engine: str | Engine, window_s: float, duration_s: float
     ) -> None:
-        """Start the network of the scenario in an engine, and make the widgets. `window_s` is the width of the curves,
-        `duration_s` the end, both in s of network time.
+        """Start the network of the scenario in an engine, and make the widgets, among them the sliders `controls` by
+        link and field. `window_s` is the width of the curves, `duration_s` the end, both in s of network time.
         """
         self.controls, self.pace, self.message = controls, 1.0, ""
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
@@ -335,7 +336,7 @@ class LivePanel:
             )
 
     def _draw_scheduled_picture(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Draw a picture and schedule the next one."""
+        """Draw a picture and schedule the next one in the event loop."""
         self._advance()
         self._schedule_picture(loop)
 
@@ -349,7 +350,9 @@ class LivePanel:
             self._run_action(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
 
     def _run_action(self, what: Callable[[], None], _event: Any = None) -> None:
-        """Run an action of the user's; show an error of netlab in the panel, and pause after it or an interrupt."""
+        """Run the function `what`, an action of the user's; show an error of netlab in the panel, and pause after it or
+        an interrupt.
+        """
         with self._lock:
             self._show_message("")
             try:
@@ -415,7 +418,9 @@ class LivePanel:
             self._strips.add("cwnd_segments", flow, t_s, window)
 
     def _take_datagrams(self, found: Tables) -> None:
-        """Add the goodput of UDP flows since the last picture to the curves, also for intervals without a datagram."""
+        """Add the goodput of UDP flows since the last picture, from the tables `found`, to the curves, also for
+        intervals without a datagram.
+        """
         whole = int(found["now_s"] / self._interval_s + 1e-6)
         arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
         for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):

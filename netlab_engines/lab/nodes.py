@@ -55,7 +55,8 @@ class Host:
         return f"Host({self.name!r})"
 
     def run(self, command: str, *, on_text: Callable[[str], None] | None = None) -> Output:
-        """Run a command in the node's shell until it ends, and return its output; network time passes meanwhile.
+        """Run a command in the node's shell until it ends, and return its output; network time passes meanwhile, and
+        `on_text` gets each piece of output at once.
 
         Parameters
         ----------

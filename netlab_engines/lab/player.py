@@ -19,8 +19,8 @@ CTRL_C = b"\x03"
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
-    """Connect this terminal to the program with the pid `pid` on a terminal of the guest until it ends, and return its
-    exit code.
+    """Connect this terminal to the program `pid` on a terminal of the session's guest until it ends, and return its
+    exit code; with `paced` the network runs in real time, else as fast as possible.
 
     With `paced` the network runs in real time. If the program asks for a terminal of a node, the command that opens it in
     another shell is printed.

@@ -43,8 +43,10 @@ def run_script(
     keys: str = "",
     copies_next_to: Path | None = None,
 ) -> ScriptResult:
-    """Check the engine, run a Mininet script in a pocket kernel to its end, and return its result; the files that it
-    wrote remain.
+    """Run a Mininet script, `words` being its path and arguments, in a pocket kernel to its end and return its result.
+    `seed` determines random draws, `write` gets the output (None: this terminal), `directory` is the working directory
+    (None: the current one), `keys` are lines for Mininet's prompt, and it may take `wall_limit_s`; copies of files of
+    the guest go next to the script or to `copies_next_to`.
 
     The script writes to this machine's files with its user's permissions, except in the system's directories: files that it
     writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and the wall-clock

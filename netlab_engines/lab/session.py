@@ -72,7 +72,8 @@ class Session:
         return self.guest.closed
 
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer.
+        """Return the object whose methods each make one request and wait for its answer: `on_text` gets the output of
+        programs meanwhile, and `on_wait` is called several times a second until the answer.
 
         `on_text` gets the output of programs while they run; `on_wait` is called several times a second until the answer.
 
@@ -82,7 +83,10 @@ class Session:
         return requests_via(functools.partial(self._ask, on_text, on_wait))
 
     def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        """Make the request named `do` with the arguments `words` and return its answer; see `request`."""
+        """Make the request named `do` with the arguments `words` and return its answer; `on_text` gets output of
+        programs, and `on_wait` is called meanwhile. Raises RunError after the wall-clock limit, Interrupted after
+        Ctrl-C.
+        """
 
         def heard(message: Message) -> None:
             """Handle a message that comes before the answer."""
@@ -123,8 +127,8 @@ class Session:
     def _ask_stoppable(
         self, stopping: Stopping, on_text: OnText | None, on_wait: OnWait | None, do: str, words: dict[str, Any]
     ) -> Any:
-        """Make a request as `_ask` does; `stopping` decides when the guest is interrupted, and no error follows from
-        that.
+        """Make the request named `do` as `_ask` does; `stopping` decides when the guest is interrupted, and interrupts
+        raise no error.
         """
 
         def heard(message: Message) -> None:

@@ -41,8 +41,8 @@ class Terminal:
     """
 
     def __init__(self, session: Session, node: str) -> None:
-        """Make the socket in the run's directory and wait for connections in a thread; nothing happens in the guest
-        before one comes.
+        """Make the socket of a terminal of the node `node` in the session's directory, and wait for connections in a
+        thread; nothing happens in the guest before one comes.
         """
         self._session = session
         self.node = node

@@ -136,7 +136,9 @@ def _route(line: str, words: Words) -> Work:
 
 
 def _change_each(line: str, quick: bool) -> Work:
-    """Return the effects of the line that switches immediate acknowledgements on or off for each route of a node."""
+    """Return the effects of the line that switches immediate acknowledgements on (`quick`) or off for each route of a
+    node.
+    """
 
     def work(routes: Routes) -> list[TcCommand | Setting | str]:
         """Change all of the node's routes, and return the commands that do the same in the kernel."""

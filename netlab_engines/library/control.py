@@ -193,8 +193,8 @@ class ControlHandler:
         self._caller.close()
 
     def _reduce(self, flow: FlowInterface, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
-        """Let the user's `on_loss` or `on_timeout` handle a loss at `now_ns`; without such a method do as Reno does.
-        `window` is the kernel's present window in segments.
+        """Let the user's `on_loss` or, after a timeout, `on_timeout` handle a loss at `now_ns`; without such a method
+        set the flow's window and threshold as Reno does. `window` is the kernel's present window in segments.
         """
         if self._timeouts if is_timeout else self._losses:
             self._caller.call("on_timeout" if is_timeout else "on_loss", now_ns, loss)
@@ -206,7 +206,7 @@ class ControlHandler:
         flow.cwnd_segments = window if is_timeout else flow.ssthresh_segments
 
     def _grow(self, flow: FlowInterface, delivered: int) -> None:
-        """Let the window grow as Reno's does after `delivered` newly delivered segments."""
+        """Let the window of the flow grow as Reno's does after `delivered` newly delivered segments."""
         cwnd = int(flow.cwnd_segments)
         if cwnd < flow.ssthresh_segments:
             grown = int(min(cwnd + delivered, flow.ssthresh_segments))

@@ -85,8 +85,8 @@ class LibraryEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run a plan in a program of its own and return the counters, as `Engine.execute` does; small plans get less
-        memory, so that the kernel starts faster.
+        """Run a plan in a program of its own and return the counters; `on_progress` gets the network time in s, and the
+        event `cancel` stops the run. Small plans get less memory, so that the kernel starts faster.
         """
         self.refuse(plan)
         with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:

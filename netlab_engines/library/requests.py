@@ -152,7 +152,9 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Return the requests that build the network of a plan and its traffic; the network's time is not started.
+    """Return the requests that build the network of a plan, with the further lines of `ip` and the queueing of each
+    node by its name, and its traffic; the network's time is not started. The kernel has `memory_bytes` of memory, boots
+    at `start_s` since 1970 and gets the settings `machine_sysctls`.
 
     Parameters
     ----------
@@ -233,7 +235,9 @@ def _ns(seconds: float) -> int:
 
 
 def _add_setting(requests: Requests, key: str, value: str) -> None:
-    """Add the request that sets a kernel setting (sysctl) of the node that was entered last."""
+    """Add the request that sets the kernel setting (sysctl) `key` to a value in the node that was entered last, or in
+    the whole kernel before any node.
+    """
     requests.add(Request.SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
@@ -270,8 +274,8 @@ def add_queue(requests: Requests, direction: Hop) -> None:
 
 
 def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
-    """Add the requests for the item of traffic with the number `place`, from 0, in a lab that ends after `duration_s`;
-    none for a command. Random spacing follows from `seed`.
+    """Add the requests for the item of traffic `planned`, the one with the number `place` from 0, in a lab that ends
+    after `duration_s`; none for a command. Random spacing follows from `seed`.
     """
     # The fields differ between kinds.
     item = cast("dict[str, Any]", planned)
@@ -369,8 +373,8 @@ def add_command(requests: Requests, node: str, effects: Iterable[TcCommand | com
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
-    """Add taps at the two capture points of each direction of a capture (see `shaping.capture_ends`); return the taps'
-    numbers.
+    """Add the requests that capture packets for the capture `item`, at the two capture points of each of its
+    directions; return the taps' numbers.
     """
     first = len(requests.taps)
     for place in item["directions"]:

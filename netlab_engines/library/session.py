@@ -110,8 +110,8 @@ class LibrarySession:
             self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """Return the object whose methods each make one request and wait for its answer; see
-        `protocol.session.Session`.
+        """Return the object whose methods each make one request and wait for its answer: `on_message` gets each message
+        before the answer, and `on_wait` is called several times a second until it comes.
         """
         return requests_via(functools.partial(self._ask, on_message, on_wait))
 
@@ -286,12 +286,16 @@ class LibrarySession:
         self._send(Request.ADVANCE, kernel_requests.advance(self._answers.now_ns, None))
 
     def _advance_to(self, until_ns: int, progress_s: float | None) -> None:
-        """Let network time pass until `until_ns` after the start, with the links' changes at their times."""
+        """Let network time pass until `until_ns` after the start, with the links' changes at their times and progress
+        messages every `progress_s` (None: none).
+        """
         kernel_requests.add_changes(self._requests, until_ns)
         self._send(Request.ADVANCE, kernel_requests.advance(until_ns, progress_s))
 
     def _run_commands(self, until_ns: int, progress_s: float | None) -> None:
-        """Let network time pass until the last command before `until_ns`, and run each command at its time."""
+        """Let network time pass until the last command before `until_ns`, and run each command at its time; progress
+        messages come every `progress_s` (None: none).
+        """
         while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
             self._advance_to(max(at_ns, self._answers.now_ns), progress_s)
             kernel_requests.add_command(self._requests, *self._commands.pop())

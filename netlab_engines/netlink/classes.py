@@ -72,8 +72,8 @@ def class_elements(interface: str, classes: Classes) -> list[ClassElement]:
 
 
 def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the classes of the queue `2:`, one for each of DRR's quanta; ETS has none here, because it makes its
-    classes itself.
+    """Yield the classes of the queue `2:` on the interface, one for each of DRR's quanta; ETS has none here, because it
+    makes its classes itself.
     """
     for number, quantum_bytes in enumerate(classes.quantum_bytes, start=1):
         body = text(wire.TCA_KIND, "drr") + attribute(TCA_OPTIONS, u32(1, quantum_bytes))
@@ -82,7 +82,7 @@ def _classes(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the queue of each class, a fifo with the classes' capacity in packets."""
+    """Yield the queue of each class on the interface, a fifo with the classes' capacity in packets."""
     queue = fifo(classes.class_packets, in_bytes=False)
     for number in range(1, classes.count + 1):
         handle = CLASS_QUEUE_HANDLE + number
@@ -92,8 +92,8 @@ def _class_queues(interface: str, classes: Classes) -> Iterator[ClassElement]:
 
 
 def _filters(interface: str, classes: Classes) -> Iterator[ClassElement]:
-    """Yield the filter that puts ICMP packets into the last class, then the one that chooses the class of all others by
-    their flow or destination port.
+    """Yield the filter on the interface that puts ICMP packets into the last class, then the one that chooses the class
+    of all others by their flow or destination port.
     """
     # ICMP gets a fixed class: without ports, its class would follow from an address in the kernel's memory (cls_flow.c).
     last = QUEUE_HANDLE | classes.count

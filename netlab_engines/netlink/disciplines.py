@@ -45,8 +45,8 @@ def qdisc(aqm: str, spec: QueueSpec) -> Qdisc:
 
 
 def marks(kind: str, statistics: bytes) -> int:
-    """Return the number of packets that a qdisc of the kind `kind` has marked with ECN; 0 for one that no link has,
-    such as a `tbf`.
+    """Return the number of packets that a qdisc of the kind `kind` has marked with ECN, from the bytes of its
+    statistics (TCA_STATS_APP); 0 for one that no link has, such as a `tbf`.
 
     `statistics` are the kernel's TCA_STATS_APP of the qdisc.
     """
@@ -132,8 +132,8 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> int:
-    """Return RED's burst in packets of 1000 bytes for thresholds in packets: (2 min + max) / 3, or the nearest value
-    that `tc` and the kernel can represent at this bandwidth.
+    """Return RED's burst in packets of 1000 bytes for thresholds of `low_packets` and `high_packets` on a link of this
+    rate: (2 low + high) / 3, or the nearest value that `tc` and the kernel can represent.
 
     >>> _red_burst(30, 90, 5_000_000), _red_burst(1, 3, 5_000_000), _red_burst(2, 1000, 1000)
     (50, 3, 32)
@@ -143,16 +143,16 @@ def _red_burst(low_packets: float, high_packets: float, bandwidth_bps: int) -> i
 
 
 def _choke_burst(low_packets: int, high_packets: int, bandwidth_bps: int) -> int:
-    """Return CHOKe's burst in packets of 1000 bytes for thresholds in packets, as `tc` chooses it, or the nearest value
-    whose average fits into 32 bits.
+    """Return CHOKe's burst in packets of 1000 bytes for thresholds of `low_packets` and `high_packets` on a link of
+    this rate, as `tc` chooses it, or the nearest value whose average fits into 32 bits.
     """
     burst = max(1, (2 * low_packets + high_packets) // 3)
     return _nearest_burst(burst, low_packets * RED_PACKET_BYTES, high_packets * RED_PACKET_BYTES, bandwidth_bps)
 
 
 def _nearest_burst(burst: int, low_bytes: float, high_bytes: int, bandwidth_bps: int) -> int:
-    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which there is a weight of the
-    average; the thresholds are in bytes.
+    """Return the burst in packets of 1000 bytes that is nearest to `burst` and for which RED has a weight of the
+    average, with thresholds of `low_bytes` and `high_bytes` on a link of this rate in bit/s.
     """
     low_packets = low_bytes / RED_PACKET_BYTES
     least = round(low_packets) + 1

@@ -31,7 +31,8 @@ _NDMSG = struct.Struct("=BxxxiHBB")
 
 
 def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
-    """Return the netlink message that makes a veth pair: one interface in this namespace, its peer in another.
+    """Return the netlink message that makes a veth pair: an interface `name` with the number `index` and the hardware
+    address `mac` here, and its peer, likewise, in the namespace with the descriptor `peer_space`.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def bridge(index: int, name: str) -> bytes:
 
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
-    """Return the netlink message that makes a device of a kind such as "veth"; `more` are further attributes, `data`
-    those of the kind.
+    """Return the netlink message that makes a device of a kind such as "veth" with this number and name; `more` are
+    further attributes, `data` those of the kind.
     """
     # iproute2 sends the kind without a zero byte at its end.
     info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
@@ -100,7 +101,7 @@ def remove(index: int) -> bytes:
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:
-    """Return the netlink message that sets the hardware address of the interface of a number, and the length of its
+    """Return the netlink message that sets the hardware address `mac` of the interface `index`, and the length of its
     queue in frames.
     """
     return _set(index, attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames))
@@ -112,8 +113,8 @@ def number(index: int, word: str, value: int) -> bytes:
 
 
 def address(index: int, with_prefix: str) -> bytes:
-    """Return the netlink message that adds an IPv4 address with its prefix length, such as 10.0.0.1/24, to the
-    interface of a number.
+    """Return the netlink message that adds an IPv4 address `with_prefix` length, such as 10.0.0.1/24, to the interface
+    `index`.
     """
     host, _, prefix = with_prefix.partition("/")
     packed = ipaddress.IPv4Address(host).packed
@@ -127,7 +128,7 @@ def address(index: int, with_prefix: str) -> bytes:
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
     """Return the netlink message that adds a route to a network such as 10.0.1.0/24, or to "default", by the router at
-    the address `via`.
+    the address `via`; TCP connections over it begin with a window of `initial_window_segments` (None: Linux's default).
 
     `initial_window_segments` is the initial window of TCP connections over this route; Linux's default is 10.
     """
@@ -138,7 +139,9 @@ def route(to: str, via: str, initial_window_segments: int | None = None) -> byte
 def device_route(
     index: int | None, to: str, via: str | None, source: str | None, flags: int, *, metrics: bytes, remove: bool = False
 ) -> bytes:
-    """Return the netlink message that adds, changes or removes a route, with all of its properties.
+    """Return the netlink message that adds, changes or (`remove`) removes the route to the network `to` by the
+    interface `index` and the router `via` (None: directly attached); `source` is the node's own address, `flags` those
+    of the message and `metrics` further attributes.
 
     Parameters
     ----------
@@ -169,8 +172,8 @@ def device_route(
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:
-    """Return the netlink message that adds a permanent neighbour on the interface `index`: the hardware address of an
-    IPv4 address, so that no ARP is needed.
+    """Return the netlink message that adds a permanent neighbour on the interface `index`: the hardware address `mac`
+    of the IPv4 address `host`, so that no ARP is needed.
     """
     body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
     body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))

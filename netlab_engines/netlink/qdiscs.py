@@ -193,8 +193,9 @@ def removal(interface: str, *, arriving: bool = False) -> TcCommand:
 def qdisc_message(
     index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0, more: bytes = b""
 ) -> bytes:
-    """Return the netlink message that makes a queue discipline at a place on an interface, or that removes the one
-    there if `qdisc` is None.
+    """Return the netlink message that makes a queue discipline with this handle below `parent` on the interface
+    `index`, or that removes the one there if `qdisc` is None; `flags` are those of the message, `more` further
+    attributes.
 
     Parameters
     ----------
@@ -251,7 +252,8 @@ def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
 
 
 def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, min_bytes: int = 0) -> Qdisc:
-    """Return a rate limit by a token bucket, which delays packets in a queue of its own.
+    """Return a rate limit by a token bucket of `burst_bytes`, with a queue of `limit_bytes` in front of it;
+    `overhead_bytes` are added to the length of each packet, and at least `min_bytes` count.
 
     Parameters
     ----------
@@ -291,7 +293,9 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """Return a wire as a `netem`: delay, jitter, loss, duplication and the time of serialization.
+    """Return a wire as a `netem`: random delay in µs, loss (a rate, or the four rates of bursty loss), duplication, and
+    the time of serialization at `rate_bps` (None: none) of each packet plus `overhead_bytes`, for up to
+    `limit_packets`. Draws follow from `seed` (None: the kernel's own).
 
     Parameters
     ----------
@@ -353,8 +357,9 @@ def red(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return Random Early Detection (RED) with the parameters of tc-red(8). Raises NetlabError if the kernel cannot
-    represent them.
+    """Return Random Early Detection (RED) for a queue of `limit_bytes`: between the two thresholds of the average in
+    bytes it drops or (`ecn`) marks packets, with up to this probability. The burst in packets, the link's rate and the
+    mean packet size set the average's weight. Raises NetlabError if the kernel cannot represent them.
 
     Parameters
     ----------
@@ -396,8 +401,9 @@ def choke(
     ecn: bool,
     packet_bytes: int = 1000,
 ) -> Qdisc:
-    """Return CHOKe: RED in packets that also drops an arriving packet together with a queued one of the same flow.
-    Raises NetlabError if the kernel cannot represent its parameters.
+    """Return CHOKe: RED with the limit and the thresholds in packets that also drops an arriving packet together with a
+    queued one of the same flow; the other parameters are those of `red`. Raises NetlabError if the kernel cannot
+    represent them.
 
     The parameters are those of `red`, with the limit and the thresholds in packets.
     """
@@ -416,7 +422,8 @@ def _red_average(
     low_bytes: int, high_bytes: int, burst_packets: int, probability: float, bandwidth_bps: int, packet_bytes: int
 ) -> tuple[tuple[int, int, int], bytes, bytes]:
     """Return three values for the average of RED and CHOKe: the logs of its weight, of the probability and of a cell of
-    the idle table; the netlink attribute of that table; and that of the probability. The parameters are those of `red`.
+    the idle table; the netlink attribute of that table; and that of the probability. Thresholds and packets are in
+    bytes, `burst_packets` in packets, `bandwidth_bps` in bit/s.
 
     They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of the
     average's decay while the queue is empty and with the probability.
@@ -451,8 +458,8 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
 
 
 def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
-    """Return the largest `red_weight_log` for which an idle table exists on a link of this rate in bit/s: on a slow
-    link the average falls too slowly.
+    """Return the largest `red_weight_log` for which an idle table exists, for packets of `packet_bytes` on a link of
+    `bandwidth_bps`: on a slow link the average falls too slowly.
 
     >>> red_max_weight_log(1000, 1000), red_max_weight_log(1000, 10_000_000)
     (8, 21)
@@ -463,8 +470,8 @@ def red_max_weight_log(packet_bytes: int, bandwidth_bps: int) -> int:
 
 
 def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
-    """Return how many times `probability`, divided by the distance of the thresholds in bytes, can be doubled before it
-    exceeds 1.
+    """Return how many times `probability`, divided by the distance of the thresholds `low_bytes` and `high_bytes`, can
+    be doubled before it exceeds 1.
 
     Raises NetlabError if the probability is too small.
     """
@@ -479,8 +486,9 @@ def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> 
 
 
 def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
-    """Return RED's idle table, by which the kernel computes how far the average falls while the queue is empty: the
-    length of a cell as a logarithm of ticks, and the 256 cells.
+    """Return RED's idle table for an average of weight 2**-`weight_log`, packets of `packet_bytes` and this rate: the
+    length of a cell as a logarithm of ticks, and the 256 cells, from which the kernel computes how far the average
+    falls while the queue is empty.
 
     The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average falls too
     slowly for a table.
@@ -517,7 +525,8 @@ def _red_cell_log(weight_log: int, packet_ticks: int) -> int | None:
 
 
 def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
-    """Return CAKE without a rate limit, with one tin, with frames counted as they are, and without splitting segments.
+    """Return CAKE with a capacity of `memory_bytes` for an expected round-trip time of `rtt_us` (None: its default),
+    without a rate limit, with one tin, frames counted as they are, and segments not split.
 
     `memory_bytes` is its capacity in bytes, `rtt_us` the expected RTT in µs, or None for CAKE's default.
     """
@@ -531,8 +540,8 @@ def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
 
 
 def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
-    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity and a capacity per flow in
-    packets; None is the kernel's default.
+    """Return stochastic fairness queueing for up to `flows` flows, with a total capacity of `limit_packets` and, per
+    flow, of `depth_packets` (None: the kernel's default).
     """
     # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
     options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)

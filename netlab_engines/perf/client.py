@@ -31,8 +31,8 @@ _HELLO_EVERY_S = 0.2
 def run_test(
     host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
-    """Run a test with the server at a host and port to its end, and return its report, as ``netlab perf --json`` prints
-    it.
+    """Run the test `request` with the server at a host and port to its end, and return its report, as ``netlab perf
+    --json`` prints it; `on_rows` gets the samples of all streams at the end of each interval, in a thread of its own.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class _Test(Side):
     def __init__(
         self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Counters]], None] | None
     ) -> None:
-        """Connect to the server and send the greeting of a control connection. Raises ThroughputError if there is no
-        server.
+        """Connect to the server at a host and port and send the greeting of a control connection for the test
+        `request`; `on_rows` gets the samples of each interval. Raises ThroughputError if there is no server.
         """
         self._request = request
         self._on_rows = on_rows
@@ -129,7 +129,10 @@ class _Test(Side):
             self._add_end(index, request, sock)
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
-        """Send greetings until the server answers: then packets pass in both directions, and ARP has finished."""
+        """Open the UDP stream of this index (from 0) with its stream id: send greetings with the test's token until the
+        server answers, so that packets pass in both directions and ARP has finished. Raises ThroughputError if it does
+        not answer.
+        """
         with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
             sock.connect(self._address)
             sock.settimeout(_HELLO_EVERY_S)
@@ -150,7 +153,9 @@ class _Test(Side):
 
     @contextmanager
     def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
-        """Yield a socket for a stream; close it and raise ThroughputError if the stream cannot be opened."""
+        """Yield a new socket of this kind (TCP or UDP) for the stream `index`; if the block fails, close it and raise
+        ThroughputError, which says that the stream could not `doing` (such as "connect to") the server.
+        """
         sock = socket.socket(self._sock.family, kind)
         try:
             yield sock

@@ -185,7 +185,9 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
     """
 
     def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
-        """Write the report of a finished test of the client `peer`."""
+        """Write the result of a finished test of the client at `peer` as JSON and, as text, to the log; `request` has
+        its settings.
+        """
         if out is not None:
             _write(out, json.dumps({"client": peer, **result, "settings": request.to_message()}) + "\n")
         if out is not sys.stdout:

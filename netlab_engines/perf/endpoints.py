@@ -33,7 +33,7 @@ class Endpoint:
     """True if this end sends."""
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
-        """Prepare the end of the stream `index` (from 0) on an open socket; nothing is sent or
+        """Prepare the end of the stream `index` (from 0) of the test `request` on an open socket; nothing is sent or
         received before `start`.
         """
         self.index = index
@@ -402,8 +402,8 @@ class Sampler:
         start_s: float,
         on_rows: Callable[[list[Counters]], None] | None = None,
     ) -> None:
-        """Prepare the samples of a test that starts at `start_s` on the monotonic clock; `on_rows` is called with the
-        rows of each interval, one for each stream, in the thread.
+        """Prepare to sample these ends for a test that starts at `start_s` on the monotonic clock, with the intervals
+        of `request`; `on_rows` is called with the rows of each interval, one for each end, in the thread.
         """
         self.rows: list[Counters] = []
         self._endpoints = endpoints
@@ -518,8 +518,9 @@ class Side:
     def _add_end(
         self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
     ) -> Endpoint:
-        """Make this side's end of the stream `index` on an open socket, add it and return it; whether it sends follows
-        from the test's direction.
+        """Make this side's end of the stream `index` of a test on an open socket, add it and return it; whether it
+        sends follows from the test's direction. `stream_id` is for UDP, `skipped_bytes` were read from a TCP connection
+        before.
 
         `stream_id` is needed for UDP. `skipped_bytes` is the number of bytes already read from a TCP connection.
         """

@@ -153,7 +153,9 @@ class Channel:
     """
 
     def __init__(self, sock: socket.socket, peer: str, events: queue.SimpleQueue[Any]) -> None:
-        """Prepare an open connection; `peer` names the other side in errors. Nothing is read before `start`."""
+        """Prepare the control connection on an open socket; messages that arrive go to the queue `events`, and `peer`
+        names the other side in errors. Nothing is read before `start`.
+        """
         self._sock = sock
         self._peer = peer
         self._events = events

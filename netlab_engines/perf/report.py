@@ -49,8 +49,9 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Combine the counters of both ends of every stream, by the stream's index from 0, to one record for each stream
-    and one for all.
+    """Combine the counters that the client's and the server's ends have of every stream, by its index from 0, and
+    return the sums over all streams and a record for each stream. One-way delays are left out unless both sides have
+    the same clock.
 
     Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which includes losses
     after the last datagram that arrived. One-way delays are left out unless both sides have the `same_clock`.
@@ -104,8 +105,8 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
 
 
 def _sent_mbps(request: TestRequest, record: Record) -> float | None:
-    """Return the rate of payload that a stream sent in Mbit/s, over the test's duration or, if that was longer, over
-    its own; None without a time.
+    """Return the rate of payload in Mbit/s that the stream of a record sent, over the test's duration or, if that was
+    longer, over its own; None without a time.
     """
     return _mbps(record["sent_bytes"], max(record.get("sending_seconds") or 0.0, request.duration_s or 0.0))
 
@@ -119,7 +120,7 @@ def _add_loss(record: Record) -> None:
 
 
 def _mbps(volume_bytes: int, seconds: float) -> float | None:
-    """Return the rate in Mbit/s of a number of bytes in a time in s; None if the time is 0."""
+    """Return the rate in Mbit/s of `volume_bytes` in a time of `seconds`; None if the time is 0."""
     return rate_mbps(volume_bytes, seconds) if seconds > 0 else None
 
 
@@ -190,8 +191,8 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """Return the lines of the final table, with the counters of both sides for each stream and for all, in `unit`, a
-    key of FORMATS, and sentences about problems.
+    """Return the lines of the final table of a test, from the records of all streams and of their sum (`total`), with
+    volumes in `unit`, a key of FORMATS, and sentences about problems.
 
     The table has a row or a column per stream, whichever fits the terminal better; sentences about problems follow.
     """

@@ -157,8 +157,8 @@ class Server:
             self.unknown_clients += 1
 
     def _greet(self, sock: socket.socket, peer: str) -> None:
-        """Read the greeting of a new connection and pass the connection to its session, or run a new session; otherwise
-        close it. Runs in a thread of its own.
+        """Read the greeting of the new connection `sock` from `peer` and pass it to its session as a stream, or run a
+        new session with it; otherwise close it. Runs in a thread of its own.
         """
         try:
             with contextlib.ExitStack() as greeting:
@@ -206,7 +206,9 @@ class Session(Side):
     at_client = False
 
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
-        """Prepare the test of the client `peer` on its control connection, with a new token and first stream id."""
+        """Prepare a test of the client `peer` for `server`, on its control connection `sock`, with a new token and
+        first stream id.
+        """
         super().__init__(sock, peer)
         self.token = secrets.token_hex(protocol.TOKEN_BYTES)
         self._base_id = secrets.randbelow(MAX_STREAM_ID + 1)

@@ -12,7 +12,8 @@ from netlab_engines.planning.settings import STATIC_SYSCTLS
 
 def veth_messages(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Lines]:
     """Return the netlink messages that make the veth pairs of a plan's links, each with a line for errors, by the name
-    of the node that sends them; links with a medium have no pair.
+    of the node that sends them; links with a medium have no pair. `interfaces` numbers each node's new interfaces, and
+    `space` returns the descriptor of a node's namespace.
 
     Parameters
     ----------

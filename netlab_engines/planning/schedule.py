@@ -44,8 +44,8 @@ class Step(NamedTuple):
 def transition(
     hop: Hop, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None = None
 ) -> list[Step]:
-    """Return the steps that change a direction of a link from one shape and state (up or down) to another, in the order
-    in which they must be made.
+    """Return the steps, in their order, that change the direction `hop` of a link from the shape `old` and state
+    `was_up` to `new` and `is_up`. `clock` is "virtual" or "real"; a wire that begins to make random draws gets `seed`.
 
     Queues and wires that stay keep their packets, and a wire that already makes random draws continues with them.
 
@@ -76,7 +76,7 @@ def transition(
 
 def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[AttachedQdisc | ClassElement]:
     """Return the queueing at the sending interface for a shape: rate limit, queue and classes, or [] without a rate. If
-    the direction is down, its rate limit lets the queue empty at DRAINING_MBPS.
+    the direction is not `up`, its rate limit lets the queue empty at DRAINING_MBPS. `clock` is "virtual" or "real".
     """
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
@@ -111,7 +111,8 @@ def _wire_steps(
     arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
 ) -> list[str | Queueing]:
     """Return the steps, lines of `ip` or queueing, that change the wire in front of the receiving interface `arriving`
-    from one shape and state (up or down) to another; [] if nothing changes.
+    from the shape `old` and state `was_up` to `new` and `is_up`; [] if nothing changes. `clock` is "virtual" or "real";
+    a wire that begins to make random draws gets `seed`.
     """
     device = shaping.wire_device(arriving)
     before, after = (

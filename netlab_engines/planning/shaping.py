@@ -75,8 +75,9 @@ def has_wire(shape: Shape) -> bool:
 
 
 def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc | ClassElement]:
-    """Return the queueing for the sending `interface` of a direction, from the root inwards: the rate limit, the queue
-    and the queue's classes; [] for a link without a rate.
+    """Return the queueing for the sending `interface` of a direction of this shape, from the root inwards: the rate
+    limit, the queue and the queue's classes; [] without a rate. On a "real" `clock` the bucket is larger than on a
+    "virtual" one.
 
     The list is empty for a link without a rate. `clock` is "virtual" or "real".
     """
@@ -105,8 +106,9 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[AttachedQdisc
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> AttachedQdisc:
-    """Return the `netem` on the intermediate `device` that delays, loses and duplicates a direction's packets. Its
-    random draws follow from `seed` (None: from the kernel's own seed).
+    """Return the `netem` on the intermediate `device` that delays, loses and duplicates packets of a direction of this
+    shape; `clock` is "virtual" or "real". Its random draws follow from `seed` (None: from the kernel's own seed);
+    `every_option` is for the change of an existing wire.
 
     With `every_option` the rate is set to 0 if there is none, as a change of an existing wire requires.
     """
@@ -208,7 +210,8 @@ def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
     """Return the lines of `ip` and the queueing that shape all directions, each by the name of the node on which they
-    are to be made.
+    are to be made; offload is off for the hosts `without_offload`. `clock` is "virtual" or "real", and the wires'
+    random draws follow from `seed`.
 
     Segmentation offload is off for the hosts in `without_offload`. The wires' random draws follow from `seed`.
     """
@@ -232,8 +235,9 @@ def shape_network(
 def hosts_with_unsafe_gso(
     directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
 ) -> list[str]:
-    """Return those of `hosts` whose segmentation offload must be off, because a queue or wire would treat many frames
-    as one packet.
+    """Return those of `hosts` whose segmentation offload must be off, because a queue or wire of the directions would
+    treat many frames as one packet. `clock` is "virtual" or "real"; `segment_bytes` has the smallest segment size of
+    each host whose traffic sets one.
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes before
     a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot hold, so it does not

@@ -35,7 +35,7 @@ class BatchReader:
     """
 
     def __init__(self, sock: socket.socket, slots: int = 512) -> None:
-        """Prepare the buffers of a reader of `sock`, a UDP socket with the option SO_TIMESTAMPNS."""
+        """Prepare the buffers for up to `slots` datagrams of `sock`, a UDP socket with the option SO_TIMESTAMPNS."""
         self._fd = sock.fileno()
         self.slots = slots
         self._heads = bytearray(HEADER.size * slots)

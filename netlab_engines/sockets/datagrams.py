@@ -136,8 +136,8 @@ class StreamAccount:
         return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count one datagram with a payload of `size` bytes; `arrival_ns` is on the monotonic clock, and `sent_ns` on
-        the same for a meaningful delay.
+        """Count the datagram with the sequence number `seq` and a payload of `size` bytes; `arrival_ns` is on the
+        monotonic clock, and `sent_ns` on the same for a meaningful delay.
         """
         if seq >= self.next_seq:
             if seq > self.next_seq:
@@ -153,8 +153,8 @@ class StreamAccount:
         self._book((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
-        """Count datagrams of consecutive sequence numbers from `first_seq` on, with the time of sending, the arrival in
-        ns and the payload in bytes of each; as fast as one datagram if all are new.
+        """Count datagrams of consecutive sequence numbers from `first_seq` on, with the time of sending and of arrival
+        of each in ns, and the `sizes` of their payloads in bytes; as fast as one datagram if all are new.
         """
         count = len(sizes)
         if first_seq < self.next_seq:
@@ -240,7 +240,7 @@ class StreamAccount:
         self._timely_last_ns = arrivals_ns[-1]
 
     def _book_interval(self, number: int, count: int, size: int) -> None:
-        """Add datagrams and bytes to the interval of this number, which is made if it is new."""
+        """Add `count` datagrams of `size` bytes together to the interval of this number, which is made if it is new."""
         interval = self.intervals.get(number)
         if interval is None:
             interval = self.intervals[number] = Interval()

@@ -86,8 +86,9 @@ class UdpSender:
         ends_on_time: bool = False,
     ) -> None:
         """Prepare to send datagrams of the stream `stream_id` from a UDP socket to `dst` (None: it is connected) at
-        `rate_bps` of payload, until `end_s` on the monotonic clock or `num_bytes` (None: no such limit); the class
-        describes the other parameters. Raises ThroughputError if a value is not allowed.
+        `rate_bps` of payload (0: unlimited), until `end_s` on the monotonic clock or `num_bytes` (None: no such limit);
+        with `batch` in trains, with `spread_seed` at random times, with `ends_on_time` never after `end_s`. Raises
+        ThroughputError if a value is not allowed.
         """
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -460,8 +461,8 @@ class UdpReceiver:
                 self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
 
     def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
-        """Count one datagram of `size` bytes in its stream, or in `unknown_datagrams` if it is of another stream or too short;
-        times are in ns on the monotonic clock.
+        """Count the datagram with the number `seq` and `size` bytes in its stream, or in `unknown_datagrams` if it is
+        of another stream or too short; `sent_ns` and `arrival_ns` are on the monotonic clock.
         """
         account = self.streams.get(stream_id)
         if account is None or size < MIN_PAYLOAD_BYTES:

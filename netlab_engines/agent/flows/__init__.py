@@ -24,7 +24,8 @@ __all__ = ["RUNNERS", "FlowContext", "RunningFlow", "make_flows"]
 def make_flows(
     plan: AgentPlan, network: Network, artifacts: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[RunningFlow[Any]]:
-    """Return a flow with open sockets for each item of the plan's traffic, in its order; they are not started.
+    """Return a flow with open sockets, not started, for each item of the plan's traffic, in its order. Flows are
+    numbered from `number` and their ports from `port`; files that commands save go to `artifacts`.
 
     Parameters
     ----------

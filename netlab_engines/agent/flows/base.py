@@ -44,8 +44,8 @@ class RunningFlow(Generic[ItemType]):
     """The number of ports that the flow uses."""
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
-        """Note the times of the item, whose end is at most the run's; subclasses also open its sockets, and raise
-        OSError if that fails.
+        """Note the times of the item, whose end is at most the run's; `place` has the plan, the network and the flow's
+        number and ports. Subclasses also open its sockets, and raise OSError if that fails.
         """
         self.item = item
         self.label = item["label"]

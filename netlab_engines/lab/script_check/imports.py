@@ -115,8 +115,9 @@ def module_directories(source: Source, directory: Path) -> ModuleDirectories:
 
 
 def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
-    """Return the modules, and names of Mininet's modules, that a script or one of its modules imports and that are
-    missing, except where it has code for that; those that it certainly imports stop it.
+    """Return the problems of a script's imports: modules, and names of Mininet's modules, that are missing, except
+    where it has code for that; those that it certainly imports stop it. `directories` are where it finds its own
+    modules.
     """
     wanted = [(name, node) for name, node in _imported_modules(source.tree) if node not in source.prepared_nodes]
     lacking = _missing_modules({name.partition(".")[0] for name, _ in wanted}, directories)
@@ -136,7 +137,9 @@ def problems(source: Source, directories: ModuleDirectories) -> list[Problem]:
 
 
 def local_modules(source: Source, directories: ModuleDirectories) -> Iterator[tuple[Path, bool]]:
-    """Yield the path of each of the script's own modules that it imports, and whether it certainly imports it."""
+    """Yield the path of each of the script's own modules, in `directories`, that the source imports, and whether it
+    certainly imports it.
+    """
     for name, node in _imported_modules(source.tree):
         path = directories.module(name)
         if path is not None and node not in source.prepared_nodes:
@@ -168,8 +171,8 @@ def _missing_sentence(name: str) -> str:
 
 
 def _missing_modules(names: set[str], directories: ModuleDirectories) -> set[str]:
-    """Return those of these top-level modules that are missing for a script, as tested by a Python started as in the
-    guest; an empty set if that cannot be tested.
+    """Return those of these names of top-level modules that are missing for a script with its own modules in
+    `directories`, as tested by a Python started as in the guest; an empty set if that cannot be tested.
     """
     names = {name for name in names if name not in ("mininet", "netlab") and not _is_certainly_there(name)}
     # Python 3.12 has no distutils; the guest has the part that Mininet asks for.

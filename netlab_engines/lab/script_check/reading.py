@@ -92,7 +92,9 @@ def _is_notebook(data: bytes) -> bool:
 
 
 def _decode_as_latin1(path: Path, data: bytes) -> Source:
-    """Return the source of a script that is not in its encoding, decoded as Latin-1, with the problem."""
+    """Return the source of the script at `path`, whose bytes `data` are not in its encoding, decoded as Latin-1, with
+    that problem.
+    """
     text = data.decode("latin-1")
     line = next((number for number, each in enumerate(data.split(b"\n"), 1) if not _is_utf8(each)), 1)
     name = shlex.quote(str(path))
@@ -116,8 +118,8 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _parse(path: Path, text: str, problems: list[Problem]) -> Source:
-    """Return the source of a script's text, with `problems` and those of its syntax; text of Python 2 is rewritten for
-    that.
+    """Return the source of the text of the script at `path`, with `problems` and those of its syntax; text of Python 2
+    is rewritten for that.
     """
     error = _syntax_error(text, path)
     if error is None:
@@ -145,7 +147,7 @@ def _is_python2(rewriting: python2.Rewriting) -> bool:
 
 
 def _syntax_error(text: str, path: Path) -> SyntaxError | None:
-    """Return the first syntax error that Python 3 finds in a text, or None."""
+    """Return the first syntax error that Python 3 finds in a text, or None; `path` is for its message."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -158,7 +160,7 @@ def _syntax_error(text: str, path: Path) -> SyntaxError | None:
 
 
 def _syntax_problem(path: Path, error: SyntaxError) -> Problem:
-    """Return the problem for a syntax error, with Python's words."""
+    """Return the problem of the script at `path` for a syntax error, with Python's words."""
     shown = f", in `{error.text.strip()}`" if error.text and error.text.strip() else ""
     lines = [] if error.lineno is None else [error.lineno]
     return Problem(
