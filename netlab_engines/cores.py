@@ -1,7 +1,8 @@
 """Pin each guest to a CPU of its own, and move it if another program computes on that CPU.
 
-A guest's kernel and its programs switch to each other all the time, which takes a third of the time if both are on one CPU. But
-the system's scheduler cannot move a guest that may run on one CPU only, so the process that waits for the guest checks its CPU.
+A guest's kernel and its programs switch to each other all the time, which takes a third of the time if both are on one
+CPU. But the system's scheduler cannot move a guest that may run on one CPU only, so the process that waits for the
+guest checks its CPU.
 """
 
 import fcntl
@@ -53,8 +54,9 @@ class Pin:
         """Move a guest, whose first process is `pid`, to another CPU if another program computes on its CPU; to be
         called often while the caller waits for the guest.
 
-        The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then pinned there.
-        The CPU is checked every half second however often this is called, and less often if no CPU is free.
+        The guest may run on all CPUs for half a second, so that the system's scheduler finds a free one, and is then
+        pinned there. The CPU is checked every half second however often this is called, and less often if no CPU is
+        free.
         """
         now_s = time.monotonic()
         passed_s = now_s - self._checked_s

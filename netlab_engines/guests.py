@@ -1,8 +1,8 @@
 """Start agents and exchange messages with them: in a pocket kernel, or on this machine's own kernel.
 
-The channel to the agent is a socket on which both sides send JSON, each message after its length. While a guest waits for a
-message, its kernel is blocked, uses no processor, and its clock stands still. A second socket carries single bytes that interrupt
-the guest at any time (see `netlab_kernel/recipe/gate.c`).
+The channel to the agent is a socket on which both sides send JSON, each message after its length. While a guest waits
+for a message, its kernel is blocked, uses no processor, and its clock stands still. A second socket carries single
+bytes that interrupt the guest at any time (see `netlab_kernel/recipe/gate.c`).
 """
 
 import concurrent.futures
@@ -109,8 +109,8 @@ class AgentProcess:
         """Wait for the guest's next message and return it; `patience_s` is the longest wall-clock time in s, None to
         wait without limit.
 
-        Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the guest's log,
-        if the guest has ended.
+        Raises NoAnswerError if none arrives within `patience_s` of wall-clock time, and RunError, with the end of the
+        guest's log, if the guest has ended.
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
@@ -284,8 +284,8 @@ class Guest(AgentProcess):
             raise
 
     def _boot(self, launcher_arguments: list[str], calls: int, start_ns: int, memory_mb: int, slot: int | None) -> None:
-        """Start the kernel's process through the launcher, whose first arguments are given (parent, CPU,
-        writable and readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
+        """Start the kernel's process through the launcher, whose first arguments are given (parent, CPU, writable and
+        readable paths), and open the channels to it. `slot` is the descriptor of the CPU's lock, which the guest
         inherits, or None; `calls` and `start_ns` are as for the class.
         """
         # Links whose paths have no spaces, because the kernel splits its command line at spaces.

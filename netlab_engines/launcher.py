@@ -1,12 +1,13 @@
 """Confine this process to some directories and a CPU, then execute a program, which ends with its parent.
 
-This is a separate program, because Landlock, resource limits and the death signal must not apply to the notebook, and because a
-Python process with threads must not set them between fork and exec.
+This is a separate program, because Landlock, resource limits and the death signal must not apply to the notebook, and
+because a Python process with threads must not set them between fork and exec.
 
 Usage: launcher.py PARENT_PID CPU WRITABLE READABLE PROGRAM [ARGUMENT...]
 
-CPU -1 allows all CPUs. WRITABLE and READABLE are paths separated by colons. An empty READABLE does not limit reading; else the
-program can read no other files and cannot use the host's network. A directory after `=` can be listed, but its files not read.
+CPU -1 allows all CPUs. WRITABLE and READABLE are paths separated by colons. An empty READABLE does not limit reading;
+else the program can read no other files and cannot use the host's network. A directory after `=` can be listed, but its
+files not read.
 """
 
 import ctypes
@@ -47,8 +48,8 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     files, and to read only those and `readable` (None: everything). Returns whether the host has Landlock; without it
     nothing is confined.
 
-    They may read `writable` and `readable`; a path in `readable` that begins with `=` may only be listed. If `readable` is None,
-    reading is not limited.
+    They may read `writable` and `readable`; a path in `readable` that begins with `=` may only be listed. If `readable`
+    is None, reading is not limited.
 
     Returns False, and confines nothing, if the host has no Landlock. Raises OSError if Landlock refuses.
     """

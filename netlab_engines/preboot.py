@@ -1,8 +1,8 @@
 """Boot a guest in advance, so that the next run need not wait for the boot.
 
-A waiting guest uses some 70 MB of memory and no processor. A process has at most one. It is booted after each run in a notebook,
-and elsewhere from the second run on, but never while other runs go on. It is ended after some time without a run, and with its
-process. `NETLAB_WARM=0` turns this off; results are the same either way.
+A waiting guest uses some 70 MB of memory and no processor. A process has at most one. It is booted after each run in a
+notebook, and elsewhere from the second run on, but never while other runs go on. It is ended after some time without a
+run, and with its process. `NETLAB_WARM=0` turns this off; results are the same either way.
 """
 
 import atexit

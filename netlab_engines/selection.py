@@ -31,9 +31,9 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     """Return the name of the engine that `choose` makes, or `wanted` itself if it is an engine: the requested one, else
     $NETLAB_ENGINE, else "library" or "pocket", by this machine and the plans.
 
-    By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest; both kernels
-    give the same numbers. All other plans, live networks and scripts need the pocket kernel. If $NETLAB_KERNEL is set, that kernel
-    is used. On processors without User-Mode Linux only the library kernel exists.
+    By default the library kernel runs the plans if it is built and supports all of them, because it is the fastest;
+    both kernels give the same numbers. All other plans, live networks and scripts need the pocket kernel. If
+    $NETLAB_KERNEL is set, that kernel is used. On processors without User-Mode Linux only the library kernel exists.
     """
     if named := _requested_engine(wanted):
         return named

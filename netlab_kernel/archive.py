@@ -79,8 +79,8 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
     """Pack built kernels, with licence, source version, configuration and netlab's changes, into one file in
     `directory` for other machines, and return the file's path.
 
-    The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels give the
-    same bytes.
+    The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels
+    give the same bytes.
 
     Parameters
     ----------

@@ -59,8 +59,8 @@ def _begin() -> IO[str] | None:
 
 
 def main() -> int:
-    """Build the pocket kernel at the lowest priority, with its progress in the file that `current_progress` reads, and return
-    the exit status: 0 also if another process builds already, 1 after a failure, 130 after Ctrl-C.
+    """Build the pocket kernel at the lowest priority, with its progress in the file that `current_progress` reads, and
+    return the exit status: 0 also if another process builds already, 1 after a failure, 130 after Ctrl-C.
     """
     os.nice(19)
     base_cache.root().mkdir(parents=True, exist_ok=True)

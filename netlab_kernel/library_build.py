@@ -1,4 +1,5 @@
-"""Build the library kernel: Linux's network stack and a small program around it, linked to one program that runs as a child.
+"""Build the library kernel: Linux's network stack and a small program around it, linked to one program that runs as a
+child.
 
 It is built from the same source as the pocket kernel, with netlab's own architecture (`recipe/library/arch`), the same
 network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
@@ -229,7 +230,8 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     """Boot the library kernel in the file `program`, run by the words `prefix` if it is not a program itself, let a
     millisecond of virtual time pass, and return the release that the kernel reports, such as "7.3.4".
 
-    `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not report.
+    `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not
+    report.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:

@@ -28,7 +28,8 @@ def run(
     end and return its exit status. `doing` is its purpose for errors, `cwd` its directory, `env` changes environment
     variables, `on_line` gets each line; a status other than 0 raises KernelError unless `allow_failure`.
 
-    If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it returns.
+    If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it
+    returns.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Write the hashes of the recipes to `netlab_engines/kernels/recipes.py`: by them, engines recognize builds of this version.
+"""Write the hashes of the recipes to `netlab_engines/kernels/recipes.py`: by them, engines recognize builds of this
+version.
 
 Run `python -m netlab_kernel.recipes` after a change of a recipe; a build and the set-up do it, too.
 """

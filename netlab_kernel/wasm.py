@@ -1,8 +1,9 @@
-"""Build the library kernel as WebAssembly, for machines without a native one: the same source and recipe with other tools.
+"""Build the library kernel as WebAssembly, for machines without a native one: the same source and recipe with other
+tools.
 
-Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the same sizes as in the
-native kernels. Binaryen lowers that to 32-bit memory, which every engine supports, and adds stacks that can be swapped
-("asyncify").
+Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the same sizes as in
+the native kernels. Binaryen lowers that to 32-bit memory, which every engine supports, and adds stacks that can be
+swapped ("asyncify").
 """
 
 import hashlib
@@ -34,8 +35,8 @@ class Tools:
     """The pinned programs that make the WebAssembly module: `zig` is the folder of Clang and the C library's headers,
     `optimizer` the path of `wasm-opt`, both in a folder of the cache.
 
-    Clang, its linker and a C library's headers come from PyPI's `ziglang`, and Binaryen's `wasm-opt` from npm's `binaryen`; both
-    are checked with the hashes in the recipe's lock files.
+    Clang, its linker and a C library's headers come from PyPI's `ziglang`, and Binaryen's `wasm-opt` from npm's
+    `binaryen`; both are checked with the hashes in the recipe's lock files.
     """
 
     def __init__(self, log: Path) -> None:
@@ -107,8 +108,8 @@ def compile_into(
     "ziglang==0.16.0, binaryen==132.0.0". `variables` change the environment, and output goes to `log` and, line by
     line, to `on_object`.
 
-    The parameters are those of `library_build.compile_into`. Raises KernelError if a tool is missing, an option has no effect or a step
-    fails.
+    The parameters are those of `library_build.compile_into`. Raises KernelError if a tool is missing, an option has no
+    effect or a step fails.
     """
     tools = Tools(log)
     tools.fetch()

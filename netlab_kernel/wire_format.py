@@ -54,7 +54,8 @@ def structures(text: str, names: Collection[str] | None = None) -> dict[str, Str
     """Return the layouts of the structures in a C header's text, by name, in the header's order; only those in `names`,
     if it is given.
 
-    Raises WireFormatError for a type without a code, and for a structure with a hole, which compilers may place differently.
+    Raises WireFormatError for a type without a code, and for a structure with a hole, which compilers may place
+    differently.
     """
     found: dict[str, Structure] = {}
     for name, body in _STRUCTURE.findall(_COMMENT.sub("", text)):

@@ -1,12 +1,12 @@
 """Write the packets of a link to files, as they would be on its wire.
 
-Departing packets are captured where the sending interface hands them to the driver, after its queue. Arriving packets are
-captured after the wire device of the receiving interface, if it has one: the interface itself sees them before the wire
-has delayed them.
+Departing packets are captured where the sending interface hands them to the driver, after its queue. Arriving packets
+are captured after the wire device of the receiving interface, if it has one: the interface itself sees them before the
+wire has delayed them.
 
-The kernel writes packets into a ring that it shares with this process (`TPACKET_V3`), and this process copies whole blocks
-of the ring to a file. A block takes one system call and one wake-up for some thousand packets; `recv` takes one of each
-per packet. The host converts the files to pcapng (`netlab.captures`).
+The kernel writes packets into a ring that it shares with this process (`TPACKET_V3`), and this process copies whole
+blocks of the ring to a file. A block takes one system call and one wake-up for some thousand packets; `recv` takes one
+of each per packet. The host converts the files to pcapng (`netlab.captures`).
 """
 
 import ctypes

@@ -1,10 +1,11 @@
-"""The distributed coordination function of 802.11: which station sends next on a shared half-duplex medium, and for how long.
+"""The distributed coordination function of 802.11: which station sends next on a shared half-duplex medium, and for how
+long.
 
 Functions here do not sleep, read or write. Callers pass times and get times, in ns of one clock.
 
-Each station draws a backoff in slots after every frame that it sent (even if no frame follows), and counts it down while
-the medium has been idle for DIFS. If a frame arrives at a station whose backoff is over, it starts at once on an idle
-medium; on a busy one the station draws a new backoff. Stations whose backoffs end in the same slot collide.
+Each station draws a backoff in slots after every frame that it sent (even if no frame follows), and counts it down
+while the medium has been idle for DIFS. If a frame arrives at a station whose backoff is over, it starts at once on an
+idle medium; on a busy one the station draws a new backoff. Stations whose backoffs end in the same slot collide.
 """
 
 import random

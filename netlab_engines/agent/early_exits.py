@@ -1,8 +1,8 @@
 """Reports of background programs that fail within a second of their start.
 
-The pocket kernel records such processes (`kernel/recipe/early_exits.c`). A record becomes a report if the process ran in the
-background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's nodes are in another
-process, which notes what they start (`mininet_starts.py`).
+The pocket kernel records such processes (`kernel/recipe/early_exits.c`). A record becomes a report if the process ran
+in the background of a node: a command with `&`, Mininet's `popen` or `sendCmd`, or `start` of a live host. Mininet's
+nodes are in another process, which notes what they start (`mininet_starts.py`).
 """
 
 from __future__ import annotations
@@ -310,7 +310,8 @@ def reason_in(error: str, program: str) -> str:
     """Return the line of a program's error output `error` that says why it failed; `program` is its name. A missing
     program's package is added.
 
-    That is the last line with the program's name before it, of several one with the word error; without such a line, the last one.
+    That is the last line with the program's name before it, of several one with the word error; without such a line,
+    the last one.
 
     >>> reason_in("iperf3: unrecognized option '--bogus'\\nUsage: iperf3 [-s|-c host] [options]\\n", "iperf3")
     "unrecognized option '--bogus'"

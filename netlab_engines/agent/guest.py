@@ -5,8 +5,8 @@ Python itself is the init process: a shell script would start a process per moun
 Usage: guest.py FOLDER
 
 FOLDER is an absolute path, the only host directory that the guest always writes to. Its file `boot.json` has the module
-whose `work` is called (`program`), the directories of netlab and Mininet (`packages`), the shell's search path (`path`), and
-other directories of the host that the guest may write to (`shared`).
+whose `work` is called (`program`), the directories of netlab and Mininet (`packages`), the shell's search path
+(`path`), and other directories of the host that the guest may write to (`shared`).
 """
 
 import ctypes
@@ -42,7 +42,8 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
     """Make / an overlay over the host's files: what the guest writes stays in its memory, except below `folder` and the
     directories `shared`, which are the host's own.
 
-    What the guest writes stays in its memory, except in `folder` and the `shared` directories, which are the host's own.
+    What the guest writes stays in its memory, except in `folder` and the `shared` directories, which are the host's
+    own.
     """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):

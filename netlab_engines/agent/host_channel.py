@@ -96,8 +96,8 @@ class HostChannel:
     def foreground(self, group: int) -> None:
         """Set the process group that receives interrupts from the host; 0 means none.
 
-        While there is one, the calling thread has real-time priority. A program that computes lets no network time pass, so the
-        scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
+        While there is one, the calling thread has real-time priority. A program that computes lets no network time
+        pass, so the scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
         """
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
         if group:
@@ -123,7 +123,8 @@ def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -
     guest ends. `answerer` returns the function for the request of a name, which gets the request's arguments by name;
     if one raises, the host gets the error.
 
-    `answerer` returns the function that answers the request of a name. If that function raises, the host gets the error.
+    `answerer` returns the function that answers the request of a name. If that function raises, the host gets the
+    error.
     """
     channel.put(ready=time.monotonic_ns())
     while True:

@@ -1,7 +1,7 @@
 """The agent of a lab: it builds a network, sends traffic, samples and captures on request.
 
-It has a method for each request of `netlab.protocol`. Network time passes while a request is answered. Between two requests
-a guest's clock stands still; on this machine's own kernel time goes on.
+It has a method for each request of `netlab.protocol`. Network time passes while a request is answered. Between two
+requests a guest's clock stands still; on this machine's own kernel time goes on.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ class Lab:
         """Send the host a progress message every `every_s`, in s of network time, until `until_s` or the end of
         `advance`; runs in a thread, for intervals longer than that.
 
-        The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes first. A
-        second sleep in that thread would change the order of a sample and a packet.
+        The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes
+        first. A second sleep in that thread would change the order of a sample and a packet.
         """
         moment_s = REPORT_AT * every_s
         while moment_s < until_s:
@@ -362,8 +362,8 @@ def work(channel: HostChannel, folder: str, packages: list[str], work_folder: st
     receives its files, and commands that save files work in `work_folder`. `packages` are the directories of netlab and
     Mininet.
 
-    Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same results
-    as a new one, because its clock shows the same time.
+    Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same
+    results as a new one, because its clock shows the same time.
     """
     # A controller and its switches talk over the loopback address.
     subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)

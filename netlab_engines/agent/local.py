@@ -1,7 +1,7 @@
 """The agent on this machine's own kernel, in real time; requests come over sockets.
 
-The agent is the first process of its own namespaces (network, mounts, processes), so all programs of its hosts end with it.
-The hosts' shells keep their files in memory, and the hosts' names are in an /etc/hosts that only the hosts see.
+The agent is the first process of its own namespaces (network, mounts, processes), so all programs of its hosts end with
+it. The hosts' shells keep their files in memory, and the hosts' names are in an /etc/hosts that only the hosts see.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """A shared medium between two nodes: two TAP devices instead of a veth pair, and a thread that forwards their frames.
 
 The thread reads the frames that the kernel sends to the TAP at one end, delays each while the medium is busy with it
-(`netlab_engines.agent.dcf` computes when and how long), and writes it to the TAP at the other end. The thread uses the guest's
-clock, so in virtual time its work costs no network time.
+(`netlab_engines.agent.dcf` computes when and how long), and writes it to the TAP at the other end. The thread uses the
+guest's clock, so in virtual time its work costs no network time.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
 """Replacements for classes of Mininet that need more than a guest has.
 
-Open vSwitch is a separate package with a database and a daemon. A Linux bridge forwards in the same way as a switch whose
-controller lets it learn, such as Mininet's default controller; it cannot follow an OpenFlow program. Limits on CPU time have
-no effect, because computing takes no virtual time.
+Open vSwitch is a separate package with a database and a daemon. A Linux bridge forwards in the same way as a switch
+whose controller lets it learn, such as Mininet's default controller; it cannot follow an OpenFlow program. Limits on
+CPU time have no effect, because computing takes no virtual time.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Replacements for Mininet's `iperf` and `waitListening` that also return when a server does not answer.
 
-Mininet's own `iperf` waits for two reports of the server, the first of them for the connection by which Mininet checks that the
-server listens. Since 2.0.14 iperf does not report connections without data (https://github.com/mininet/mininet/issues/1060).
-Both of Mininet's functions wait forever for a server that has exited.
+Mininet's own `iperf` waits for two reports of the server, the first of them for the connection by which Mininet checks
+that the server listens. Since 2.0.14 iperf does not report connections without data
+(https://github.com/mininet/mininet/issues/1060). Both of Mininet's functions wait forever for a server that has exited.
 """
 
 import re

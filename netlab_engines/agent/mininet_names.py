@@ -1,7 +1,7 @@
 """Write the names of a Mininet script's hosts to /etc/hosts.
 
-`mnexec` gives each host its own hostname. Some programs look their host's name up when they start, for example Python's web
-server; without an entry each look-up would wait for a name server that does not exist.
+`mnexec` gives each host its own hostname. Some programs look their host's name up when they start, for example Python's
+web server; without an entry each look-up would wait for a name server that does not exist.
 """
 
 from pathlib import Path

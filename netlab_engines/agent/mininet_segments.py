@@ -1,9 +1,9 @@
 """Let TCP in a Mininet script's hosts build offloaded segments as Linux did before 5.18.
 
-Mininet's queues count an offloaded segment (TSO) of up to 64 kB as one packet. At a low rate TCP built segments of two frames
-until Linux 5.18. Since then it builds segments of 64 kB at any rate where the least RTT is below 0.5 ms, as in most scripts
-without a delay: a queue of 20 packets at 1.5 Mbit/s then delays by 7 s instead of 0.3 s. Mininet's own virtual machine and
-nearly all published results of scripts have older kernels.
+Mininet's queues count an offloaded segment (TSO) of up to 64 kB as one packet. At a low rate TCP built segments of two
+frames until Linux 5.18. Since then it builds segments of 64 kB at any rate where the least RTT is below 0.5 ms, as in
+most scripts without a delay: a queue of 20 packets at 1.5 Mbit/s then delays by 7 s instead of 0.3 s. Mininet's own
+virtual machine and nearly all published results of scripts have older kernels.
 """
 
 from pathlib import Path

@@ -22,9 +22,11 @@ def create_namespace(hostname: str = "") -> int:
     """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id, which can be
     used like a pid.
 
-    The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name stays.
+    The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name
+    stays.
 
-    A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with the process.
+    A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with
+    the process.
     """
     answers: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
     threading.Thread(target=_hold, args=(answers, hostname), name="namespace", daemon=True).start()

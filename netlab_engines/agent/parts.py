@@ -1,7 +1,8 @@
-"""Test which parts that netlab needs this machine's kernel has, with the messages that the agent sends to build a network.
+"""Test which parts that netlab needs this machine's kernel has, with the messages that the agent sends to build a
+network.
 
-Each test has a network namespace of its own with a loopback device, which accepts every queue discipline. So tests do not
-affect each other or the machine. If root runs a test, the kernel loads the module of the part, if it has one.
+Each test has a network namespace of its own with a loopback device, which accepts every queue discipline. So tests do
+not affect each other or the machine. If root runs a test, the kernel loads the module of the part, if it has one.
 """
 
 import os

@@ -14,8 +14,8 @@ from netlab_engines.agent.terminals import OFFER
 
 
 class ExistingNamespace:
-    """A Mininet node whose shell joins an existing namespace; `namespace_pids` has the pid of the namespace's holder by the
-    node's name.
+    """A Mininet node whose shell joins an existing namespace; `namespace_pids` has the pid of the namespace's holder by
+    the node's name.
     """
 
     namespace_pids: ClassVar[dict[str, int]] = {}

@@ -66,7 +66,8 @@ class QueueReader:
         """Return the counters and backlog of the queue of each interface by its name; interfaces without a rate limit
         or queue are absent.
 
-        Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate limit.
+        Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate
+        limit.
         """
         found: dict[str, Qdisc] = {}
         for qdisc in self._dump():

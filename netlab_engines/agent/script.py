@@ -1,8 +1,8 @@
 """Run an unmodified Mininet script in the guest.
 
-The script runs in a process of its own with Mininet's own classes (`startup`). Replacements exist for programs that a machine
-may lack, such as ifconfig, brctl and the control groups' programs. The script writes directly to the directories that the host
-shares. Files that it writes elsewhere are copied to the run's artifacts at its end.
+The script runs in a process of its own with Mininet's own classes (`startup`). Replacements exist for programs that a
+machine may lack, such as ifconfig, brctl and the control groups' programs. The script writes directly to the
+directories that the host shares. Files that it writes elsewhere are copied to the run's artifacts at its end.
 """
 
 from __future__ import annotations

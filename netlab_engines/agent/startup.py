@@ -1,7 +1,8 @@
-"""Prepare a script's own Python process before the script runs: Mininet's classes, its prompt, interrupts and tracebacks.
+"""Prepare a script's own Python process before the script runs: Mininet's classes, its prompt, interrupts and
+tracebacks.
 
-Python imports `sitecustomize` before it runs a script. The one that `script` writes calls `begin`, so that the script itself
-runs as its user would run it: as `__main__`, and without a frame of netlab's above its own.
+Python imports `sitecustomize` before it runs a script. The one that `script` writes calls `begin`, so that the script
+itself runs as its user would run it: as `__main__`, and without a frame of netlab's above its own.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def begin(folder: str, commands: str) -> None:
     prompt (with lines from the file `commands`), interrupts (by the host's file in `folder`) and tracebacks. The
     process ends if an interrupt came before.
 
-    `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's prompt.
+    `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's
+    prompt.
     """
     here = os.environ.pop("PYTHONPATH")
     sys.path.remove(here)

@@ -86,8 +86,8 @@ def find() -> LibraryKernel:
     """Return the library kernel to run: that of `$NETLAB_LIBRARY` if it is set, else the best build in the caches by
     the present recipe, for this processor or as WebAssembly.
 
-    A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe may have
-    other requests and other results, so it is not used.
+    A kernel for this processor is better than one as WebAssembly, which takes twice as long. A kernel by another recipe
+    may have other requests and other results, so it is not used.
 
     Raises KernelError, with a remedy, if there is none.
     """

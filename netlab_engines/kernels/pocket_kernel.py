@@ -95,8 +95,8 @@ def capabilities_of(config: str, version: Version) -> frozenset[str]:
 def find() -> PocketKernel:
     """Return the pocket kernel to run: that of `$NETLAB_KERNEL` if it is set, else the best build in the caches.
 
-    A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by another recipe
-    can run too; `by_another_version` detects it.
+    A build by this version's recipe is best, then the highest kernel version, then the newest build. A kernel by
+    another recipe can run too; `by_another_version` detects it.
 
     Raises KernelError, with a remedy, if there is none or `$NETLAB_KERNEL` names a file that netlab did not build.
     """

@@ -1,7 +1,8 @@
 """`nl.live`: a network that is built once and then runs one command after the other.
 
-Between commands the kernel waits and its clock stands still: the results do not depend on how long the user thinks. On the
-native engine the same commands work in real time: the network goes on between commands, and results are not repeatable.
+Between commands the kernel waits and its clock stands still: the results do not depend on how long the user thinks. On
+the native engine the same commands work in real time: the network goes on between commands, and results are not
+repeatable.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ def run_script(
     (None: the current one), `keys` are lines for Mininet's prompt, and it may take `wall_limit_s`; copies of files of
     the guest go next to the script or to `copies_next_to`.
 
-    The script writes to this machine's files with its user's permissions, except in the system's directories: files that it
-    writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and the wall-clock
-    limit interrupt the script, and kill it 10 s later.
+    The script writes to this machine's files with its user's permissions, except in the system's directories: files
+    that it writes there are copied to a directory next to it, and their names are printed. Ctrl-C, SIGTERM, SIGHUP and
+    the wall-clock limit interrupt the script, and kill it 10 s later.
 
     Parameters
     ----------

@@ -47,10 +47,10 @@ def shared_directories(working: str | Path, script: str | Path) -> list[str]:
     """Return the directories of this machine that a script in the directory `script` may write to directly, when it
     runs in the directory `working`, as sorted absolute paths of which none is inside another.
 
-    They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp, the
-    parents of each as far as the user may write to them, and every other directory up to three levels below / that the user may
-    write to. The system's directories are not among them; a directory deep inside them is, if it is the working or the home
-    directory.
+    They are the `working` directory, the directory `script` of the script, the home directory, $TMPDIR, /tmp, /var/tmp,
+    the parents of each as far as the user may write to them, and every other directory up to three levels below / that
+    the user may write to. The system's directories are not among them; a directory deep inside them is, if it is the
+    working or the home directory.
     """
     home = os.path.realpath(home_directory())
     place = os.path.realpath(working)

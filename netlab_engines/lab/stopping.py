@@ -48,8 +48,8 @@ class Stopping:
     """The end of a running script: it turns Ctrl-C, SIGTERM, SIGHUP, a wall-clock limit and a closed output into
     interrupts of the guest, and then into kills.
 
-    The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this class
-    calls `look` several times a second.
+    The script gets an interrupt, and is killed after GRACE_S of wall-clock time or at a second Ctrl-C. The user of this
+    class calls `look` several times a second.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """A host's terminal: its pty is in the guest, and any shell of this user can connect to it.
 
 The terminal waits on a socket that only this user can open, and `netlab attach` connects to it, for example from one of
-JupyterLab's terminals. While a shell is connected the lab goes on in turns, in real time. The lab stands still while no shell
-is connected or the user has not typed for long: JupyterLab's terminals stay open when a browser's tab is closed.
+JupyterLab's terminals. While a shell is connected the lab goes on in turns, in real time. The lab stands still while no
+shell is connected or the user has not typed for long: JupyterLab's terminals stay open when a browser's tab is closed.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Run the library kernel's program as WebAssembly next to Pyodide, in the same worker of the browser.
 
-There are no threads: the program runs within `listen`, until it has read all requests. Data is exchanged in a shared buffer, because
-passing an object between Python and JavaScript takes several times as long as a call.
+There are no threads: the program runs within `listen`, until it has read all requests. Data is exchanged in a shared
+buffer, because passing an object between Python and JavaScript takes several times as long as a call.
 """
 
 import functools

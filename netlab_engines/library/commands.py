@@ -176,8 +176,8 @@ def read_item(item: CommandItem) -> list[Work]:
 
 
 class Commands:
-    """The commands of a lab that are still to run, in the order of their times, and the nodes' routes; `outputs` has the
-    output of those that ran, by their labels.
+    """The commands of a lab that are still to run, in the order of their times, and the nodes' routes; `outputs` has
+    the output of those that ran, by their labels.
     """
 
     def __init__(self, plan: Plan) -> None:

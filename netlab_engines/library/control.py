@@ -1,4 +1,5 @@
-"""Congestion control in Python: the kernel reports events of a connection, and an object sets window, threshold and pacing.
+"""Congestion control in Python: the kernel reports events of a connection, and an object sets window, threshold and
+pacing.
 
 For events that the object does not handle, netlab does the same as Linux's Reno (RFC 5681; net/ipv4/tcp_cong.c).
 """

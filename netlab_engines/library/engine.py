@@ -131,7 +131,8 @@ def kernel_requirement() -> Requirement:
 def is_small(plan: Plan) -> bool:
     """Return whether SMALL_MEMORY_MB is enough memory for the plan: a kernel with less memory starts in half the time.
 
-    The limits here are far below that memory, because a kernel without free memory would drop packets that no counter shows.
+    The limits here are far below that memory, because a kernel without free memory would drop packets that no counter
+    shows.
     """
     items = cast("list[dict[str, Any]]", plan["traffic"])
     if (

@@ -1,6 +1,7 @@
 """The classes of a queue discipline such as DRR: each has a queue of its own, and filters assign packets to them.
 
-Each part has its line of `tc` and the equivalent message next to each other, with the same bytes as iproute2's (see `qdiscs`).
+Each part has its line of `tc` and the equivalent message next to each other, with the same bytes as iproute2's (see
+`qdiscs`).
 """
 
 from __future__ import annotations

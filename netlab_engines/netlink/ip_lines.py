@@ -8,8 +8,8 @@ from netlab_engines.netlink.wire import UnknownLineError
 class Interfaces:
     """The numbers of one node's interfaces, by their names.
 
-    netlab chooses the number of each interface that it makes: 1 is `lo`, and the others follow in the order in which they are
-    made.
+    netlab chooses the number of each interface that it makes: 1 is `lo`, and the others follow in the order in which
+    they are made.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 """Queue disciplines with their options, each as a line of `tc` and as a netlink message.
 
-Both are written next to each other, so that they cannot differ. The arithmetic is iproute2's, so that a queue is the same as
-one that `tc` makes: times in ticks of 64 ns for netem, RED's weight and idle table from its burst and bandwidth (tc-red(8);
-S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993). A test compares the messages with
-those of a real `tc`.
+Both are written next to each other, so that they cannot differ. The arithmetic is iproute2's, so that a queue is the
+same as one that `tc` makes: times in ticks of 64 ns for netem, RED's weight and idle table from its burst and bandwidth
+(tc-red(8); S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993). A test compares
+the messages with those of a real `tc`.
 """
 
 import math
@@ -425,8 +425,8 @@ def _red_average(
     the idle table; the netlink attribute of that table; and that of the probability. Thresholds and packets are in
     bytes, `burst_packets` in packets, `bandwidth_bps` in bit/s.
 
-    They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of the
-    average's decay while the queue is empty and with the probability.
+    They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of
+    the average's decay while the queue is empty and with the probability.
     """
     weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
     cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
@@ -440,8 +440,8 @@ def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int
     """Return the log, from 1 to 31, of RED's averaging weight 2**-log for a lower threshold in bytes, a burst in
     packets and packets of this size.
 
-    The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower threshold.
-    Raises NetlabError if there is none.
+    The weight is the largest with which a burst of `burst_packets` does not raise the average above the lower
+    threshold. Raises NetlabError if there is none.
 
     >>> red_weight_log(12617, 21, 1000)
     4
@@ -490,8 +490,8 @@ def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tupl
     length of a cell as a logarithm of ticks, and the 256 cells, from which the kernel computes how far the average
     falls while the queue is empty.
 
-    The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average falls too
-    slowly for a table.
+    The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average
+    falls too slowly for a table.
     """
     packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
     if not packet_ticks:

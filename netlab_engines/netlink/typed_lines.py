@@ -1,7 +1,7 @@
 """Translate lines of `tc` and `ip` that a user typed to netlink messages, for hosts that have no programs.
 
-The syntax and the units are those of the programs' manuals (tc-netem(8), tc-tbf(8), ip-link(8), ip-route(8)), and the messages
-are those that the programs send.
+The syntax and the units are those of the programs' manuals (tc-netem(8), tc-tbf(8), ip-link(8), ip-route(8)), and the
+messages are those that the programs send.
 """
 
 import re

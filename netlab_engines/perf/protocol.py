@@ -17,7 +17,8 @@ The messages of a control connection, in their order (C the client, S the server
     C  BYE        with the client's counters
     S  ACK: BYE   with the server's counters
 
-At any time the server may send ERROR with a reason. If the control connection closes before the end, the other side ends the test.
+At any time the server may send ERROR with a reason. If the control connection closes before the end, the other side
+ends the test.
 """
 
 from __future__ import annotations

@@ -53,8 +53,9 @@ def combine(
     return the sums over all streams and a record for each stream. One-way delays are left out unless both sides have
     the same clock.
 
-    Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which includes losses
-    after the last datagram that arrived. One-way delays are left out unless both sides have the `same_clock`.
+    Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which
+    includes losses after the last datagram that arrived. One-way delays are left out unless both sides have the
+    `same_clock`.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The changes of links during a run: from the plan's changes to lines for `ip` and `tc` at each time.
 
-If a direction goes down, its wire device is switched off, which loses the packets in flight and all later ones. The queue
-then empties into that device at the highest rate. Interfaces stay up, so addresses, routes and neighbours remain.
+If a direction goes down, its wire device is switched off, which loses the packets in flight and all later ones. The
+queue then empties into that device at the highest rate. Interfaces stay up, so addresses, routes and neighbours remain.
 """
 
 import heapq
@@ -153,7 +153,8 @@ class Schedule:
     """The future changes of a network's links, with traces unrolled step by step, and the present shape and state of
     each direction.
 
-    `directions` is updated with each change. `clock` is "virtual" or "real", and the wires' random draws follow from `seed`.
+    `directions` is updated with each change. `clock` is "virtual" or "real", and the wires' random draws follow from
+    `seed`.
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:

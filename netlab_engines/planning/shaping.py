@@ -197,8 +197,8 @@ def wire_device(interface: str) -> str:
 def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
     """Return the two capture points of a direction: one where packets leave `src`, one where they arrive at `dst`.
 
-    Each is a tuple of the node, the device, whether the packets leave that device, and the name of the capture's file. Packets
-    arrive after the wire if the direction has one.
+    Each is a tuple of the node, the device, whether the packets leave that device, and the name of the capture's file.
+    Packets arrive after the wire if the direction has one.
     """
     leaving, arriving = direction["interface"], direction["dst_interface"]
     wired = has_wire(direction["shape"])
@@ -239,9 +239,10 @@ def hosts_with_unsafe_gso(
     treat many frames as one packet. `clock` is "virtual" or "real"; `segment_bytes` has the smallest segment size of
     each host whose traffic sets one.
 
-    An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes before
-    a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot hold, so it does not
-    split two small ones. `segment_bytes` has the smallest segment size of each host whose traffic sets one.
+    An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes
+    before a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot
+    hold, so it does not split two small ones. `segment_bytes` has the smallest segment size of each host whose traffic
+    sets one.
     """
     small = {host for host, size_bytes in segment_bytes.items() if _two_fit_the_bucket(size_bytes)}
     leaving: dict[str, list[Hop]] = {}

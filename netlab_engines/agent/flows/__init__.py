@@ -1,7 +1,7 @@
 """Run the traffic: this process has every socket of every host and a thread per endpoint.
 
-A socket stays in the namespace in which it was made, so one process can act for all hosts. In the guest a switch between
-threads of one process is cheap; a switch between processes is not.
+A socket stays in the namespace in which it was made, so one process can act for all hosts. In the guest a switch
+between threads of one process is cheap; a switch between processes is not.
 """
 
 from typing import Any

@@ -106,7 +106,8 @@ class RunningFlow(Generic[ItemType]):
         """Return a thread, not yet started, that calls `target` with these arguments and turns exceptions into errors
         of the flow.
 
-        An exception that is not a network error but a defect of netlab stops the flow and ends the run (see `agent.failures`).
+        An exception that is not a network error but a defect of netlab stops the flow and ends the run (see
+        `agent.failures`).
         """
 
         def guarded() -> None:

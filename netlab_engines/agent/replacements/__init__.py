@@ -1,10 +1,10 @@
 """Replacements for programs that Mininet calls and a machine may lack: shell scripts over `ip`, `tc` and `bridge`.
 
-Most come last in the search path, so the machine's own program is used where there is one. Some come first: programs of Open
-vSwitch, which a guest does not have, and, on the pocket kernel, iptables, whose older variant needs parts that this kernel
-lacks, sudo, mn and modprobe. A replacement knows a part of the real program's options. It rejects all others with one line; the
-line names what the replacement supports and the package of the real program. There is no replacement for iperf: its script
-names the packages only.
+Most come last in the search path, so the machine's own program is used where there is one. Some come first: programs of
+Open vSwitch, which a guest does not have, and, on the pocket kernel, iptables, whose older variant needs parts that
+this kernel lacks, sudo, mn and modprobe. A replacement knows a part of the real program's options. It rejects all
+others with one line; the line names what the replacement supports and the package of the real program. There is no
+replacement for iperf: its script names the packages only.
 """
 
 import os

@@ -83,8 +83,8 @@ class ModuleDirectories:
     """The directories in which a script finds its own modules: its own directory, and those by which it extends
     sys.path.
 
-    `script` is the script's own. `more` are those by which it extends sys.path, as far as they are in its text; `open_ended` says
-    that it extends sys.path at all.
+    `script` is the script's own. `more` are those by which it extends sys.path, as far as they are in its text;
+    `open_ended` says that it extends sys.path at all.
     """
 
     script: Path

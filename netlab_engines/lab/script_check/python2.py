@@ -1,6 +1,8 @@
-"""Find the syntax that only Python 2 has, and rewrite it line by line so far that Python 3 can parse the rest of a script.
+"""Find the syntax that only Python 2 has, and rewrite it line by line so far that Python 3 can parse the rest of a
+script.
 
-The rewritten text is for further checks alone. It never runs: a script is converted by a program that knows all of Python 2.
+The rewritten text is for further checks alone. It never runs: a script is converted by a program that knows all of
+Python 2.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ def tokens(text: str) -> Iterator[Token]:
 class Rewriting:
     """The rewritten form of a script's text that Python 3 does not parse, with the syntax of Python 2 replaced.
 
-    `found` has each kind of Python 2's syntax with its lines, and `text` what is left for Python 3; it has the same lines.
+    `found` has each kind of Python 2's syntax with its lines, and `text` what is left for Python 3; it has the same
+    lines.
     """
 
     def __init__(self, text: str) -> None:
