@@ -98,7 +98,7 @@ def forget_start_up() -> None:
 
 
 def power_off() -> None:
-    """End the guest at once."""
+    """Write all files and end the guest at once; does not return."""
     os.sync()
     libc.reboot(RB_POWER_OFF)
 

@@ -53,12 +53,12 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         super().start(controllers)
 
     def attach(self, intf: Any) -> None:
-        """Add an interface to the bridge's ports."""
+        """Add the interface `intf` to the bridge's ports and switch it on."""
         self.cmd("brctl addif", self, intf)
         self.cmd("ifconfig", intf, "up")
 
     def detach(self, intf: Any) -> None:
-        """Remove an interface from the bridge's ports."""
+        """Remove the interface `intf` from the bridge's ports."""
         self.cmd("brctl delif", self, intf)
 
     def dpctl(self, *words: Any) -> str:
@@ -66,7 +66,7 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         return f"{self.name} is a Linux bridge and has no flow tables: {' '.join(map(str, words))} is ignored\n"
 
     def vsctl(self, *words: Any) -> str:
-        """Return the same message as `dpctl`."""
+        """Return a message, in place of the output of Open vSwitch's command, that the bridge has no flow tables."""
         return self.dpctl(*words)
 
     @classmethod

@@ -24,6 +24,7 @@ class BuildProgress:
     """The present work, such as the name of a file."""
 
     def __str__(self) -> str:
+        """Return a line for the user with the fraction, the remaining time and the phase."""
         detail = f" ({self.detail})" if self.detail else ""
         return f"kernel: {self.fraction:4.0%}, about {self.remaining_s:3.0f} s left: {self.phase}{detail}"
 

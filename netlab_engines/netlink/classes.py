@@ -61,7 +61,9 @@ class ClassElement:
 
     @property
     def identity(self) -> object:
-        """A value that is equal for two class_elements which differ only in options that the kernel can change."""
+        """A value that is equal for two parts of a queueing that differ only in options which the kernel can change in
+        place.
+        """
         return (self.made_by, self.place, self.body if self.made_by == wire.RTM_NEWTFILTER else b"")
 
 

@@ -142,7 +142,7 @@ class IntervalTable:
         ]
 
     def header(self) -> list[str]:
-        """Return the lines above the first row of the table."""
+        """Return the lines above the first row of the table: the titles of its columns, with the stream numbers."""
         request = self._request
         if request.streams == 1:
             return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]

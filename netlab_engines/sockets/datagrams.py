@@ -132,7 +132,9 @@ class StreamAccount:
 
     @property
     def timely_last_s(self) -> float | None:
-        """The last timely arrival in s on the monotonic clock, or None before the first."""
+        """The last arrival, in s on the monotonic clock, of a datagram that came within the time limit after the first
+        one (`timely_ns`); None before the first.
+        """
         return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
