@@ -129,6 +129,6 @@ def require(requirements: list[Requirement]) -> None:
         )
 
 
-def cancelled() -> RunCancelled:
+def cancelled_error() -> RunCancelled:
     """Return, without raising it, the error for a run that was stopped by its caller."""
     return RunCancelled("The run was stopped before its end; its results were discarded.")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
-from netlab.engines import OnProgress, cancelled
+from netlab.engines import OnProgress, cancelled_error
 from netlab.protocol.messages import Message
 from netlab.protocol.plan import AgentPlan, Clock, Counters, Item, Outcome, Plan
 from netlab.protocol.session import Session
@@ -63,7 +63,7 @@ def run_in(
         stands still.
         """
         if cancel is not None and cancel.is_set():
-            raise cancelled()
+            raise cancelled_error()
         if watchdog is not None and running:
             watchdog.check()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netlab.engines import OnProgress, Requirement, cancelled, require
+from netlab.engines import OnProgress, Requirement, cancelled_error, require
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 from netlab_engines import host_kernel
@@ -42,7 +42,7 @@ class Fake:
         self.plan = plan
         on_progress(plan["duration_s"] / 2)
         if cancel is not None and cancel.is_set():
-            raise cancelled()
+            raise cancelled_error()
         on_progress(plan["duration_s"])
         echoes = [{"seq": 1, "t_s": 0.0, "rtt_ms": 20.0}]
         return {

@@ -36,7 +36,7 @@ _directory_lock = threading.Lock()
 _directory_of_process: dict[int, Path] = {}
 
 
-def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> str | None:
+def usability_problem(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> str | None:
     """Return None if `directory` has `free_bytes` free and can hold a guest's memory file (or, unless `for_guests`, any
     files), else a phrase with the reason why not.
     """
@@ -56,13 +56,13 @@ def usable(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_guests: boo
 
 
 def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return the first of $TMPDIR, /tmp, /var/tmp and netlab's cache that is `usable` for `free_bytes` and
-    `for_guests`. Raises EngineError when none is usable, with the reason for each.
+    """Return the first of $TMPDIR, /tmp, /var/tmp and netlab's cache without a `usability_problem` for
+    `free_bytes` and `for_guests`. Raises EngineError when there is none, with the reason for each.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
     for name in dict.fromkeys(candidate for candidate in candidates if candidate):
-        reason = usable(Path(name).absolute(), free_bytes, for_guests=for_guests)
+        reason = usability_problem(Path(name).absolute(), free_bytes, for_guests=for_guests)
         if reason is None:
             return Path(name).absolute()
         reasons.append(f"{name}: {reason}")
@@ -74,7 +74,7 @@ def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
 
 
 def own_directory(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return this user's directory `netlab-UID` in the first place that is `usable` for `free_bytes`; create it if
+    """Return this user's directory `netlab-UID` in the first usable place (`base`) for `free_bytes`; create it if
     needed. It is the parent of the directories of runs. Raises EngineError when it belongs to another user or is not a
     directory: anybody may create names in a shared /tmp.
     """

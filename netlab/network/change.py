@@ -119,10 +119,10 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
 
     def apply(self, link: Link) -> Link:
         """Return a copy of a link with this change applied."""
-        return changed(link, self.link[0], self.direction, self.reverse)
+        return changed_link(link, self.link[0], self.direction, self.reverse)
 
 
-def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mapping[str, Any]) -> Link:
+def changed_link(link: Link, first: str, direction: Mapping[str, Any], reverse: Mapping[str, Any]) -> Link:
     """Return a copy of a link with other fields: those of `direction` from the node `first` on, and those of both
     `direction` and `reverse` on the way back.
     """

@@ -82,7 +82,7 @@ class Paths:
         """
         return self._nearest_address(src, dst)[0]
 
-    def following(self, src: str, dst: str) -> Gateway:
+    def next_address(self, src: str, dst: str) -> Gateway:
         """Return the next address on the way from `src` to `address(src, dst)`: a router's, or that of `dst`."""
         return self._nearest_address(src, dst)[2]
 
@@ -194,7 +194,9 @@ class Paths:
                 for subnet in self._subnets
                 if subnet not in self._port_on[node] and (gateway := self._gateway(node, subnet)) is not None
             }
-            found += [{"node": node, "to": to, "via": via} for to, via in aggregated(next_at, self._port_on[node])]
+            found += [
+                {"node": node, "to": to, "via": via} for to, via in aggregate_prefixes(next_at, self._port_on[node])
+            ]
             found += [
                 {"node": node, "to": f"{target.address}/32", "via": following.address}
                 for target in several
@@ -290,7 +292,7 @@ def _subnets(wiring: Wiring) -> dict[str, int]:
     return {name: numbers.setdefault(root(end), len(numbers) + 1) for name, end in ends.items()}
 
 
-def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[str, Gateway]]:
+def aggregate_prefixes(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[str, Gateway]]:
     """Return the fewest prefixes, each with its gateway, that are equivalent to `next_at`, the gateway for each
     subnet's number; they may cover the node's own subnets `own`.
 
@@ -299,7 +301,7 @@ def aggregated(next_at: dict[int, Gateway], own: Iterable[int]) -> list[tuple[st
 
     Examples
     --------
-    >>> aggregated({2: "10.0.1.2", 3: "10.0.1.2", 4: "10.0.1.2", 6: "10.0.5.1"}, own={1, 5})
+    >>> aggregate_prefixes({2: "10.0.1.2", 3: "10.0.1.2", 4: "10.0.1.2", 6: "10.0.5.1"}, own={1, 5})
     [('10.0.2.0/23', '10.0.1.2'), ('10.0.4.0/23', '10.0.1.2'), ('10.0.6.0/24', '10.0.5.1')]
     """
     # Each block of 2**k numbers has one gateway, or None if all its subnets are the node's own.

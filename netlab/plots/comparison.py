@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
-from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, theory_line, told
+from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, series_settings, theory_line
 from netlab.plots.words import role
 
 Residual = Literal["percent", "absolute"]
@@ -277,7 +277,7 @@ class Comparison:
                 legendrank=1001,  # behind every series: between two it would seem to belong to one
                 showlegend=not any(role(trace) == "published" for trace in figure.data),
                 **points(size=13, symbol="diamond-open", color=TEXT, line={"width": 2}),
-                **told("published", "published", self._x_label, self._y_label),
+                **series_settings("published", "published", self._x_label, self._y_label),
                 row=1,
                 col=1,
             )

@@ -13,7 +13,7 @@ from plotly.io.base_renderers import MimetypeRenderer
 from plotly.offline import get_plotlyjs_version
 
 from netlab.plots import page
-from netlab.plots.rounding import rounded
+from netlab.plots.rounding import round_numbers
 from netlab.plots.words import description, in_words
 
 CDN = "https://cdn.plot.ly/plotly-{}.min.js"
@@ -30,7 +30,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
         """Return a figure's dict in all formats of a notebook's output, by MIME type; add the page's script once."""
-        fig_dict = described(prepared(fig_dict))
+        fig_dict = add_description(prepare(fig_dict))
         bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
         # The tool bar would cover the title of a narrow figure; a double click resets the zoom.
         for form in bundle.values():
@@ -39,15 +39,15 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
         return {**bundle, "text/html": page_html(fig_dict), "text/plain": in_words(fig_dict)}
 
 
-def prepared(fig_dict: dict[str, Any]) -> dict[str, Any]:
+def prepare(fig_dict: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's dict as shown: numbers rounded, markers at the axes whole, the legend below the title."""
-    fig_dict = rounded(fig_dict)
+    fig_dict = round_numbers(fig_dict)
     # The edge of the plot would cut a marker at 0 in half.
     data = [{"cliponaxis": False, **trace} if trace["type"] == "scatter" else trace for trace in fig_dict["data"]]
-    return hung({**fig_dict, "data": data})
+    return place_legend({**fig_dict, "data": data})
 
 
-def described(fig_dict: dict[str, Any]) -> dict[str, Any]:
+def add_description(fig_dict: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's dict with its description in `layout.meta`, from which the page's script names it."""
     layout = fig_dict["layout"]
     meta = layout.get("meta", {})
@@ -57,7 +57,7 @@ def described(fig_dict: dict[str, Any]) -> dict[str, Any]:
     return {**fig_dict, "layout": {**layout, "meta": {**meta, "description": description(fig_dict)}}}
 
 
-def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
+def place_legend(fig_dict: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's dict with its legend attached below the title, and the plot below the legend, as high as the
     legend is at any width; the same dict if the legend has a place of its own.
 
@@ -77,7 +77,7 @@ def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 def page_html(figure: go.Figure | dict[str, Any]) -> str:
     """Return a figure as HTML that loads Plotly from the web; equal figures give the same text."""
-    drawn = go.Figure(prepared(go.Figure(figure).to_dict()))
+    drawn = go.Figure(prepare(go.Figure(figure).to_dict()))
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
     # Plotly's logo would repeat the same id for each figure of the page.

@@ -18,16 +18,16 @@ NOISE_DIGITS = 13
 """A value whose first digit is this many places behind that of the largest value of its series is a rounding error."""
 
 
-def rounded(value: Any) -> Any:
+def round_numbers(value: Any) -> Any:
     """Return a copy of a figure's data (dicts, lists, arrays, base64) with rounded floats, and 0.0 for -0.0.
 
-    >>> rounded({"x": [75.20596766239444, -0.0, 3e-16, None], "name": "measured"})
+    >>> round_numbers({"x": [75.20596766239444, -0.0, 3e-16, None], "name": "measured"})
     {'x': [75.20596766, 0.0, 0.0, None], 'name': 'measured'}
     """
     if isinstance(value, dict):
         if "bdata" in value and "dtype" in value:
             return _rounded_base64(value)
-        return {key: rounded(each) for key, each in value.items()}
+        return {key: round_numbers(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
         return _round_array(value) if value.dtype.kind == "f" else value
     if isinstance(value, (list, tuple)):
@@ -48,9 +48,9 @@ def _round_sequence(values: Sequence[Any]) -> Any:
     kind = tuple if isinstance(values, tuple) else list
     largest = max((abs(each) for each in values if _is_finite_float(each)), default=0.0)
     if not largest:
-        return kind(rounded(each) for each in values)
+        return kind(round_numbers(each) for each in values)
     places = NOISE_DIGITS - 1 - math.floor(math.log10(largest))
-    return kind(_round_one(round(each, places)) if _is_finite_float(each) else rounded(each) for each in values)
+    return kind(_round_one(round(each, places)) if _is_finite_float(each) else round_numbers(each) for each in values)
 
 
 def _is_finite_float(value: Any) -> bool:

@@ -13,7 +13,7 @@ from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError
 from netlab.base.values import short_repr
 from netlab.network import change
-from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
+from netlab.plots.theme import TEXT, finite, line, points, series_settings, theory_line
 
 MAX_LABELS = 6
 """Further changes get a thin vertical line without a label."""
@@ -115,7 +115,7 @@ def time_series(
             x=span,
             y=[value, value],
             **theory_line(),
-            **told("theory", "theory", LABELS["t_s"], label),
+            **series_settings("theory", "theory", LABELS["t_s"], label),
             row=rows.index(quantity) + 1,
             col=1,
         )
@@ -246,7 +246,7 @@ def _add_curve(
         y=finite(frame[quantity]),
         legendgroup=name,
         **look,
-        **told("measured", name, LABELS["t_s"], LABELS.get(quantity, quantity)),
+        **series_settings("measured", name, LABELS["t_s"], LABELS.get(quantity, quantity)),
         row=row,
         col=1,
     )

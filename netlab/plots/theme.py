@@ -91,7 +91,7 @@ def theory_line(**look: Any) -> dict[str, Any]:
     return line(dash="dash", **{"color": TEXT, **look})
 
 
-def told(part: str, name: str, x_label: str, y_label: str) -> dict[str, Any]:
+def series_settings(part: str, name: str, x_label: str, y_label: str) -> dict[str, Any]:
     """Return Plotly's settings for a series' name, its role (`part`, see `words.role`) and its hover text."""
     return {"name": name, "hovertemplate": hover(name, x_label, y_label), "meta": {"role": part}}
 

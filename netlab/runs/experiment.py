@@ -77,7 +77,7 @@ def run(
     >>> import netlab as nl
     >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
     """
-    scenario = Scenario.given(
+    scenario = Scenario.from_arguments(
         topology, traffic, duration_s, seed, interval_s, sysctls=sysctls, captures=captures, changes=changes
     )
     for sentence in scenario.topology.unused_links():

@@ -159,7 +159,7 @@ def repeat(
     """
     chosen, wrong = _seeds(seeds)
     try:
-        scenario = Scenario.given(network, traffic, duration_s, sysctls=sysctls, changes=changes)
+        scenario = Scenario.from_arguments(network, traffic, duration_s, sysctls=sysctls, changes=changes)
     except ScenarioError as error:
         raise ScenarioError([*error.problems, *wrong]) from None
     if wrong:

@@ -145,7 +145,7 @@ class Scenario:
         return scenario
 
     @classmethod
-    def given(
+    def from_arguments(
         cls,
         network: Topology | Scenario | Mapping[str, Any],
         traffic: Sequence[Traffic] | None = None,
@@ -331,7 +331,7 @@ class Scenario:
             if isinstance(item, Tcp) and item.initial_window_segments is not None
         }
         for (src, dst), segments in windows.items():
-            to, via = f"{paths.address(src, dst)}/32", paths.following(src, dst)
+            to, via = f"{paths.address(src, dst)}/32", paths.next_address(src, dst)
             found["routes"].append({"node": src, "to": to, "via": via, "initial_window_segments": segments})
         return found
 

@@ -26,7 +26,7 @@ def own_name(value: object) -> str:
     return value.__name__ if isinstance(value, type) else type(value).__name__
 
 
-def made(value: object) -> Any:
+def new_object(value: object) -> Any:
     """Return a new object of a user's class, or a copy of a user's object, so that connections share no state."""
     return value() if isinstance(value, type) else copy.deepcopy(value)
 

@@ -9,7 +9,7 @@ from netlab.base.errors import NetlabError, RunError, one_of
 from netlab.base.location import PACKAGES, is_own_file
 from netlab.base.time_limit import TimeIsUpError, call_often_within
 from netlab.base.units import NS_PER_S
-from netlab.traffic.own import made, own_name
+from netlab.traffic.own import new_object, own_name
 
 MAX_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver"]
@@ -82,7 +82,7 @@ class LocalCaller:
         """Make an object of the user's class or object `own` for the flow `label`. Raises RunError if that fails."""
         self._label, self._name = label, own_name(own)
         try:
-            self.object = made(own)
+            self.object = new_object(own)
         except Exception as error:  # noqa: BLE001 (every error of the user's class is reported)
             self._raise_run_error(error, "__init__", "before it began")
 

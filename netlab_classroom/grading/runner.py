@@ -330,7 +330,7 @@ class Laboratory:
             raise NetlabError("no experiments are made here, where others call your class")
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
-        scenario = Scenario.given(topology, *rest, **more)
+        scenario = Scenario.from_arguments(topology, *rest, **more)
         own = [
             (number, name, getattr(item, name))
             for number, item in enumerate(scenario.traffic)

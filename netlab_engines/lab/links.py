@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError
-from netlab.network.change import Change, changed, planned_difference
+from netlab.network.change import Change, changed_link, planned_difference
 from netlab.network.link import field_problems
 from netlab.network.topology import Topology
 from netlab_engines.lab.session import Session
@@ -52,7 +52,7 @@ class LiveLink:
         if problems := field_problems("link", direction, reverse):
             raise ScenarioError(problems)
         old = self._lab.topology.links[self.position]
-        link = changed(old, self._ends[0], direction, reverse or {})
+        link = changed_link(old, self._ends[0], direction, reverse or {})
         forward, backward = link.forward, link.backward
         links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
         topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)

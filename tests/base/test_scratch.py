@@ -116,7 +116,7 @@ def test_a_file_in_the_directorys_place_is_a_sentence(tmp: Path) -> None:
 def test_a_path_that_a_kernels_command_line_cannot_carry(tmp_path: Path) -> None:
     for name in ("two words", "a:b", 'a"b'):
         (tmp_path / name).mkdir()
-        reason = scratch.usable(tmp_path / name)
+        reason = scratch.usability_problem(tmp_path / name)
         assert reason is not None
         assert "a space, a colon or a quote" in reason
 
@@ -126,10 +126,15 @@ def test_where_no_directory_will_do_each_is_named_with_its_reason(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "file"))
-    assert scratch.usable(tmp_path / "file") == "it is not writable or forbids programs (Not a directory)"
-    assert scratch.usable(tmp_path / "none") == "it is not writable or forbids programs (No such file or directory)"
-    real = scratch.usable
-    monkeypatch.setattr(scratch, "usable", lambda directory, *more, **words: real(tmp_path / "file", *more, **words))
+    assert scratch.usability_problem(tmp_path / "file") == "it is not writable or forbids programs (Not a directory)"
+    assert (
+        scratch.usability_problem(tmp_path / "none")
+        == "it is not writable or forbids programs (No such file or directory)"
+    )
+    real = scratch.usability_problem
+    monkeypatch.setattr(
+        scratch, "usability_problem", lambda directory, *more, **words: real(tmp_path / "file", *more, **words)
+    )
     with pytest.raises(EngineError) as caught:
         scratch.base()
     lines = str(caught.value).splitlines()
@@ -141,7 +146,7 @@ def test_where_no_directory_will_do_each_is_named_with_its_reason(
 
 
 def test_a_full_disk_is_told_with_what_is_needed(tmp: Path) -> None:
-    reason = scratch.usable(tmp, 1 << 60)
+    reason = scratch.usability_problem(tmp, 1 << 60)
     assert reason is not None
     assert "are free there" in reason
 

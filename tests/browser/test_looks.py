@@ -97,7 +97,7 @@ def page(folder: Path, background: str, *, title: str = "Goodput against the off
     ]
     (folder / "plotly.js").write_text(get_plotlyjs(), encoding="utf-8")
     drawn = "".join(
-        f"<div id='f{n}'></div><script>fig = {go.Figure(notebook.prepared(figure.to_dict())).to_json()}; "
+        f"<div id='f{n}'></div><script>fig = {go.Figure(notebook.prepare(figure.to_dict())).to_json()}; "
         f"Plotly.newPlot('f{n}', fig.data, fig.layout, {{displayModeBar: false}})</script>"
         for n, figure in enumerate(figures)
     )

@@ -194,7 +194,7 @@ def test_a_change_says_itself_in_a_few_words():
 
 
 def test_changing_a_link_leaves_the_other_room_of_its_queue_out():
-    link = change.changed(nl.Link("r1", "h2", rate_mbps=5, queue_packets=10), "r1", {"queue_bytes": 3000}, {})
+    link = change.changed_link(nl.Link("r1", "h2", rate_mbps=5, queue_packets=10), "r1", {"queue_bytes": 3000}, {})
     assert (link.forward.queue_packets, link.forward.queue_bytes) == (None, 3000)
 
 

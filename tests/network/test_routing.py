@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
-from netlab.network.routing import Paths, aggregated, plan_addresses
+from netlab.network.routing import Paths, aggregate_prefixes, plan_addresses
 from tests.examples import examples
 from tests.networks import networks
 
@@ -246,7 +246,7 @@ def test_a_large_dumbbell_needs_one_route_a_host_and_a_few_a_router() -> None:
 def test_shared_routes_lead_each_subnet_where_its_own_route_would(gateways: dict[int, str], own: set[int]) -> None:
     """Exactly one of them holds each other subnet, and none holds a number that is no subnet's."""
     next_at = {number: gateway for number, gateway in gateways.items() if number not in own}
-    shared = [(ipaddress.ip_network(prefix), gateway) for prefix, gateway in aggregated(next_at, own)]
+    shared = [(ipaddress.ip_network(prefix), gateway) for prefix, gateway in aggregate_prefixes(next_at, own)]
     for number in range(129):
         able = [gateway for prefix, gateway in shared if ipaddress.ip_address(f"10.0.{number}.7") in prefix]
         if number in next_at:

@@ -113,8 +113,8 @@ def test_series_that_a_notebook_keeps_as_base64_are_told_as_well() -> None:
 
 def test_a_legend_hangs_below_the_title_however_high_the_figure_is() -> None:
     figure = go.Figure(go.Scatter(y=[1, 2], name="measured"), layout={"template": "netlab", "height": 400})
-    untitled = notebook.hung(figure.to_dict())["layout"]["legend"]
-    titled = notebook.hung(figure.update_layout(title_text="Goodput").to_dict())["layout"]["legend"]
+    untitled = notebook.place_legend(figure.to_dict())["layout"]["legend"]
+    titled = notebook.place_legend(figure.update_layout(title_text="Goodput").to_dict())["layout"]["legend"]
     assert titled == {"yref": "container", "y": 1 - notebook.BELOW_TITLE / 400, "yanchor": "top"}
     assert untitled["y"] > titled["y"]
     assert notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]["legend"] == titled
@@ -128,7 +128,7 @@ def test_ten_thousand_is_written_out() -> None:
 
 def test_a_legend_that_a_student_placed_stays_there() -> None:
     figure = go.Figure(layout={"template": "netlab", "legend": {"x": 0.8, "y": 0.2}})
-    assert notebook.hung(figure.to_dict()) == figure.to_dict()
+    assert notebook.place_legend(figure.to_dict()) == figure.to_dict()
 
 
 def test_equal_figures_have_equal_forms_whatever_the_last_bits_of_their_numbers_are() -> None:
@@ -145,7 +145,7 @@ def test_equal_figures_have_equal_forms_whatever_the_last_bits_of_their_numbers_
 
 
 def test_small_values_of_a_logarithmic_axis_keep_their_digits() -> None:
-    assert rounding.rounded([1e-6, 1.2345678901e-4, 1000.0]) == [1e-6, 1.23457e-4, 1000.0]
+    assert rounding.round_numbers([1e-6, 1.2345678901e-4, 1000.0]) == [1e-6, 1.23457e-4, 1000.0]
 
 
 def test_a_figures_accessible_name_says_what_stands_against_what_and_no_value() -> None:

@@ -431,9 +431,9 @@ def test_a_network_may_be_a_topology_the_dict_of_one_or_in_a_scenario() -> None:
     for network in (TOPOLOGY, TOPOLOGY.to_dict(), whole, sound(), {"topology": TOPOLOGY}):
         assert network_of(network) == TOPOLOGY
     for network in (TOPOLOGY, TOPOLOGY.to_dict()):
-        assert Scenario.given(network, [TCP], 20).to_dict() == {**whole.to_dict(), "duration_s": 20}
+        assert Scenario.from_arguments(network, [TCP], 20).to_dict() == {**whole.to_dict(), "duration_s": 20}
     for network in (whole, sound()):
-        assert Scenario.given(network).to_dict() == whole.to_dict()
+        assert Scenario.from_arguments(network).to_dict() == whole.to_dict()
     with pytest.raises(ScenarioError, match="topology must be a netlab.Topology, got 'dumbbell'"):
         network_of("dumbbell")
 

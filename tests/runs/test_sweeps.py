@@ -19,7 +19,7 @@ import pytest
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import Interrupted, NetlabError, NotHereError, RunError, ScenarioError
-from netlab.engines import OnProgress, Requirement, cancelled
+from netlab.engines import OnProgress, Requirement, cancelled_error
 from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
 from netlab.runs.cache import RunCache
@@ -116,7 +116,7 @@ class StuckEngine(FakeEngine):
         self.stuck.set()
         assert cancel is not None and cancel.wait(PATIENCE_S), "the run was waited for instead of cancelled"
         self.stopped.append(rate_mbps)
-        raise cancelled()
+        raise cancelled_error()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.traffic.own import is_own, made
+from netlab.traffic.own import is_own, new_object
 
 METHODS = "on_start, on_ack, on_loss, on_timeout"
 
@@ -40,7 +40,7 @@ def test_text_numbers_and_functions_are_no_ones_class(given: Any) -> None:
 @pytest.mark.parametrize("given", [Own, Own()])
 def test_a_class_and_an_object_are_taken(given: Any) -> None:
     assert nl.Tcp("h1", "h2", congestion=given).problems("x") == []
-    assert made(given) is not given
+    assert new_object(given) is not given
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from netlab import theory
 from netlab.measure.results import Run
-from netlab.plots.theme import SYMBOLS, TEXT, finite, line, points, theory_line, told
+from netlab.plots.theme import SYMBOLS, TEXT, finite, line, points, series_settings, theory_line
 
 PHASES = {
     "slow start": "dot",
@@ -81,7 +81,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
             x=times_s.tolist(),
             y=finite(np.where(shown, window, np.nan)),
             **line(number, dash=dash, width=3),
-            **told("measured", phase, *_LABELS),
+            **series_settings("measured", phase, *_LABELS),
         )
     state, before = own["ca_state"], own["ca_state"].shift()
     for number, (name, found) in enumerate(
@@ -95,7 +95,7 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
                 x=times_s[found].tolist(),
                 y=window[found].tolist(),
                 **points(3 + 2 * number, 12, color=TEXT),
-                **told("measured", name, *_LABELS),
+                **series_settings("measured", name, *_LABELS),
             )
 
 
@@ -136,7 +136,7 @@ def _holds(
             x=span_s,
             y=[packets, packets],
             **theory_line(width=1 if name == "BDP" else 2),
-            **told("theory", name, *_LABELS),
+            **series_settings("theory", name, *_LABELS),
             **place,
         )
 
@@ -155,7 +155,7 @@ def windows_figure(
             y=finite(own["cwnd_segments"]),
             showlegend=False,
             **line(row - 1, dash=None),
-            **told("measured", name, *_LABELS),
+            **series_settings("measured", name, *_LABELS),
             row=row,
             col=1,
         )
@@ -181,13 +181,13 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
             y=means.tolist(),
             **{**line(number), "mode": "lines+markers"},
             marker={"symbol": SYMBOLS[number], "size": 7},
-            **told("measured", control, "Time (s)", "Goodput (Mbit/s)"),
+            **series_settings("measured", control, "Time (s)", "Goodput (Mbit/s)"),
         )
     figure.add_scatter(
         x=[0.5, 15],
         y=[limit_mbps, limit_mbps],
         **theory_line(),
-        **told("theory", "link's limit", "Time (s)", "Goodput (Mbit/s)"),
+        **series_settings("theory", "link's limit", "Time (s)", "Goodput (Mbit/s)"),
     )
     figure.update_layout(title_text=title, height=380, xaxis_title_text="Time since the start (s)")
     return figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
@@ -215,7 +215,7 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             x=rates.tolist(),
             y=values.tolist(),
             **line(dash=("dash", "dot", "longdash")[number], color=TEXT),
-            **told("theory", name, *labels[:2]),
+            **series_settings("theory", name, *labels[:2]),
             row=1,
             col=1,
         )
@@ -227,7 +227,7 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             error_y={"array": table[half].tolist()} if half else None,
             showlegend=column != "reno_mbps",
             **points(series, 10),
-            **told("measured", name, labels[0], labels[panel]),
+            **series_settings("measured", name, labels[0], labels[panel]),
             row=1,
             col=panel,
         )

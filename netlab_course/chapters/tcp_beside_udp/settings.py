@@ -16,7 +16,7 @@ from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line, told
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, series_settings, theory_line
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
@@ -257,7 +257,7 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
             x=rates.tolist(),
             y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, rates)).tolist(),
             **line(number),
-            **told("theory", name, "Loss rate", "Goodput (kbit/s)"),
+            **series_settings("theory", name, "Loss rate", "Goodput (kbit/s)"),
             row=1,
             col=1,
         )
