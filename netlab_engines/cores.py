@@ -33,13 +33,13 @@ class Pin:
         self._checked_s = 0.0
         self._waited_ns: dict[int, int] = {}
 
-    def take(self, wanted: int | None = None) -> int | None:
-        """Reserve a CPU that no other guest on this machine has, or the CPU number `wanted`, after releasing the
+    def take(self, cpu: int | None = None) -> int | None:
+        """Reserve a CPU that no other guest on this machine has, or the CPU number `cpu`, after releasing the
         present one, and return the descriptor of its lock; None, and `cpu` is -1, if no CPU is free. The guest is not
         moved.
         """
         self.release()
-        self.cpu, self._lock = self._resources.enter_context(scratch.cpu_slot(wanted))
+        self.cpu, self._lock = self._resources.enter_context(scratch.cpu_slot(cpu))
         return self._lock
 
     def release(self) -> None:

@@ -96,13 +96,13 @@ def build(
     '7.3.0'
     """
     recipes.refresh()
-    wanted = tuple(kinds or kinds_here())
+    kinds_to_build = tuple(kinds or kinds_here())
 
     def ready() -> Kernels | None:
-        return _ready(wanted) if source is None and not newest else None
+        return _ready(kinds_to_build) if source is None and not newest else None
 
-    make = functools.partial(_build, source, wanted)
-    return _find_or_build("netlab kernel build", "gcc", usual_phases(wanted), progress, ready, make)
+    make = functools.partial(_build, source, kinds_to_build)
+    return _find_or_build("netlab kernel build", "gcc", usual_phases(kinds_to_build), progress, ready, make)
 
 
 def build_for(
@@ -207,17 +207,21 @@ def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
             log.unlink(missing_ok=True)
 
 
-def _ready(wanted: tuple[str, ...]) -> Kernels | None:
-    """Return the kernels that are built by the present recipe, or None unless all kinds in `wanted` are among them."""
+def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
+    """Return the kernels that are built by the present recipe, or None unless all kinds in `kinds_to_build` are among them."""
     current = recipe_hash()
     pocket = next((kernel for kernel in pocket_kernel.builds() if kernel.build.get("recipe") == current), None)
     own = library_kernel.ready()
-    return Kernels(pocket, own) if (own or LIBRARY not in wanted) and (pocket or POCKET not in wanted) else None
+    return (
+        Kernels(pocket, own)
+        if (own or LIBRARY not in kinds_to_build) and (pocket or POCKET not in kinds_to_build)
+        else None
+    )
 
 
-def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
-    """Build those of the kinds in `wanted` that the cache does not have for this source (None: apt's newest), the
-    library kernel first, and return all kernels. `work` is a directory for temporary files, `log` the file for the
+def _build(source: str | Path | None, kinds_to_build: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
+    """Build those of the kinds in `kinds_to_build` that the cache does not have for this source (None: apt's newest),
+    the library kernel first, and return all kernels. `work` is a directory for temporary files, `log` the file for the
     programs' output, and `meter` gets the progress. If the library kernel fails and the pocket kernel is wanted too,
     the failure is recorded in the result instead of raised.
     """
@@ -231,7 +235,7 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
         (k for k in library_kernel.builds() if keep and k.build.get("key") == library_build.build_key(origin.identity)),
         None,
     )
-    build_own, build_pocket = LIBRARY in wanted and not own, POCKET in wanted and not pocket
+    build_own, build_pocket = LIBRARY in kinds_to_build and not own, POCKET in kinds_to_build and not pocket
     if not (build_own or build_pocket):
         return Kernels(pocket, own)
     prerequisites.check_disk()
@@ -243,7 +247,7 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
         try:
             own = _build_library(replace(material, folder=linked_copy), work, log, meter)
         except KernelError as error:
-            if POCKET not in wanted:
+            if POCKET not in kinds_to_build:
                 raise
             why_not = str(error)
             library_build.note_failure(why_not)

@@ -365,16 +365,16 @@ def additions() -> dict[str, Path]:
     }
 
 
-def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str:
-    """Make edits in the kernel source `tree` of a version, and return the change as a unified diff. Without `wanted`
-    (None) all of `edits()` are made and the files of `additions()` are added, else only the edits in `wanted`; edits
-    for later versions are left out.
+def apply(tree: Path, version: Version, some_edits: list[Edit] | None = None) -> str:
+    """Make edits in the kernel source `tree` of a version, and return the change as a unified diff. Without
+    `some_edits` (None) all of `edits()` are made and the files of `additions()` are added, else only the edits in
+    `some_edits`; edits for later versions are left out.
 
     Raises KernelError if the place of an edit is not found exactly once; nothing is written then.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}
-    for edit in edits() if wanted is None else wanted:
+    for edit in edits() if some_edits is None else some_edits:
         if version < edit.since:
             continue
         path = tree / edit.path
@@ -391,7 +391,7 @@ def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str
         )
     for path, text in written.items():
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
-    if wanted is None:
+    if some_edits is None:
         for place, source in additions().items():
             (tree / place).write_bytes(source.read_bytes())
             changes += difflib.unified_diff([], source.read_text().splitlines(keepends=True), "/dev/null", f"b/{place}")

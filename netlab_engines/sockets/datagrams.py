@@ -152,7 +152,7 @@ class StreamAccount:
             if self._first_ns is not None and arrival_ns < self._timely_end_ns(self._first_ns):
                 self.timely_duplicates += 1
             return
-        self._book((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
+        self._count_datagrams((arrival_ns - sent_ns,), (arrival_ns,), 1, size)
 
     def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
         """Count datagrams of consecutive sequence numbers from `first_seq` on, with the time of sending and of arrival
@@ -166,7 +166,7 @@ class StreamAccount:
         if first_seq > self.next_seq:
             self._open_gap(self.next_seq, first_seq)
         self.next_seq = first_seq + count
-        self._book(tuple(map(sub, arrival_ns, sent_ns)), arrival_ns, count, sum(sizes))
+        self._count_datagrams(tuple(map(sub, arrival_ns, sent_ns)), arrival_ns, count, sum(sizes))
 
     def add_train(self, first_seq: int, count: int, sent_ns: int, arrival_ns: int, total_bytes: int) -> None:
         """Count `count` datagrams of consecutive sequence numbers from `first_seq` on, of `total_bytes` of payload
@@ -180,11 +180,11 @@ class StreamAccount:
         if first_seq > self.next_seq:
             self._open_gap(self.next_seq, first_seq)
         self.next_seq = first_seq + count
-        self._book((arrival_ns - sent_ns,), (arrival_ns,), count, total_bytes)
+        self._count_datagrams((arrival_ns - sent_ns,), (arrival_ns,), count, total_bytes)
         # The others follow at a difference of 0: J += (0 - J) / 16 each.
         self._jitter_ns *= (15 / 16) ** (count - 1)
 
-    def _book(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
+    def _count_datagrams(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
         """Add `count` distinct datagrams of `size` bytes together to the delays, the jitter, the totals and the
         intervals. Transit and arrival times in ns are given for each datagram, or once for all.
         """
@@ -207,18 +207,18 @@ class StreamAccount:
         self._last_ns = last
         self.received_datagrams += count
         self.received_bytes += size
-        self._book_timely(arrivals_ns, count, size, self._timely_end_ns(self._first_ns))
+        self._count_timely(arrivals_ns, count, size, self._timely_end_ns(self._first_ns))
         if self._interval_ns is None:
             return
         number = (first - self._origin_ns) // self._interval_ns
         if number == (last - self._origin_ns) // self._interval_ns:
-            self._book_interval(number, count, size)
+            self._count_in_interval(number, count, size)
         else:
             # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be shorter.
             each, rest = divmod(size, count)
             for arrival_ns in arrivals_ns:
-                self._book_interval((arrival_ns - self._origin_ns) // self._interval_ns, 1, each)
-            self._book_interval((last - self._origin_ns) // self._interval_ns, 0, rest)
+                self._count_in_interval((arrival_ns - self._origin_ns) // self._interval_ns, 1, each)
+            self._count_in_interval((last - self._origin_ns) // self._interval_ns, 0, rest)
 
     def _timely_end_ns(self, first_ns: int) -> float:
         """Return the time in ns before which a datagram must arrive to be timely, if the first arrived at `first_ns`;
@@ -226,7 +226,7 @@ class StreamAccount:
         """
         return math.inf if self._timely_ns is None else first_ns + self._timely_ns
 
-    def _book_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
+    def _count_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
         """Add those of the `count` datagrams, of `size` bytes together, that arrived before `end_ns` to the timely
         ones.
         """
@@ -241,7 +241,7 @@ class StreamAccount:
         self.timely_bytes += size
         self._timely_last_ns = arrivals_ns[-1]
 
-    def _book_interval(self, number: int, count: int, size: int) -> None:
+    def _count_in_interval(self, number: int, count: int, size: int) -> None:
         """Add `count` datagrams of `size` bytes together to the interval of this number, which is made if it is new."""
         interval = self.intervals.get(number)
         if interval is None:

@@ -420,7 +420,7 @@ class UdpReceiver:
                 account.add_run(first, sent, arrivals, sizes)
             else:
                 for stream_id, seq, sent_ns, arrival_ns, size in zip(ids, seqs, sent, arrivals, sizes, strict=True):
-                    self._book(stream_id, seq, sent_ns, arrival_ns, size)
+                    self._count_datagram(stream_id, seq, sent_ns, arrival_ns, size)
             if count < reader.slots:
                 return
 
@@ -458,9 +458,9 @@ class UdpReceiver:
                 continue
             for at in range(0, total, each):
                 stream_id, seq, sent_ns = HEADER.unpack_from(buffer, at)
-                self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
+                self._count_datagram(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
 
-    def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
+    def _count_datagram(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
         """Count the datagram with the number `seq` and `size` bytes in its stream, or in `unknown_datagrams` if it is
         of another stream or too short; `sent_ns` and `arrival_ns` are on the monotonic clock.
         """
