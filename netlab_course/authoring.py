@@ -124,7 +124,8 @@ def topic_of(source: Path) -> str:
 
 
 def read_source(path: Path, token: str = "") -> NotebookNode:
-    """Read a py:percent source as a notebook with stable cell ids, with its solutions.
+    """Read a py:percent source as a notebook with stable cell ids, with its solutions and the own numbers of `token`
+    ("" for the printed ones). Raises AuthoringError for a wrong or missing id.
 
     The notebook has the own numbers of `token` (see `netlab_course.own_numbers`); without a token, the printed ones.
 

@@ -79,7 +79,8 @@ class OwnNumbers:
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
-        """Return the numbers of a token, always the same for the same token; without a token the printed ones.
+        """Return the numbers of a token, always the same for the same token; without a token the printed ones. `accept`
+        is an additional condition on them; NetlabError is raised when no combination fulfils the conditions.
 
         `accept` is an additional condition on them. Raises NetlabError when no combination fulfils the conditions.
         """

@@ -48,7 +48,8 @@ class Prediction:
 def predict(
     what: str, value: object, *more: object, unit: str = "", low: float = -math.inf, high: float = math.inf
 ) -> Prediction:
-    """Return a prediction to compare with the measurement later; print it, or a message if it is missing or impossible.
+    """Return a prediction of the quantity `what` to compare with the measurement later; print it, or a message if it is
+    missing, no number or not from `low` to `high`. `more` is the part of a number after a comma, or the unit.
 
     Parameters
     ----------

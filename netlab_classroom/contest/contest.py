@@ -77,7 +77,9 @@ def hold(
     jobs: int | None = None,
     progress: bool | Progress = True,
 ) -> Contest:
-    """Let every submission and the reference controls compete in all networks of a seed, and return their scores.
+    """Let the students' files in `submissions` and the reference controls compete in all networks of a seed, `jobs` at
+    a time (None: one for each CPU), and return their scores; results are stored in `output`, and with `keep` reused
+    from there.
 
     Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
     kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`

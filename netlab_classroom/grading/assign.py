@@ -38,7 +38,9 @@ def assign(
     salt: str = "",
     solved: Path | None = None,
 ) -> list[Path]:
-    """Write the notebooks of a chapter for a class, and return the paths of all written files.
+    """Write the notebooks of a chapter for a class into `output`, and with all answers into `solved` (None: not at
+    all), and return the paths of all written files. Without `entries` (the class list) there is one, with the printed
+    numbers.
 
     Raises LeakError when an answer would be published. Raises NetlabError when the class is larger than the number of
     combinations, or `output` belongs to another chapter or class, or would also contain the answers.

@@ -74,8 +74,8 @@ class MessageStream:
 
 
 def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
-    """Call the students' objects as the grader requests through the stream, reply to each request, and return the
-    content of the last message when the run is over.
+    """Call the students' `objects` (requests name them by index) as the grader requests through the stream, reply to
+    each request, and return the content of the last message when the run is over.
 
     Parameters
     ----------

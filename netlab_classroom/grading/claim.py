@@ -33,7 +33,9 @@ class Claim:
         self._path, self._known, self._fewer = path, known, fewer
 
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
-        """Record the folder as that of a chapter and a class, unless it holds results of another.
+        """Record the folder as that of a chapter and a class, unless it holds results of another, or of submissions
+        that are missing now; `what` names its contents in messages, `students` is the class, `handed_in` those who
+        submitted.
 
         Raises ClaimError when it belongs to another chapter, most of its students are missing in the class, or marks of
         submissions would be lost.
@@ -66,8 +68,8 @@ class Claim:
 
 @contextmanager
 def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
-    """Lock a folder, which is created if needed, against other graders while the context lasts; yield its record. An
-    empty record is removed at the end.
+    """Lock a folder, which is created if needed, against other graders while the context lasts; yield its record. With
+    `fewer`, submissions may be missing. An empty record is removed at the end.
 
     Raises ClaimError when another process has locked it. Raises OSError when it cannot be created.
     """

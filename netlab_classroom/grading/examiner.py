@@ -121,7 +121,8 @@ class Words:
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> dict[str, Exercise | Words]:
     """Read a marking scheme, a Python file, by executing it; return the scheme of each exercise by key, in the order of
-    the notebook.
+    the notebook's `keys`. Raises ExaminerError unless it has all exercises in `required` (None: all keys) and no
+    others.
 
     Raises ExaminerError when the file is missing or invalid, or has other exercises than the notebook.
 

@@ -69,8 +69,9 @@ def grade(
     executor: futures.Executor | None = None,
     progress: bool | Progress = True,
 ) -> GradedClass:
-    """Judge every submission of a class, and return all results. Stored results in `output` that no longer belong to
-    the class are removed.
+    """Judge the students' files in `submissions` for a chapter, `jobs` at a time (None: one for each CPU), and return
+    all results; each is stored in `output` as soon as it is there, and with `resume` reused. `entries` is the class
+    list; empty means one student for each file.
 
     Raises NetlabError when the chapter has no marking scheme, this machine cannot isolate student code, or `output`
     belongs to another chapter or class, or is in use. Raises GradingInterrupted after Ctrl-C; `resume` continues from

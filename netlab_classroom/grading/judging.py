@@ -70,7 +70,8 @@ Answer = Mapping[str, Any]
 
 def judge(job: Job) -> dict[str, Any]:
     """Judge one submission and return the result as plain data: student, file, token, notes, flags, answers, and a mark
-    for each exercise. It is complete even for a malicious submission.
+    for each exercise. It is complete even for a malicious submission; NetlabError is raised only for errors of the
+    chapter or this machine.
 
     Raises NetlabError for errors of the chapter, its marking scheme or this machine.
     """
@@ -162,8 +163,8 @@ class Examination:
     def marks(
         self, wanted: Sequence[AnswerCell], taken: Mapping[str, Answer], added: Sequence[str] = ()
     ) -> dict[str, ExerciseMark]:
-        """Return the results of exercises by key; `taken` has the answers by key. Answers in code run in the sandbox,
-        all in one guest unless one crashes it.
+        """Return the results of the exercises in `wanted` by key; `taken` has the answers by key, `added` the names
+        that the student's own cells define. Answers in code run in the sandbox, all in one guest unless one crashes it.
 
         Parameters
         ----------

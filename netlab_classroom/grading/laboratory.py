@@ -65,7 +65,9 @@ class Laboratory:
     def measure(
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
-        """Run a scenario (in the form of its JSON), or return its cached run; count it in the budget.
+        """Run a scenario (in the form of its JSON) within the budget, or return its cached run; with `graded` its seed
+        is the grader's. `own` has proxies of student's classes by number of the traffic item and field. Raises
+        NetlabError when it is invalid or exceeds the budget.
 
         Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
 
@@ -167,7 +169,8 @@ def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], 
 
 
 def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
-    """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it.
+    """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it. Raises
+    NetlabError when it fails or takes too long.
 
     Raises NetlabError when it fails or takes too long.
     """

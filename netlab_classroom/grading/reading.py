@@ -46,8 +46,9 @@ def compare(
     provided: list[list[Any]],
     wanted: list[list[str]],
 ) -> dict[str, Any]:
-    """Return the answers (`taken`, by key), notes, flags and names defined in added cells of a notebook file, usually
-    the one that was read last; only `error` if it cannot be read.
+    """Return the answers (`taken`, by key), notes, flags and names defined in added cells of a notebook file; only
+    `error` if it cannot be read. `handed_out` has the student's original cells, `provided` the solution's code cells,
+    `wanted` the cells of answers, each as a list of fields.
 
     Parameters
     ----------

@@ -104,8 +104,9 @@ def program_proxies(channel: CallChannel) -> list[RemoteClass]:
 def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
-    """Return a proxy for a class each of whose connections has its object in a separate guest, so that they cannot
-    communicate.
+    """Return a proxy named `name` for a class each of whose connections has its object in a separate guest with limits
+    of processor time in s and calls, so that they cannot communicate; `exercise` is a request whose answer defines the
+    class.
 
     A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
 

@@ -29,7 +29,8 @@ MAX_ROWS = 30
 
 
 def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
-    """Write all reports of a graded class into a directory; the platforms' files only if no answer waits for review.
+    """Write all reports of a graded class into the directory `output`; the platforms' files only if no answer waits for
+    review, or with `unreviewed`. `show_expected` adds the right numbers to students' pages.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
 
 
 def waiting(graded: GradedClass) -> int:
-    """Return the number of answers that wait for a reviewer."""
+    """Return the number of answers in the class that wait for a reviewer."""
     return sum(mark["status"] == marking.REVIEW for result in graded.results for mark in result["exercises"])
 
 
@@ -103,7 +104,9 @@ def most(result: Mapping[str, Any]) -> float:
 
 
 def imported(result: Mapping[str, Any]) -> str:
-    """Return the points for a platform; empty for a student who was not graded, so that existing points are kept."""
+    """Return the sum of points of a result as text for a platform's import; empty for a student who was not graded, so
+    that existing points are kept.
+    """
     statuses = {mark["status"] for mark in result["exercises"]}
     return "" if marking.NOT_GRADED in statuses else _number(total(result))
 

@@ -80,8 +80,9 @@ class Entry:
 
 
 def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
-    """Read a class list, and return its students in the file's order: a CSV file with a row of headings, one of which
-    identifies the students.
+    """Read a class list and return its students in the file's order: a CSV file with a row of headings, one of which
+    identifies the students. `tell` is called with each remark; RosterError is raised for rows without a student or with
+    one of an earlier row.
 
     A student without an identifier is identified by the e-mail address. `tell` is called with each remark.
 
@@ -185,7 +186,8 @@ class SubmittedFile:
 
 
 def collect(paths: Sequence[Path], folder: Path) -> list[SubmittedFile]:
-    """Return the submitted files, in the order of `paths`; archives are unpacked into `folder`.
+    """Return the submitted files in the order of `paths`: files, directories for all files in them, and ZIP archives,
+    which are unpacked into the empty directory `folder`.
 
     A directory stands for all files in it, a ZIP archive of a learning platform for its members; the name of a
     directory that contains a single student's files is the student's. Links are not followed.
@@ -292,8 +294,9 @@ class FileAssignment:
 
 
 def match(files: Sequence[SubmittedFile], entries: Sequence[Entry], chapter: str = "") -> FileAssignment:
-    """Assign files to students: at most one file each, with remarks about files without an owner, or with several
-    possible ones.
+    """Assign files to the students of the class list `entries` (empty: one student for each file): at most one file
+    each, with remarks about files without an owner or with several possible ones. `chapter` is the notebook's name,
+    which may be a part of the files' names.
 
     Parameters
     ----------

@@ -95,8 +95,8 @@ class Sandbox:
     """The limit of processor time for an exercise in s; waiting on a busy machine does not count."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
-        """Run each exercise in a fresh process; return the outcome of each, in the order of the exercises. Another
-        guest is booted whenever one crashes.
+        """Run each exercise (a request in the form of `runner.work`) in a fresh process; `answer` answers the requests
+        of its code. Return the outcome of each, in order; another guest is booted whenever one crashes.
 
         Raises RunError when a guest does not start.
 

@@ -262,8 +262,9 @@ def _lines(source: str) -> list[str]:
 def extract(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell] = ()
 ) -> ExtractedAnswer:
-    """Find an answer in a submission: by its cell's id, else by the name that a cell defines; return it without magics,
-    with remarks on how it was found.
+    """Find the answer for a cell in a submission: by the cell's id, else by the name that a cell defines. Return it
+    without magics, with remarks on how it was found. `master` has the original cells' sources by id, `added` the
+    student's own cells.
 
     If the cell is unchanged, the student may have written the answer into a cell of their own.
 
@@ -394,8 +395,8 @@ def _without_heading_marks(text: str) -> list[str]:
 
 
 def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
-    """Return the differences between a submission and the original notebook as sentences: deleted, doubled, edited,
-    moved and added cells.
+    """Return the differences between a submission and the student's original notebook `handed_out` as sentences:
+    deleted, doubled, edited, moved and added cells. Cells with the ids in `answers` are expected to change.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
-    """Create the files of a chapter with this name in the clone `root`, all or none; return their paths, the source
-    first.
+    """Create the files of a chapter with this name and title (None: from the name) in the clone `root`, all or none;
+    return their paths, the source first. Raises NetlabError when name or title is not allowed.
 
     A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
     and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,

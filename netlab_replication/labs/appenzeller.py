@@ -40,7 +40,9 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the utilization of the link in each published setting, by table and setting, then by flow and quantity."""
+    """Return the measurements of the utilization of the link in each published setting, by table and setting, then by
+    flow and quantity.
+    """
     return {
         ("router", f"{flows} flows and {places} places"): {
             ("all", "utilization"): Measurement(_scenario(flows, places), utilization(BOTTLENECK, RATE_MBPS))

@@ -42,7 +42,7 @@ def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUE
 
 
 def _udp_alone(offered_mbps: float) -> Measurements:
-    """Return goodput and loss of a UDP flow of this rate, by flow and quantity."""
+    """Return the measurements of goodput and loss of a UDP flow of this rate, by flow and quantity."""
     limit = theory.udp_goodput_mbps(offered_mbps, BOTTLENECK_MBPS)
     lost = theory.udp_loss_rate(offered_mbps, BOTTLENECK_MBPS, queue_packets=QUEUE, duration_s=_seconds(offered_mbps))
     return {
@@ -66,8 +66,8 @@ def _udp_alone(offered_mbps: float) -> Measurements:
 
 
 def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return goodputs and losses of UDP flows of h1 and h2 at these rates, by host and quantity; losses only if the
-    link is loaded by more than half.
+    """Return the measurements of goodputs and losses of UDP flows of h1 and h2 at these rates, by host and quantity;
+    losses only if the link is loaded by more than half.
     """
     offered = (first_mbps, second_mbps)
 
@@ -107,7 +107,9 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return the goodputs of UDP flows of h1 and h2 at these rates and a TCP flow of h2, by flow and quantity."""
+    """Return the measurements of the goodputs of UDP flows of h1 and h2 at these rates and a TCP flow of h2, by flow
+    and quantity.
+    """
 
     def scenario(aqm: str = "fifo") -> Scenario:
         """Return the scenario of the three flows behind a queue of this discipline, "fifo" or "red"."""
@@ -154,7 +156,9 @@ def _two_routers(limited_access: bool = True) -> Topology:
 
 
 def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return goodputs and losses of UDP flows h1-h4 and h2-h3 at these rates over two routers, by pair and quantity."""
+    """Return the measurements of goodputs and losses of UDP flows h1-h4 and h2-h3 at these rates over two routers, by
+    pair and quantity.
+    """
     offered = {"h1-h4": first_mbps, "h2-h3": second_mbps}
     heavy = second_mbps > BOTTLENECK_MBPS
 
@@ -198,7 +202,7 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _collapse_tcp() -> Measurements:
-    """Return the goodputs of TCP flows h1-h4 and h2-h3 over two routers, by pair and quantity."""
+    """Return the measurements of the goodputs of TCP flows h1-h4 and h2-h3 over two routers, by pair and quantity."""
     scenario = Scenario(_two_routers(), [Tcp("h1", "h4"), Tcp("h2", "h3")], duration_s=600, interval_s=1)
     return {
         (pair, "goodput"): Measurement(scenario, goodput(f"{pair} cubic", 30), theory.tcp_goodput_limit_mbps(rate))
@@ -207,7 +211,9 @@ def _collapse_tcp() -> Measurements:
 
 
 def _connections() -> Measurements:
-    """Return the goodputs of one connection of h1 and three of h2 with a delay of 300 ms, by host and quantity."""
+    """Return the measurements of the goodputs of one connection of h1 and three of h2 with a delay of 300 ms, by host
+    and quantity.
+    """
     link = Link(
         "r1",
         "h3",
@@ -251,7 +257,9 @@ def _delayed(aqm: str, h1_ms: float) -> Topology:
 
 
 def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
-    """Return the goodputs of flows of h1 and h2 whose round-trip times are `h1_ms` and 300 ms, by host and quantity."""
+    """Return the measurements of the goodputs of flows of h1 and h2 whose round-trip times are `h1_ms` and 300 ms, by
+    host and quantity.
+    """
 
     def scenario(aqm: str = "red", seed: int = 1) -> Scenario:
         """Return the scenario of both flows behind a queue of this discipline."""
@@ -278,8 +286,8 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
 
 
 def _two_bottlenecks() -> Measurements:
-    """Return goodput and round-trip time of three flows over one or both of two links of 5 Mbit/s in a row, with 150 ms
-    on the way out of each host (`epfl` figure 3), by pair and quantity.
+    """Return the measurements of goodput and round-trip time of three flows over one or both of two links of 5 Mbit/s
+    in a row, with 150 ms on the way out of each host (`epfl` figure 3), by pair and quantity.
     """
     slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
     topology = of_links(
@@ -325,8 +333,9 @@ def _red(**options: Any) -> dict[str, Any]:
 
 
 def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, Any]) -> Measurements:
-    """Return the goodputs of flows of h1 and h2 behind a queue with the fields `aqm`, and the round-trip time, by host
-    and quantity; `test` has the fields of the queue in the second run, which `sentence` describes.
+    """Return the measurements of the goodputs of flows of h1 and h2 behind a queue with the fields `aqm`, and the
+    round-trip time, by host and quantity; `test` has the fields of the queue in the second run, which `sentence`
+    describes.
     """
 
     def scenario(queue: dict[str, Any]) -> Scenario:

@@ -36,8 +36,8 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the utilization of the link in each published setting, by table and setting, then by flow and quantity;
-    Reno, to which the rule applies, replaces BIC, which netlab's kernels lack.
+    """Return the measurements of the utilization of the link in each published setting, by table and setting, then by
+    flow and quantity; Reno, to which the rule applies, replaces BIC, which netlab's kernels lack.
     """
     found: Settings = {}
     read = utilization(BOTTLENECK, RATE_MBPS)

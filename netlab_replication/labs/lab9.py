@@ -29,7 +29,9 @@ def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_byte
 
 
 def measurements() -> Settings:
-    """Return the throughput in each published setting, by table and setting, then by flow and quantity."""
+    """Return the measurements of the throughput in each published setting, by table and setting, then by flow and
+    quantity.
+    """
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(WINDOW_BYTES), 20)
     far = {count: _scenario(count, 20, window_bytes=WINDOW_BYTES) for count in (1, 8)}

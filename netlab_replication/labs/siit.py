@@ -22,7 +22,7 @@ def _wire(delay_ms: float) -> Topology:
 
 
 def _window(window_bytes: int) -> Measurements:
-    """Return the throughput of TCP with this window over the cable, by flow and quantity."""
+    """Return the measurements of the throughput of TCP with this window over the cable, by flow and quantity."""
 
     def scenario(delay_ms: float) -> Scenario:
         """Return the scenario of the transfer over a cable with this one-way delay."""
@@ -87,7 +87,7 @@ def _air(*, short_preamble: bool) -> Scenario:
 
 
 def _wireless() -> Measurements:
-    """Return the throughput of TCP over 802.11g, by flow and quantity."""
+    """Return the measurements of the throughput of TCP over 802.11g, by flow and quantity."""
     options = _air(short_preamble=False).topology.links[0].forward.medium_options
     return {
         ("client-server", "throughput"): Measurement(

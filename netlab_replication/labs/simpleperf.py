@@ -43,8 +43,8 @@ def portfolio(shared_limit: bool = False) -> Topology:
 
 
 def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
-    """Return goodput and loss of iperf's UDP between two hosts, by pair and quantity; iperf counts `megabits` in units
-    of 2^20 bit/s, and `link` is the slowest on the path.
+    """Return the measurements of goodput and loss of iperf's UDP between two hosts, by pair and quantity; iperf counts
+    `megabits` in units of 2^20 bit/s, and `link` is the slowest on the path.
     """
     offered_mbps = megabits * MEBI / 1e6
     rate_mbps, _, queue = PORTFOLIO_LINKS[link]
@@ -72,8 +72,8 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
 
 
 def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
-    """Return the round-trip time of a ping and the goodput of a transfer of 25 s alone on a path, by `name` and
-    quantity; `small` is the network of the second run.
+    """Return the measurements of the round-trip time of a ping and the goodput of a transfer of 25 s alone on a path,
+    by `name` and quantity; `small` is the network of the second run.
     """
 
     def scenario(network: Topology) -> Scenario:

@@ -102,7 +102,9 @@ def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
 
 
 def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
-    """Draw the goodput of each run by its window in kB, with the smaller of the two limits and the published values."""
+    """Return a figure of the goodput of each run by its window in kB, with the smaller of the two limits and the
+    published values.
+    """
     line_kb = np.linspace(10, 320, 300)
     return plots.Comparison(
         x_label="Window (kB)", y_label="Goodput (Mbit/s)", title="A cable of 100 Mbit/s and 16 ms"
@@ -179,8 +181,8 @@ def formula_room_packets() -> float:
 
 
 def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
-    """Draw the goodput by the room in packets before the slowest link, in the time that `simpleperf` measured (with
-    what it called 33 packets) and after it.
+    """Return a figure of the goodput by the room in packets before the slowest link, in the time that `simpleperf`
+    measured (with what it called 33 packets) and after it.
     """
     rooms, limit_mbps = list(runs), theory.tcp_goodput_limit_mbps(20)
     line = ([10, 90], [limit_mbps, limit_mbps])

@@ -31,7 +31,9 @@ def panel() -> PanelParts:
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]], settings["queue_packets"])
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
         return {
             "topology": cable(settings),
@@ -41,7 +43,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodput of a run by window, with the limits in theory."""
+        """Return the figure of the goodput of a run by window, with the limits in theory."""
         window_kb, rate_mbps = settings["window_kb"], settings["rate_mbps"]
         path = cable(settings).path_hops("h1", "h2")
         rtt_ms = theory.segment_rtt_ms(path)

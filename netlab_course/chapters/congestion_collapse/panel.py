@@ -32,7 +32,9 @@ def panel() -> PanelParts:
     exits_mbps = np.array(EXITS_MBPS)
 
     def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         udp = [Udp("h1", "h4", rate_mbps=MODEST_MBPS), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
         return {
@@ -51,7 +53,7 @@ def panel() -> PanelParts:
         return formula(np.array([MODEST_MBPS, rate_mbps]) * wire, MIDDLE_MBPS, exits_mbps) / wire
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodputs of h1 and of both together in a run by the rate of h2, with theory."""
+        """Return the figure of the goodputs of h1 and of both together in a run by the rate of h2, with theory."""
         rate = settings["aggressor_mbps"]
         got = result.goodput_mbps(after_s=SECONDS / 4).to_numpy()
         kind = "TCP" if settings["tcp"] else "UDP"

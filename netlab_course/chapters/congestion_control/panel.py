@@ -22,13 +22,15 @@ def panel() -> PanelParts:
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)
         flow = Tcp("h1", "h3", congestion=settings["congestion"])
         return {"topology": network, "traffic": [flow], "duration_s": SECONDS, "interval_s": 0.04}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the window of a run over time, with its phases and the capacity of path and queue."""
+        """Return the figure of the window of a run over time, with its phases and the capacity of path and queue."""
         used = result.goodput_mbps(after_s=_SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(RATE_MBPS)
         rtt_ms = result.intervals.query(f"t_s > {_SETTLED_S}")["rtt_ms"].mean()
         figure = plots.window_figure(

@@ -52,8 +52,8 @@ def _control(own: pd.DataFrame) -> str:
 
 
 def window_figure(run: Run, rate_mbps: float, rtt_ms: float, queue_packets: int, *, title: str) -> go.Figure:
-    """Draw the congestion window of a run's first flow over time, with each phase drawn and named, and the capacity of
-    path and queue in packets; `rtt_ms` is that of the empty path.
+    """Return a figure of the congestion window of a run's first flow over time, with each phase drawn and named, and
+    the capacity of path and queue in packets; `rtt_ms` is that of the empty path.
     """
     own = phases(run)
     figure = go.Figure(layout={"template": "netlab"})
@@ -144,8 +144,8 @@ def _holds(
 def windows_figure(
     runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
 ) -> go.Figure:
-    """Draw the windows of several congestion controls (runs by name) over the same time, one strip each on a common
-    scale, with the capacity of path and queue.
+    """Return a figure of the windows of several congestion controls (runs by name) over the same time, one strip each
+    on a common scale, with the capacity of path and queue.
     """
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
     for row, (name, run) in enumerate(runs.items(), start=1):
@@ -168,8 +168,8 @@ def windows_figure(
 
 
 def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
-    """Draw the goodput of the same transfer with two congestion controls in one run, each by the time since its start
-    in s, in half seconds, with the limit of the link.
+    """Return a figure of the goodput of the same transfer with two congestion controls in one run, each by the time
+    since its start in s, in half seconds, with the limit of the link.
     """
     figure = go.Figure(layout={"template": "netlab"})
     for number, (control, start_s) in enumerate(starts_s.items()):
@@ -194,8 +194,8 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw two panels by loss rate from the table of `settings.at_random`: Reno's constant with its 95 % interval and
-    three formulas; the goodput of Reno and of BBR.
+    """Return a figure with two panels by loss rate from the table of `settings.at_random`: Reno's constant with its 95
+    % interval and three formulas; the goodput of Reno and of BBR.
     """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
     figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.12)

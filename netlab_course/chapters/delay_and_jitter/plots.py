@@ -9,8 +9,8 @@ BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie 
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw the goodput of each run of `experiments.tcp_with_jitter` by variant of TCP; a marker for each seed, a symbol
-    for each jitter.
+    """Return a figure of the goodput of each run of `experiments.tcp_with_jitter` by variant of TCP; a marker for each
+    seed, a symbol for each jitter.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(table.tcp))

@@ -143,8 +143,8 @@ def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent
 
 
 def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
-    """Draw the far flow's share of both goodputs in the four cases, with intervals, from the table of `distances`, and
-    `share` (of a limit, two RTTs and an exponent) at the measured RTTs.
+    """Return a figure of the far flow's share of both goodputs in the four cases, with intervals, from the table of
+    `distances`, and `share` (of a limit, two RTTs and an exponent) at the measured RTTs.
     """
     means, halves, expected = [], [], []
     for congestion, queue, heard in CASES:
@@ -238,8 +238,8 @@ def own_ratio(found: pd.DataFrame, congestion: str) -> float:
 
 
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw the long flow's goodput relative to a short one's, with intervals, from the table of `crossings`, with each
-    congestion control's own optimum and two other notions.
+    """Return a figure of the long flow's goodput relative to a short one's, with intervals, from the table of
+    `crossings`, with each congestion control's own optimum and two other notions.
     """
     by_control = {congestion: found[found["congestion"] == congestion] for congestion in ("reno", "cubic")}
     means, halves = zip(*(interval(mine["ratio"]) for mine in by_control.values()), strict=True)

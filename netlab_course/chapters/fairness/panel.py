@@ -28,8 +28,8 @@ EARLIER = 12
 
 
 def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
-    """Return the arguments of a run for the settings of the panel's controls: a far and a near flow behind a queue with
-    this room.
+    """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls: a far and a near flow
+    behind a queue with this room.
     """
     fields = {
         "drop-tail": {"queue_packets": room_packets},
@@ -45,7 +45,9 @@ def _scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bo
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
-    """Draw the far flow's share of both goodputs in a run by the ratio of the round-trip times, with theory."""
+    """Return the figure of the far flow's share of both goodputs in a run by the ratio of the round-trip times, with
+    theory.
+    """
     congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
     far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
     (far_ms, near_ms), (far_cuts, near_cuts) = rtts_ms(result), losses(result)

@@ -40,8 +40,8 @@ def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
 
 
 def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
-    """Draw each interval (mean and half width) as a vertical bar with the true mean; intervals that miss it have
-    another colour and symbol.
+    """Return a figure of each interval (mean and half width) as a vertical bar with the true mean; intervals that miss
+    it have another colour and symbol.
     """
     means, halves = np.asarray(found, dtype=float).T
     misses = missing(found, truth)
@@ -65,8 +65,8 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
 
 
 def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
-    """Draw the loss rates in per cent with a small and a large queue by seed, and below them their difference with its
-    interval.
+    """Return a figure of the loss rates in per cent with a small and a large queue by seed, and below them their
+    difference with its interval.
     """
     difference = small - large
     mean, half = interval(difference)

@@ -19,11 +19,13 @@ def panel() -> PanelParts:
     """Show in a panel twenty intervals of a known loss rate, and how many miss it; each flow of the run is a draw."""
 
     def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the intervals of a run's loss rates with the true one; the title has the number of
+        """Return the figure of the intervals of a run's loss rates with the true one; the title has the number of
         those that miss it.
         """
         runs, factor = settings["runs"], FACTORS[settings["factor"]]

@@ -94,8 +94,8 @@ def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.Da
 
 
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Draw the mean delay by load with 95 % intervals, from the table of `delays`: one size with `formula` (of the
-    load, in ms), mixed sizes with theory.
+    """Return a figure of the mean delay by load with 95 % intervals, from the table of `delays`: one size with
+    `formula` (of the load, in ms), mixed sizes with theory.
     """
     comparison = plots.Comparison(
         "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
@@ -155,7 +155,9 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw the mean delay of each run at 95 % (a table of `shorter`) by duration, and theory for an infinite run."""
+    """Return a figure of the mean delay of each run at 95 % (a table of `shorter`) by duration, and theory for an
+    infinite run.
+    """
     load = max(settings.ONE_SIZE_S)
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
     # Draw runs of the same duration side by side, so that all are visible.
@@ -229,8 +231,8 @@ def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 
 
 
 def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
-    """Draw the share of packets that wait longer by the wait in ms, with intervals, for each load, on a logarithmic
-    axis with theory's exponential tails.
+    """Return a figure of the share of packets that wait longer by the wait in ms, with intervals, for each load, on a
+    logarithmic axis with theory's exponential tails.
     """
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):

@@ -19,11 +19,13 @@ def panel() -> PanelParts:
     """Show in a panel the mean delay of datagrams at random moments over one link, by load; each point is one run."""
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the mean delay of a run by load, with theory."""
+        """Return the figure of the mean delay of a run by load, with theory."""
         load, sizes = settings["load"], settings["sizes"]
         delay_ms, expected_ms = mean_delay_ms(result), theory_ms(sizes, load)
         comparison = plots.Comparison(

@@ -27,7 +27,9 @@ def panel() -> PanelParts:
         return 40.0, settings["l2_mbps"], settings["l3_mbps"]
 
     def scenario(l2_mbps: float, l3_mbps: float, queue_share: float, draw: int, fair_queue: bool) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
         rooms = [max(2, round(room * queue_share)) for room in LIMIT_PACKETS]
         starts_s = np.random.default_rng(draw).uniform(0, START_WITHIN_S, len(CROSSING))
@@ -42,7 +44,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodput of each flow of a run, with its max-min share."""
+        """Return the figure of the goodput of each flow of a run, with its max-min share."""
         got = result.goodput_mbps(after_s=SECONDS / 5).to_numpy()
         shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"

@@ -153,8 +153,8 @@ def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
-    """Draw the goodput of each draw of each pair, its fair share, and the published values; `runs` are those of
-    `four_experiments`.
+    """Return a figure of the goodput of each draw of each pair, its fair share, and the published values; `runs` are
+    those of `four_experiments`.
     """
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
@@ -247,8 +247,8 @@ def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str,
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Draw the goodput of each draw of each flow and queue (runs of `crossing`), with the rates by the square root or
-    max-min.
+    """Return a figure of the goodput of each draw of each flow and queue (runs of `crossing`), with the rates by the
+    square root or max-min.
     """
     pairs = list(CROSSING)
     comparison = plots.Comparison(

@@ -98,7 +98,9 @@ def landmarks() -> dict[str, Any]:
 
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw fixed windows (the table of `fixed_windows`) in the plane of goodput and delay, with Little's law."""
+    """Return a figure of fixed windows (the table of `fixed_windows`) in the plane of goodput and delay, with Little's
+    law.
+    """
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
     figure = go.Figure()
     figure.add_scatter(
@@ -121,8 +123,8 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
-    """Draw congestion controls (the table of `on_trace`) in the plane of goodput and delay: the student's with filled
-    markers, Linux's with open ones.
+    """Return a figure of congestion controls (the table of `on_trace`) in the plane of goodput and delay: the student's
+    with filled markers, Linux's with open ones.
     """
     figure = go.Figure()
     slowest_first = found["rtt95_ms"].rank(method="first", ascending=False).astype(int) - 1

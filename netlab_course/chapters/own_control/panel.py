@@ -20,7 +20,9 @@ def panel() -> PanelParts:
     """Show in a panel the goodput and delay of one flow with a fixed window on a steady link."""
 
     def scenario(window: int, rate_mbps: float, base_rtt_ms: int) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         return {
             "topology": steady(rate_mbps, base_rtt_ms),
             "traffic": [Tcp("h1", "h3", congestion=Window(window))],
@@ -28,7 +30,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the RTT of a run by window, with Little's law."""
+        """Return the figure of the RTT of a run by window, with Little's law."""
         window, rate_mbps, base_rtt_ms = (settings[name] for name in ("window", "rate_mbps", "base_rtt_ms"))
         late = result.intervals[result.intervals["t_s"] > 1]
         goodput_mbps, rtt_ms = float(late["goodput_mbps"].mean()), float(late["rtt_ms"].mean())

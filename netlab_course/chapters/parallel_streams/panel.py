@@ -50,7 +50,9 @@ def panel() -> PanelParts:
     def scenario(
         streams: int, neighbours: int, lost_per_thousand: int, window_bytes: int, queue_per_host: bool
     ) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         network = slow_path(2, loss_rate=lost_per_thousand / 1000, aqm="cake" if queue_per_host else "fifo")
         hosts = [("h1", "h3", streams), ("h2", "h4", neighbours)]
         traffic = [
@@ -61,7 +63,9 @@ def panel() -> PanelParts:
         return {"topology": network, "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodputs of h1 and of the neighbour in a run by the connections of h1, with theory."""
+        """Return the figure of the goodputs of h1 and of the neighbour in a run by the connections
+        of h1, with theory.
+        """
         streams = settings["streams"]
         got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=SECONDS / 4), strict=False))
         rtt_ms = float(result.flows["rtt_ms"].iloc[0])

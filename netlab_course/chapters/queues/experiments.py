@@ -270,8 +270,8 @@ _NAMED_AT = {
 
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """Draw the link's utilization by the page time of a neighbour, with its slowest page, from the table of `compared`;
-    the best queue is at the top left.
+    """Return a figure of the link's utilization by the page time of a neighbour, with its slowest page, from the table
+    of `compared`; the best queue is at the top left.
     """
     figure = go.Figure()
     means = pd.DataFrame(

@@ -34,8 +34,8 @@ def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
 
 
 def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[str, Any]:
-    """Return the arguments of a run for the settings of the panel's controls: a download, a neighbour's pings and
-    pages.
+    """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls: a download, a
+    neighbour's pings and pages.
     """
     pages: list[Traffic] = [
         Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=WARM_UP_S + number * PAGE_EVERY_S) for number in range(PAGES)
@@ -49,7 +49,7 @@ def _scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[st
 
 
 def _show(result: Any, settings: Settings) -> go.Figure:
-    """Draw the link's utilization in a run by the waits of the download and of the neighbour."""
+    """Return the figure of the link's utilization in a run by the waits of the download and of the neighbour."""
     discipline, base_rtt_ms = settings["discipline"], settings["base_rtt_ms"]
     download = result.intervals[result.intervals["flow"] == result.flows["flow"].iloc[0]]
     pings = result.pings.loc[result.pings["t_s"] > WARM_UP_S, "rtt_ms"]

@@ -105,7 +105,9 @@ def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw the goodput by window with 95 % intervals, from a table of `measured`, with the theoretical formulas."""
+    """Return a figure of the goodput by window with 95 % intervals, from a table of `measured`, with the theoretical
+    formulas.
+    """
     comparison = plots.Comparison(
         "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
     )

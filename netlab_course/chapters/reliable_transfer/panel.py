@@ -22,13 +22,15 @@ def panel() -> PanelParts:
     """
 
     def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         path = network(loss_rate=loss_percent / 100)
         ends = PROTOCOLS[scheme].ends(window)
         return {"topology": transfer(*ends, duration_s=SECONDS, topology=path, seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodput of a run by window, with theory."""
+        """Return the figure of the goodput of a run by window, with theory."""
         window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
         flow = result.flows.iloc[0]
         pieces = flow["received_bytes"] / 1000

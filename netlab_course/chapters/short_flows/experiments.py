@@ -83,8 +83,8 @@ def captured_page(rate_mbps: float = 100) -> Run:
 
 
 def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title: str) -> plots.Comparison:
-    """Draw the completion time by size, a series for each value of the column `by` of the table of `transfers`, with
-    theory; `name` returns the name of a series.
+    """Return a figure of the completion time by size, a series for each value of the column `by` of the table of
+    `transfers`, with theory; `name` returns the name of a series.
     """
     comparison = plots.Comparison("Size (kB)", "Completion time (ms)", title, log_x=True, log_y=True)
     for value, rows in found.groupby(by):
@@ -149,8 +149,8 @@ def crowd_run(seed: int = 1) -> Run:
 
 
 def crowd_figure(run: Run) -> go.Figure:
-    """Draw the completion times of all pages of a run of `crowd_run`, from the fastest to the slowest, by their
-    retransmissions.
+    """Return a figure of the completion times of all pages of a run of `crowd_run`, from the fastest to the slowest, by
+    their retransmissions.
     """
     flows = run.flows.sort_values("completion_s").reset_index(drop=True)
     kinds = {

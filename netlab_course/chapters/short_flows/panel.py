@@ -22,12 +22,14 @@ def panel() -> PanelParts:
     """
 
     def scenario(size_kb: float, rate_mbps: float, rtt_ms: int, window: int, queue_packets: int) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         page = Tcp("h1", "h2", num_bytes=round(1000 * size_kb), initial_window_segments=window)
         return {"topology": path(rate_mbps, rtt_ms, queue_packets), "traffic": [page], "duration_s": MAX_DURATION_S}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the completion time of a run's transfer by size, with theory."""
+        """Return the figure of the completion time of a run's transfer by size, with theory."""
         flow = result.flows.iloc[0]
         rate_mbps, rtt_ms, window = settings["rate_mbps"], settings["rtt_ms"], settings["window"]
         taken_ms = MS_PER_S * flow["completion_s"]

@@ -23,14 +23,16 @@ def panel() -> PanelParts:
         return topologies.chain([None, settings["rate_mbps"]], [0, settings["delay_ms"]])
 
     def scenario(**settings: Any) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]
         if settings["beside_mbps"] > 0:
             traffic.append(Udp("h1", "h2", rate_mbps=settings["beside_mbps"]))
         return {"topology": network(settings), "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the round-trip times of a run's pings over time, with that of the empty path."""
+        """Return the figure of the round-trip times of a run's pings over time, with that of the empty path."""
         empty_ms = theory.ping_rtt_ms(network(settings).path_hops("h1", "h2"))
         echoes = result.pings.dropna()
         lost = len(result.pings) - len(echoes)

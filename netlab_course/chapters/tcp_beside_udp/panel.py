@@ -40,7 +40,9 @@ def panel() -> PanelParts:
     """
 
     def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         return {
             "topology": topologies.three_pcs(RATE_MBPS, round(room_packets), aqm=DISCIPLINES[queue]),
             # The only UDP flow of a run is exactly periodic by default, and all draws would be equal.
@@ -55,7 +57,7 @@ def panel() -> PanelParts:
         return lambda udp_mbps: shares_mbps(udp_mbps, queue)[place]
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodputs of TCP and UDP in a run by the rate of UDP, with theory."""
+        """Return the figure of the goodputs of TCP and UDP in a run by the rate of UDP, with theory."""
         udp_mbps, queue = settings["udp_mbps"], settings["queue"]
         tcp = result.flows.iloc[1]
         # A connection that never opened has no intervals; its goodput is 0.

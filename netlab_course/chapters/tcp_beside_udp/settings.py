@@ -147,7 +147,7 @@ def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
-    """Draw the congestion window of the only TCP flow of each run (by name) over time."""
+    """Return a figure of the congestion window of the only TCP flow of each run (by name) over time."""
     figure = go.Figure()
     for number, (name, run) in enumerate(runs.items()):
         rows = run.intervals[run.intervals["cwnd_segments"].notna()]
@@ -238,7 +238,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw the table of `loss_table`: measured points, and the three formulas as lines."""
+    """Return a figure of the table of `loss_table`: measured points, and the three formulas as lines."""
     rates = np.geomspace(0.004, 0.65, 80)
     comparison = plots.Comparison(
         x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
@@ -339,7 +339,9 @@ def crowd_row(run: Run) -> dict[str, float]:
 
 
 def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Draw the goodputs of TCP and of each UDP flow by the number of UDP flows, the index of the table, with theory."""
+    """Return a figure of the goodputs of TCP and of each UDP flow by the number of UDP flows, the index of the table,
+    with theory.
+    """
     counts = np.arange(1, table.index.max() + 1)
     comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
     for place, name in enumerate(("TCP", "each UDP")):

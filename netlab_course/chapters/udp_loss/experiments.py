@@ -52,8 +52,8 @@ def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
 def framing_figure(
     payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
 ) -> plots.Comparison:
-    """Draw the goodput of an overloaded link by payload with two framings (a run for each), with `limit` (of rate,
-    payload and framing) and with the rival explanation.
+    """Return a figure of the goodput of an overloaded link by payload with two framings (a run for each), with `limit`
+    (of rate, payload and framing) and with the rival explanation.
     """
     sizes = np.geomspace(60, 1500, 400)
     comparison = plots.Comparison(
@@ -118,8 +118,8 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """Draw the round-trip times of a run's ping beside UDP that overloads the link from the start, with the wait in
-    theory.
+    """Return a figure of the round-trip times of a run's ping beside UDP that overloads the link from the start, with
+    the wait in theory.
     """
     echoes = run.pings.dropna()
     return plots.Comparison(
@@ -213,7 +213,9 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Draw each host's goodput by the offered rate of h2, from the table of `shares`, with the proportional share."""
+    """Return a figure of each host's goodput by the offered rate of h2, from the table of `shares`, with the
+    proportional share.
+    """
     neighbour_mbps = np.linspace(0.1, 10, 200)
     comparison = plots.Comparison(
         x_label="Rate that h2 offers (Mbit/s)",

@@ -21,7 +21,9 @@ def panel() -> PanelParts:
     """Show in a panel the goodput, loss and delay of one UDP flow of some rate into 5 Mbit/s."""
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         framing = "ethernet" if ethernet_framing else "tc"
         slow = Link("r1", "h2", rate_mbps=RATE_MBPS, queue_packets=queue_packets, framing=framing)
         return {
@@ -31,7 +33,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodput of a run by offered rate, with theory."""
+        """Return the figure of the goodput of a run by offered rate, with theory."""
         flow = result.flows.iloc[0]
         offered, payload, room = settings["offered_mbps"], settings["payload_bytes"], settings["queue_packets"]
         framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"

@@ -29,7 +29,9 @@ def panel() -> PanelParts:
     """Show in a panel the goodput of UDP over 802.11g by payload, rate, protection and a second sender."""
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
-        """Return the arguments of a run for the settings of the controls."""
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
         ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
         limit_mbps = theory.wifi_udp_limit_mbps(payload_bytes, options(rate_mbps, rts))
         return {
@@ -39,7 +41,7 @@ def panel() -> PanelParts:
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        """Draw the goodput of a run by payload, with theory."""
+        """Return the figure of the goodput of a run by payload, with theory."""
         rate_mbps, stations = settings["rate_mbps"], 1 + settings["two_senders"]
         medium = options(rate_mbps, settings["rts"])
         goodput_mbps = float(result.flows["goodput_mbps"].sum())
