@@ -123,7 +123,7 @@ def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
     return ""
 
 
-def raised(error: Exception) -> str:
+def error_in_words(error: Exception) -> str:
     """Return the end of a sentence about an error in a student's code, with the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]

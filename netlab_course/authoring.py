@@ -47,7 +47,7 @@ from nbformat import NotebookNode
 
 from netlab.widgets import WIDGET_VIEW
 from netlab_course.checks import Check, tolerance_in_words
-from netlab_course.claims import Claim, add_probe, hold, take_out
+from netlab_course.claims import Claim, add_probe, extract_claims, verify_claims
 from netlab_course.equality import equal_but_for_rounding
 from netlab_course.marks import INSTRUCTION, AuthoringError, strip_code, strip_markdown
 
@@ -171,7 +171,7 @@ def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
             )
         if "folded" in cell.metadata.get("tags", []):
             cell.metadata["jupyter"] = {"source_hidden": True}
-    claims = take_out(notebook)
+    claims = extract_claims(notebook)
     _put_figures_in(notebook, path, token)
     return notebook, claims
 
@@ -342,7 +342,7 @@ def build(chapter: Chapter) -> None:
     A notebook that differs from the file only by rounding is not written, because the last digits differ between processors.
     """
     student = _as_text(student_notebook(chapter.source))
-    executed = execute_held(chapter.source)
+    executed = execute_and_verify(chapter.source)
     if "[[minutes]]" in chapter.source.read_text(encoding="utf-8"):
         _require_tags(executed, chapter.source)
     solution = _as_text(executed)
@@ -352,7 +352,7 @@ def build(chapter: Chapter) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def execute_held(path: Path) -> NotebookNode:
+def execute_and_verify(path: Path) -> NotebookNode:
     """Execute the notebook of a source file, verify the claims of its text with its runs, and return it with its
     outputs.
 
@@ -363,7 +363,7 @@ def execute_held(path: Path) -> NotebookNode:
         add_probe(notebook, claims)
     executed = execute(notebook, path.parent)
     if claims:
-        hold(executed, claims, str(path))
+        verify_claims(executed, claims, str(path))
     return executed
 
 

@@ -21,8 +21,8 @@ from netlab_course.answers import (
     answer_in_words,
     arguments_in_words,
     as_number,
+    error_in_words,
     is_stub,
-    raised,
     with_unit,
     wrong_parameters,
 )
@@ -397,7 +397,7 @@ class Function(Check):
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            return self._result(Status.FAILED, f"{given}{raised(error)}")
+            return self._result(Status.FAILED, f"{given}{error_in_words(error)}")
         if isinstance(value, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         if value is None:

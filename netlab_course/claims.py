@@ -55,7 +55,7 @@ class Claim:
         return "" if holds else f"cell {self.cell!r} says {self.text!r}, its runs give {computed!r} ({self.expression})"
 
 
-def take_out(notebook: NotebookNode) -> list[Claim]:
+def extract_claims(notebook: NotebookNode) -> list[Claim]:
     """Replace each claim in a notebook's Markdown cells by its text, in place; return the claims in order."""
     found: list[Claim] = []
     for cell in notebook.cells:
@@ -90,7 +90,7 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
     notebook.cells.append(cell)
 
 
-def hold(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
+def verify_claims(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
     """Remove the probe from an executed notebook, and compare its values with the claims. `file` names the notebook in
     messages.
 

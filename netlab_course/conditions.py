@@ -33,7 +33,7 @@ class Condition:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
 
-    def there(self, answer: object) -> str | None:
+    def state_in_words(self, answer: object) -> str | None:
         """Return the actual state of the object as text; None if it lacks an attribute that the condition needs."""
         try:
             found = self.seen(answer)
@@ -47,7 +47,7 @@ class Condition:
         """Return the message for an object that does not fulfil the condition: the condition, the actual state, and
         where to look.
         """
-        words = self.there(answer)
+        words = self.state_in_words(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
@@ -76,22 +76,26 @@ class Build(Check):
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
         # Later conditions may presuppose the first failed one: a flow that was not sent has no payload.
-        told = [condition for condition in missing if condition is missing[0] or condition.there(answer) is not None]
-        head = _count(len(told), len(missing), len(self.conditions))
-        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in told))
+        reported = [
+            condition
+            for condition in missing
+            if condition is missing[0] or condition.state_in_words(answer) is not None
+        ]
+        head = _count(len(reported), len(missing), len(self.conditions))
+        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in reported))
 
 
-def _count(told: int, missing: int, number: int) -> str:
-    """Return a sentence on the number of failed conditions: `told` are reported, `missing` failed, of `number` in all;
-    the others cannot be evaluated yet.
+def _count(reported: int, missing: int, number: int) -> str:
+    """Return a sentence on the number of failed conditions: `reported` are reported, `missing` failed, of `number` in
+    all; the others cannot be evaluated yet.
     """
     if number == 1:
         return "the condition does not hold yet."
-    head = f"{told} of {number} conditions {'does' if told == 1 else 'do'} not hold yet."
-    if told == missing:
+    head = f"{reported} of {number} conditions {'does' if reported == 1 else 'do'} not hold yet."
+    if reported == missing:
         return head
-    when = "it does" if told == 1 else "these do"
-    return f"{head} ({missing - told} more can be looked at only when {when}.)"
+    when = "it does" if reported == 1 else "these do"
+    return f"{head} ({missing - reported} more can be looked at only when {when}.)"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -118,7 +122,7 @@ class Measurement(Build):
                 f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: my_run = nl.run(...).",
             )
         run = cast("Run", answer)
-        if not self.commands and (sent(run, kind="command") or run.scenario.get("changes")):
+        if not self.commands and (traffic_items(run, kind="command") or run.scenario.get("changes")):
             return self._result(
                 Status.FAILED,
                 "this measurement is of the network as the exercise describes it: leave out nl.Command and changes.",
@@ -130,7 +134,7 @@ class Measurement(Build):
         return result
 
 
-def sent(run: Any, **words: Any) -> list[dict[str, Any]]:
+def traffic_items(run: Any, **words: Any) -> list[dict[str, Any]]:
     """Return the items of traffic (fields of the scenario file) in a run's scenario that have these values
     (`kind="udp", src="h1"`), in their order.
     """
@@ -142,7 +146,7 @@ def slow_links(run: Run) -> list[dict[str, Any]]:
     return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
 
 
-def way(run: Run, src: str, dst: str) -> list[LinkShape]:
+def links_on_path(run: Run, src: str, dst: str) -> list[LinkShape]:
     """Return the properties of each link on the path from one host to another in a run's network, in order; empty if
     there is no path.
     """
@@ -161,12 +165,12 @@ def share_slow_links(run: Run, settled_s: float) -> bool:
         (item.get("start_s") or 0) <= settled_s
         and (item.get("start_s") or 0) + (item.get("duration_s") or last_s) >= last_s
         and not (item.get("num_bytes") or item.get("window_bytes"))
-        and any(shape.rate_mbps is not None for shape in way(run, item["src"], item["dst"]))
-        for item in sent(run)
+        and any(shape.rate_mbps is not None for shape in links_on_path(run, item["src"], item["dst"]))
+        for item in traffic_items(run)
     )
 
 
-_TOLD = {
+_FIELD_TEXTS = {
     "rate_mbps": (None, "at {:g} Mbit/s"),
     "payload_bytes": (None, "with {} bytes"),
     "congestion": (None, "with {}"),
@@ -181,14 +185,16 @@ _TOLD = {
 """The text for each field of a flow that differs from the usual value."""
 
 
-def sending(run: Any) -> str:
+def traffic_in_words(run: Any) -> str:
     """Return the traffic of a run, or of a similar object with a `scenario`, as text: "tcp h1 to h3 with cubic, udp h2
     to h3 at 4 Mbit/s with 1000 bytes".
     """
     items = []
-    for item in sent(run):
+    for item in traffic_items(run):
         ends = f"{item['src']} to {item['dst']}" if "src" in item else f"on {item.get('host')}"
-        more = [text.format(item[name]) for name, (usual, text) in _TOLD.items() if item.get(name, usual) != usual]
+        more = [
+            text.format(item[name]) for name, (usual, text) in _FIELD_TEXTS.items() if item.get(name, usual) != usual
+        ]
         items.append(" ".join([item["kind"], ends, *more]))
     return ", ".join(items)
 
@@ -204,7 +210,7 @@ def duration(run: Run) -> str:
     return f"{run.scenario['duration_s']:g} s"
 
 
-def lasts(least_s: float, look_at: str) -> Condition:
+def minimum_duration(least_s: float, look_at: str) -> Condition:
     """Return the condition that a run lasts at least `least_s` seconds; `look_at` is its advice."""
     sentence = f"The run must last {least_s:g} s or more."
     return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)

@@ -62,7 +62,7 @@ def update(where: Path) -> Iterator[str]:
             yield from _renumber(original, where)
         # A cell may have moved to a later chapter: update all before looking for the new place.
         for change in [_update(original, where) for original in originals]:
-            yield from change.said(_move(change, originals, where))
+            yield from change.sentences(_move(change, originals, where))
         for page in PAGES:
             # JupyterLab opens no file outside the folder of the chapters.
             original = catalogue.originals().parent / page
@@ -94,25 +94,25 @@ class _Change:
 
     name: str
     """The file's name."""
-    happened: str = ""
+    summary: str = ""
     """A sentence for the student; "" when nothing changed."""
-    kept: Path | None = None
+    previous: Path | None = None
     """The path of the previous file."""
-    left: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    unmerged: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Changed cells that the new original lacks, by id: their original source, and the student's."""
 
-    def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    def sentences(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """Yield the sentence for the student, with the new places of moved cells (their ids by file name); nothing if
         nothing changed.
         """
-        if not self.happened:
+        if not self.summary:
             return
-        parts = [self.happened]
-        parts += [f"what you wrote in {_listed(ids)} is in {file} now" for file, ids in moved.items()]
-        lost = len(self.left) - sum(map(len, moved.values()))
-        if self.kept:
+        parts = [self.summary]
+        parts += [f"what you wrote in {_names_in_words(ids)} is in {file} now" for file, ids in moved.items()]
+        lost = len(self.unmerged) - sum(map(len, moved.values()))
+        if self.previous:
             only_there = f"what you wrote in {lost} more is only in the file " if lost else ""
-            parts.append(f"{only_there}as it was: {self.kept.name}")
+            parts.append(f"{only_there}as it was: {self.previous.name}")
         yield "; ".join(parts) + "."
 
 
@@ -162,25 +162,25 @@ def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, 
     ids by file name.
     """
     moved: dict[str, list[str]] = {}
-    for original in originals if change.left else ():
+    for original in originals if change.unmerged else ():
         came, theirs = _read(original), _read(where / original.name)
         if original.name == change.name or came is None or theirs is None:
             continue
         asked = {cell.get("id"): _source(cell) for cell in came["cells"]}
         for cell in theirs["cells"]:
             name = cell.get("id")
-            before, written = change.left.get(name, ("", ""))
+            before, written = change.unmerged.get(name, ("", ""))
             # The question is the same and has no answer yet.
             if before and asked.get(name) == before == _source(cell):
                 cell["source"] = written
                 moved.setdefault(original.name, []).append(name)
         if original.name in moved:
             _replace(where / original.name, _text(theirs))
-            _keep_passed(change.name, original.name, moved[original.name])
+            _move_passed(change.name, original.name, moved[original.name])
     return moved
 
 
-def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
+def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
     """Count exercises (ids of cells) that were passed in the notebook `source` as passed in the notebook `target` to
     which they have moved.
     """
@@ -276,7 +276,7 @@ def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
     return added
 
 
-def _listed(ids: Sequence[str]) -> str:
+def _names_in_words(ids: Sequence[str]) -> str:
     """Return names as text, joined by commas and a last "and"."""
     return " and ".join(filter(None, (", ".join(ids[:-1]), ids[-1])))
 

@@ -13,7 +13,7 @@ LABEL = "Next hint"
 CLASS = "netlab-hint"
 
 
-class Hinting(Protocol):
+class HintSource(Protocol):
     """The part of a check's interface that the button uses."""
 
     name: str
@@ -27,7 +27,7 @@ class Hinting(Protocol):
 class HintButton:
     """A button with the hints shown so far below it; the button disappears after the last hint."""
 
-    def __init__(self, check: Hinting) -> None:
+    def __init__(self, check: HintSource) -> None:
         """Make the button for the hints of a check, without showing it."""
         import ipywidgets
 
@@ -53,7 +53,7 @@ class HintButton:
             widget.close()
 
 
-def offer(check: Hinting) -> HintButton | None:
+def offer(check: HintSource) -> HintButton | None:
     """Show the button in a notebook if there is another hint, and return it; None outside a notebook, or without more
     hints.
     """

@@ -21,7 +21,7 @@ from netlab.runs.scenario import Scenario
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
-from netlab_course.conditions import Build, Condition, sending
+from netlab_course.conditions import Build, Condition, traffic_in_words
 
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
@@ -35,7 +35,7 @@ Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedMeasurement:
     """A student's repeated measurement in parts: table, interval, figure and verdict."""
 
     table: pd.DataFrame
@@ -43,7 +43,7 @@ class Repeated:
     interval: tuple[float, float]
     """Mean and half width, in the unit of the values."""
     figure: Mapping[str, Any]
-    """The numbers in the figure, in the form of `drawn`."""
+    """The numbers in the figure, in the form of `figure_numbers`."""
     verdict: str
     """The position of theory relative to the interval: one of `VERDICTS`."""
 
@@ -54,7 +54,7 @@ class Repeated:
         return found
 
 
-def drawn(figure: go.Figure) -> dict[str, Any]:
+def figure_numbers(figure: go.Figure) -> dict[str, Any]:
     """Return the numbers in a figure, by "traces" (a list for each x and y), "bars" (half lengths of error bars),
     "shapes" (edges of lines and areas across it) and "titles" (texts of its axes).
     """
@@ -89,7 +89,7 @@ def _numbers(values: Any) -> list[float]:
 class Repetition(Build):
     """A check of a repeated measurement: its scenario, seeds, interval, figure and verdict."""
 
-    kind: type = Repeated
+    kind: type = RepeatedMeasurement
     conditions: Sequence[Condition] = ()
     """By default, the conditions of every repeated measurement."""
     scenario: Callable[[], Scenario]
@@ -197,17 +197,17 @@ class Repetition(Build):
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer of four parts, or on one that a grader has taken apart."""
-        found = answer if isinstance(answer, Repeated) else _repeated(answer)
+        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
-    def _titles(self, found: Repeated) -> str:
+    def _titles(self, found: RepeatedMeasurement) -> str:
         """Return the titles of the figure's axes as text, and the problem of the last one."""
         titles = [title for title in found.figure["titles"] if title != "seed"]
         if not titles:
             return "no title of an axis"
         return f"{', '.join(map(repr, titles))}: {axis_title_problem(titles[-1], self.unit)}"
 
-    def _draws(self, found: Repeated) -> bool:
+    def _draws(self, found: RepeatedMeasurement) -> bool:
         """Return whether the figure shows the right values, or the wrong ones of a known mistake that also explains the
         interval, so that a mistake counts only once.
         """
@@ -219,7 +219,7 @@ class Repetition(Build):
             _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
         )
 
-    def _judged_by(self, found: Repeated) -> tuple[float, float]:
+    def _judged_by(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width of the student's interval if it is right or a known mistake, so that a mistake
         counts only once; else of the right one.
 
@@ -231,7 +231,7 @@ class Repetition(Build):
         known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
         return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
-    def _slip(self, found: Repeated) -> str:
+    def _slip(self, found: RepeatedMeasurement) -> str:
         """Return the student's interval as text, with the message about a known mistake if it is one."""
         mean, half = found.interval
         got = f"{mean:.4g} ± {half:.2g}"
@@ -240,7 +240,7 @@ class Repetition(Build):
                 return f"{got}; {sentence}"
         return got
 
-    def _slips(self, found: Repeated) -> Iterator[tuple[tuple[float, float], str]]:
+    def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
         """Yield the wrong intervals (mean and half width) of known mistakes for this table, each with its message."""
         values = self.values(found.table)
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
@@ -268,7 +268,7 @@ class Repetition(Build):
                 yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
-def _repeated(answer: object) -> Repeated | str:
+def _parse_answer(answer: object) -> RepeatedMeasurement | str:
     """Return the parts of an answer, or a message about its wrong form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
         return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
@@ -284,13 +284,13 @@ def _repeated(answer: object) -> Repeated | str:
     if isinstance(figure, Comparison):
         figure = figure.figure
     if isinstance(figure, go.Figure):
-        figure = drawn(figure)
+        figure = figure_numbers(figure)
     if not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
         return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
     word = verdict.strip().lower() if isinstance(verdict, str) else ""
     if word not in VERDICTS:
         return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
-    return Repeated(table, (mean, half), figure, word)
+    return RepeatedMeasurement(table, (mean, half), figure, word)
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
@@ -300,7 +300,7 @@ def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
     return not any(differences(table.attrs["scenario"], wanted.to_dict()))
 
 
-def _what(found: Repeated, asked: Scenario) -> str:
+def _what(found: RepeatedMeasurement, asked: Scenario) -> str:
     """Return a text on the repeated scenario and its first differences from the one that was asked for."""
     differing = list(differences(found.scenario, asked.to_dict()))
     more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
@@ -355,11 +355,11 @@ def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where
             yield f"{where}: {field_name}={seen}, {should}"
 
 
-def _summary(found: Repeated) -> str:
+def _summary(found: RepeatedMeasurement) -> str:
     """Return the traffic, the rates of the links and the duration of a repeated scenario as text."""
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
     links = f"links of {rates} Mbit/s; " if rates else ""
-    return f"{sending(found)}; {links}{found.scenario['duration_s']:g} s"
+    return f"{traffic_in_words(found)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
@@ -380,8 +380,8 @@ def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
 
 
 def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
-    """Return whether a figure (in the form of `drawn`) shows both edges of an interval (mean and half width), or its
-    half width as an error bar.
+    """Return whether a figure (in the form of `figure_numbers`) shows both edges of an interval (mean and half width),
+    or its half width as an error bar.
     """
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):

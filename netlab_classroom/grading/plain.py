@@ -152,10 +152,10 @@ def _figure(value: Any) -> Any:
     import plotly.graph_objects as go
 
     from netlab.plots import Comparison
-    from netlab_course.repetition import drawn
+    from netlab_course.repetition import figure_numbers
 
     figure = value.figure if isinstance(value, Comparison) else value
-    return drawn(figure) if isinstance(figure, go.Figure) else None
+    return figure_numbers(figure) if isinstance(figure, go.Figure) else None
 
 
 def decode(data: Any, depth: int = 0) -> Any:

@@ -30,12 +30,12 @@ def go_on() -> None:
         # The next cell, preflight, reports the problem.
         return
     if other:
-        shell.netlab_skips = Skips()
+        shell.netlab_skips = SkippedCells()
         shell.set_custom_exc((NotHereError, NameError), shell.netlab_skips.show)
         shell.events.register("post_run_cell", shell.netlab_skips.end)
 
 
-class Skips:
+class SkippedCells:
     """The skipped cells of a notebook, and the handler that skips them.
 
     Attributes

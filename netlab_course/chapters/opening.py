@@ -79,9 +79,10 @@ def opener(package: str) -> Callable[..., OpenChapter]:
         A combination with which a known mistake is close to the right answer is not used, because the check could not tell them apart.
         """
         own = numbers.draw(
-            token, accept=lambda own: all(each.tells_apart() for each in _named(check.Checks(own), topic).values())
+            token,
+            accept=lambda own: all(each.tells_apart() for each in _checks_by_name(check.Checks(own), topic).values()),
         )
-        made = _named(check.Checks(own), topic)
+        made = _checks_by_name(check.Checks(own), topic)
         go_on()
         cell_history.begin(topic)
         for each in made.values():
@@ -91,7 +92,7 @@ def opener(package: str) -> Callable[..., OpenChapter]:
     return begin
 
 
-def _named(made: Any, topic: str) -> dict[str, Check]:
+def _checks_by_name(made: Any, topic: str) -> dict[str, Check]:
     """Return the checks among the attributes of a chapter's `Checks` by name, and store the name in each. Raises
     LookupError when there is none.
     """

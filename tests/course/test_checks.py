@@ -427,7 +427,10 @@ def test_what_was_sent_is_said_with_the_rates_that_decide() -> None:
     run = SimpleNamespace(
         scenario={"traffic": [Udp("h2", "h3", rate_mbps=4).to_dict(), Ping("h1", "h3", count=5).to_dict()]}
     )
-    assert conditions.sending(run) == "udp h2 to h3 at 4 Mbit/s with 1000 bytes, ping h1 to h3 with 56 bytes count=5"
+    assert (
+        conditions.traffic_in_words(run)
+        == "udp h2 to h3 at 4 Mbit/s with 1000 bytes, ping h1 to h3 with 56 bytes count=5"
+    )
 
 
 def test_zero_has_no_wrong_sign() -> None:
@@ -515,15 +518,15 @@ def test_what_conditions_look_at_is_found_by_its_words() -> None:
     run: Any = SimpleNamespace(
         scenario={"topology": topology.to_dict(), "traffic": [item.to_dict() for item in traffic]},
     )
-    assert [item["rate_mbps"] for item in conditions.sent(run, kind="udp")] == [1, 2]
-    assert [item["kind"] for item in conditions.sent(run, src="h1", dst="h2")] == ["udp", "tcp"]
-    assert len(conditions.sent(run)) == 3
+    assert [item["rate_mbps"] for item in conditions.traffic_items(run, kind="udp")] == [1, 2]
+    assert [item["kind"] for item in conditions.traffic_items(run, src="h1", dst="h2")] == ["udp", "tcp"]
+    assert len(conditions.traffic_items(run)) == 3
     assert [link["rate_mbps"] for link in conditions.slow_links(run)] == [5, 8]
-    assert [shape.rate_mbps for shape in conditions.way(run, "h1", "h2")] == [None, 5]
-    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h1", "h2")] == [True, False]
-    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h2", "h1")] == [True, True]
-    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h1", "h3")] == [True, False]
-    assert conditions.way(run, "h1", "nobody") == []
+    assert [shape.rate_mbps for shape in conditions.links_on_path(run, "h1", "h2")] == [None, 5]
+    assert [conditions.is_plain(shape) for shape in conditions.links_on_path(run, "h1", "h2")] == [True, False]
+    assert [conditions.is_plain(shape) for shape in conditions.links_on_path(run, "h2", "h1")] == [True, True]
+    assert [conditions.is_plain(shape) for shape in conditions.links_on_path(run, "h1", "h3")] == [True, False]
+    assert conditions.links_on_path(run, "h1", "nobody") == []
 
 
 def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_them_broken(

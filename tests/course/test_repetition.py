@@ -17,7 +17,7 @@ from netlab_classroom.grading import plain
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.chapters import tcp_beside_udp
 from netlab_course.checks import Status
-from netlab_course.repetition import VERDICTS, Repetition, drawn
+from netlab_course.repetition import VERDICTS, Repetition, figure_numbers
 from tests.chapters.checking import all_chapters, checks_of, passes, said
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
@@ -280,8 +280,8 @@ def test_numbers_rounded_as_they_are_printed_pass() -> None:
 
 def test_what_a_figure_shows_crosses_as_numbers() -> None:
     made = figure([1.0, 2.0], half=0.5)
-    assert plain.decode(plain.encode(made)) == drawn(made)
-    assert drawn(made)["traces"] == [[0.0, 1.0], [1.0, 2.0]]
+    assert plain.decode(plain.encode(made)) == figure_numbers(made)
+    assert figure_numbers(made)["traces"] == [[0.0, 1.0], [1.0, 2.0]]
 
 
 def test_a_repeated_table_crosses_as_its_scenario_and_seeds() -> None:

@@ -8,7 +8,16 @@ from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab_course.chapters.bdp.settings import MAX_WINDOW_BYTES, MIN_WINDOW_BYTES, TRANSFERS, beside_somebody
 from netlab_course.checks import Function, Number, slips
-from netlab_course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    is_plain,
+    links_on_path,
+    minimum_duration,
+    not_plain,
+    rates,
+    traffic_in_words,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -122,7 +131,7 @@ def _repeated(own: StudentValues) -> Repetition:
 
 def _hops(run: Run) -> list[LinkShape]:
     """Return the properties of the links from h1 to h2 in a run."""
-    return way(run, "h1", "h2")
+    return links_on_path(run, "h1", "h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
@@ -143,7 +152,7 @@ def _overfull(own: StudentValues) -> Measurement:
                 ),
                 "One TCP flow of one connection must go from h1 to h2, and nothing else may be sent.",
                 "Look at the list of traffic that you gave to `nl.run`.",
-                sending,
+                traffic_in_words,
             ),
             Condition(
                 lambda run: run.scenario["traffic"][0]["window_bytes"] == window_bytes,
@@ -182,7 +191,7 @@ def _overfull(own: StudentValues) -> Measurement:
                 "Leave out `loss_rate`, `aqm` and `framing`.",
                 lambda run: not_plain(_hops(run)),
             ),
-            lasts(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
+            minimum_duration(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
             Condition(
                 lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
                 "The link must be full.",

@@ -12,12 +12,12 @@ from netlab_course.conditions import (
     Condition,
     Measurement,
     is_plain,
-    lasts,
+    minimum_duration,
     not_plain,
-    sending,
-    sent,
     share_slow_links,
     slow_links,
+    traffic_in_words,
+    traffic_items,
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
@@ -54,7 +54,7 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
 
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
     """Return the offered rate in Mbit/s of each flow of a run, by its hosts; 0 for a flow without a rate."""
-    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in sent(run)}
+    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in traffic_items(run)}
 
 
 def _drops(run: Run, interface: str) -> float:
@@ -115,7 +115,7 @@ class Checks:
                     ),
                     f"Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
                     "Copy the list `senders` from above and change a rate.",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
                     lambda run: (
@@ -128,7 +128,7 @@ class Checks:
                         "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
                     ),
                 ),
-                lasts(30, "duration_s=30"),
+                minimum_duration(30, "duration_s=30"),
                 Condition(
                     lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
                     "Both queues on the way of h2 must drop.",

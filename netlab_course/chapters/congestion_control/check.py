@@ -5,7 +5,15 @@ from collections.abc import Callable
 from netlab import theory
 from netlab_course.chapters.congestion_control.settings import loss_times_s, random_loss
 from netlab_course.checks import Function, Number, slips
-from netlab_course.conditions import Condition, Measurement, lasts, link_in_words, sending, sent, slow_links
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    link_in_words,
+    minimum_duration,
+    slow_links,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -84,17 +92,20 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: (
-                        [(item["kind"], item["src"], item["dst"]) for item in sent(run)] == [("tcp", "h1", "h3")]
+                        [(item["kind"], item["src"], item["dst"]) for item in traffic_items(run)]
+                        == [("tcp", "h1", "h3")]
                     ),
                     "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
                     "The list of traffic has one item, nl.Tcp(...).",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
-                    lambda run: {item["congestion"] for item in sent(run, kind="tcp")} == {"reno"},
+                    lambda run: {item["congestion"] for item in traffic_items(run, kind="tcp")} == {"reno"},
                     "The flow must use Reno.",
                     'Linux uses CUBIC unless you say congestion="reno".',
-                    lambda run: ", ".join(item["congestion"] or "nothing, so CUBIC" for item in sent(run, kind="tcp")),
+                    lambda run: ", ".join(
+                        item["congestion"] or "nothing, so CUBIC" for item in traffic_items(run, kind="tcp")
+                    ),
                 ),
                 Condition(
                     lambda run: (
@@ -105,7 +116,7 @@ class Checks:
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
                     lambda run: link_in_words(slow_links(run)[0]),
                 ),
-                lasts(MIN_DURATION_S, "A tooth takes some seconds, and you need several: duration_s=..."),
+                minimum_duration(MIN_DURATION_S, "A tooth takes some seconds, and you need several: duration_s=..."),
                 Condition(
                     lambda run: run.scenario["interval_s"] <= MAX_INTERVAL_S,
                     f"The window must be looked at every {MAX_INTERVAL_S:g} s or more often.",

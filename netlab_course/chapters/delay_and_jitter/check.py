@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.measure.results import Run
 from netlab_course.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
 from netlab_course.checks import Function, formula_slips
-from netlab_course.conditions import Condition, Measurement, sending, sent
+from netlab_course.conditions import Condition, Measurement, traffic_in_words, traffic_items
 from netlab_course.own_numbers import StudentValues
 
 _INITIAL_SEGMENTS = 10
@@ -73,7 +73,7 @@ class Checks:
 
 def _commands(run: Run, **words: Any) -> list[str]:
     """Return the commands of a run that have these fields, such as the host."""
-    return [item["command"] for item in sent(run, kind="command", **words)]
+    return [item["command"] for item in traffic_items(run, kind="command", **words)]
 
 
 def _measured(run: Run, column: str) -> float:
@@ -113,7 +113,7 @@ def _buffer(own: StudentValues) -> Measurement:
                 f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms.",
                 f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
                 lambda run: (
-                    "; ".join(f"on {each['host']}: {each['command']}" for each in sent(run, kind="command"))
+                    "; ".join(f"on {each['host']}: {each['command']}" for each in traffic_items(run, kind="command"))
                     or "no command"
                 ),
             ),
@@ -121,7 +121,7 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
                 "One UDP flow must go from h1 to h2.",
                 "Look at the list of traffic that you gave to `nl.run`.",
-                sending,
+                traffic_in_words,
             ),
             Condition(
                 lambda run: (

@@ -8,7 +8,15 @@ from netlab import theory
 from netlab.measure.results import Run
 from netlab_course.chapters.fairness.settings import far_and_near
 from netlab_course.checks import Number, slips
-from netlab_course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    duration,
+    share_slow_links,
+    slow_links,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -102,15 +110,15 @@ class Checks:
                 ),
                 Condition(
                     lambda run: (
-                        {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
-                        and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
+                        {(flow["src"], flow["dst"]) for flow in traffic_items(run, kind="tcp")} == PAIRS
+                        and len(traffic_items(run, kind="tcp")) == len(run.flows) == len(PAIRS)
                         and run.scenario["duration_s"] >= MIN_DURATION_S
                         and share_slow_links(run, AFTER_S)
                     ),
                     f"Three TCP flows must send for {MIN_DURATION_S} s at least, to the end, "
                     "no window_bytes: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",
-                    lambda run: f"{sending(run)}; {duration(run)}",
+                    lambda run: f"{traffic_in_words(run)}; {duration(run)}",
                 ),
                 Condition(
                     lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in slow_links(run)),

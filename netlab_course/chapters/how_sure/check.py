@@ -156,7 +156,7 @@ def _runs(own: StudentValues) -> Number:
 
 
 @dataclass(frozen=True)
-class Decided:
+class QueueChoice:
     """The choice of the best queue, with the measurements behind it."""
 
     tables: Mapping[str, pd.DataFrame]
@@ -203,11 +203,11 @@ class Decision(Build):
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer of three parts, or on one that a grader has taken apart."""
-        found = answer if isinstance(answer, Decided) else _decided(answer)
+        found = answer if isinstance(answer, QueueChoice) else _parse_decision(answer)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
 
-def _decided(answer: object) -> Decided | str:
+def _parse_decision(answer: object) -> QueueChoice | str:
     """Return the parts of an answer, or a message about its wrong form."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
         return f"expected a list of three (tables, interval, letter), got {answer_in_words(answer)}."
@@ -224,7 +224,7 @@ def _decided(answer: object) -> Decided | str:
     letter = choice.strip().upper() if isinstance(choice, str) else ""
     if letter not in QUEUES:
         return f"the third must be one of {', '.join(map(repr, QUEUES))}, got {answer_in_words(choice)}."
-    return Decided(dict(tables), (mean, half), letter)
+    return QueueChoice(dict(tables), (mean, half), letter)
 
 
 def _of_others(tables: Mapping[str, pd.DataFrame], own: StudentValues) -> list[str]:
@@ -246,7 +246,7 @@ def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
     return all(abs(number - right) <= margin for number, right in zip(given, wanted, strict=True))
 
 
-def _slip(found: Decided) -> str:
+def _slip(found: QueueChoice) -> str:
     """Return the student's interval as text, with the message about a known mistake if it is one."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
@@ -277,7 +277,7 @@ def _decision(own: StudentValues) -> Decision:
     """Return the check of the choice of the best queue within a budget of runs."""
     return Decision(
         name="the best of three queues",
-        kind=Decided,
+        kind=QueueChoice,
         conditions=[
             Condition(
                 lambda found: not _of_others(found.tables, own),

@@ -134,7 +134,7 @@ class Checks:
             scenario=lambda: settings.busy(own),
             made_by="chapter.settings.busy(own, duration_s=...)",
             values=lambda table: table.set_index("seed")["delay_ms"],
-            expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered(table)),
+            expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered_mbps(table)),
             unit="ms",
             axis="Mean delay (ms)",
             right=(
@@ -190,7 +190,7 @@ def _relative_half(values: pd.Series[float]) -> float:
     return half / mean
 
 
-def _offered(table: pd.DataFrame) -> float:
+def _offered_mbps(table: pd.DataFrame) -> float:
     """Return the offered rate in Mbit/s of the scenario that a table of `netlab.repeat` repeats."""
     found: float = table.attrs["scenario"]["traffic"][0]["rate_mbps"]
     return found

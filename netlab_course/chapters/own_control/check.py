@@ -26,8 +26,8 @@ from netlab_course.answers import answer_in_words
 from netlab_course.chapters.own_control import experiments, settings
 from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
 from netlab_course.conditions import Build, Condition
+from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
-from netlab_course.printed import last_lines
 from netlab_course.repetition import Repetition
 
 Runs = dict[str, Any]
@@ -422,7 +422,7 @@ class Checks:
         )
         self.repeated = Repetition(
             name="which is better",
-            scenario=lambda: settings.side_by_side(_Named.Aimd, _Named.Mine),
+            scenario=lambda: settings.side_by_side(_NamedClasses.Aimd, _NamedClasses.Mine),
             made_by="chapter.settings.side_by_side(Aimd, Mine)",
             values=_powers,
             expected=lambda _table: 1.0,
@@ -443,7 +443,7 @@ class Checks:
         )
 
 
-class _Named:
+class _NamedClasses:
     """Classes with the names that the exercise requires, because a scenario contains only the name of a class."""
 
     class Aimd(settings.Window):

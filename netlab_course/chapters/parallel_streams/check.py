@@ -8,7 +8,7 @@ from netlab.measure.results import Run
 from netlab_course.chapters.parallel_streams import settings
 from netlab_course.chapters.parallel_streams.settings import SLOW_MBPS
 from netlab_course.checks import Number, slips
-from netlab_course.conditions import Condition, Measurement, duration, link_in_words, sending
+from netlab_course.conditions import Condition, Measurement, duration, link_in_words, traffic_in_words
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -66,7 +66,7 @@ class Checks:
                     lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
                     "The only flow must be TCP from h1 to h2.",
                     "nl.Tcp('h1', 'h2', ...), and nothing beside it.",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
                     lambda run: _flow(run)["streams"] == 1,

@@ -8,7 +8,15 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.measure.results import Run
 from netlab_course.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab_course.chapters.queues.settings import call_beside_download
-from netlab_course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    minimum_duration,
+    share_slow_links,
+    slow_links,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -25,7 +33,7 @@ def _sender(run: Run) -> str:
     """Return the congestion control of a run's only flow; raise ValueError if it does not cross the queue all the time,
     has several streams or a fixed window.
     """
-    (flow,) = sent(run)
+    (flow,) = traffic_items(run)
     if flow.get("streams", 1) != 1 or flow["dst"] != "h3" or not share_slow_links(run, WARM_UP_S):
         raise ValueError
     return str(flow.get("congestion", ""))
@@ -81,7 +89,7 @@ class Checks:
                     _sender(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
                 ),
             ),
-            lasts(MIN_DURATION_S, "Look at duration_s."),
+            minimum_duration(MIN_DURATION_S, "Look at duration_s."),
         ]
         self.ecn_run = Measurement(
             name="marks instead of losses",
@@ -91,7 +99,7 @@ class Checks:
                     lambda run: _sender(run) == "cubic",
                     "There must be one flow: TCP to h3 in one stream, by CUBIC, to the end and without window_bytes.",
                     "Look at the list of traffic that you gave to `nl.run`.",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
                     lambda run: run.queues["marks"].max() > 0,
@@ -127,7 +135,7 @@ class Checks:
                     lambda run: _sender(run) == "dctcp",
                     "There must be one flow: TCP to h3 in one stream, by DCTCP, to the end and without window_bytes.",
                     "Look at the list of traffic that you gave to `nl.run`.",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
                     lambda run: (

@@ -10,12 +10,12 @@ import pandas as pd
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
-from netlab_course.answers import answer_in_words, raised
+from netlab_course.answers import answer_in_words, error_in_words
 from netlab_course.chapters.reliable_transfer import channel, schedules
 from netlab_course.chapters.reliable_transfer.settings import beside
 from netlab_course.checks import MAX_CALL_S, Function, Result, Status, slips
+from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
-from netlab_course.printed import last_lines
 from netlab_course.repetition import Repetition
 
 HEADER_BYTES = 42
@@ -74,7 +74,7 @@ class Transfer(Function):
         except TimeIsUpError:
             return f"the transfer took more than {MAX_CALL_S:g} s of computing.", "Does each loop end?"
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            said = str(error) if isinstance(error, NetlabError) else raised(error)
+            said = str(error) if isinstance(error, NetlabError) else error_in_words(error)
             # A number that does not fit into a byte did not wrap.
             more = [case["says"]] if "range(0, 256)" in said else []
             return self._result(Status.FAILED, f"schedule: {schedules.in_words(case)}. {said.strip()}", *more)

@@ -14,7 +14,15 @@ from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab_course.chapters.short_flows.settings import PAGES, lossy_pages
 from netlab_course.checks import Function, Number, formula_slips, slips
-from netlab_course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    is_plain,
+    links_on_path,
+    not_plain,
+    slow_links,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -136,7 +144,7 @@ def _flows(run: Run) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
     ]
-    for row, item in zip(rows, sent(run), strict=True):
+    for row, item in zip(rows, traffic_items(run), strict=True):
         row["num_bytes"] = item.get("num_bytes")
     return sorted(rows, key=lambda row: float(row["start_s"]))
 
@@ -149,17 +157,17 @@ def _apart(run: Run) -> bool:
     )
 
 
-def _stairs_seen(run: Run) -> set[int]:
+def _round_trips(run: Run) -> set[int]:
     """Return the numbers of round trips that the transfers of a run took: n for a time of about n and a half."""
-    rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
+    rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in links_on_path(run, *ends))
     taken_s = run.flows["completion_s"].dropna()
     return {math.floor(MS_PER_S * completion_s / rtt_ms - 0.4) for completion_s in taken_s}
 
 
 def _sent_in_words(run: Run) -> str:
     """Return the endpoints and sizes of a run's transfers as text."""
-    ways = sorted({f"{item['src']} to {item['dst']}" for item in sent(run)})
-    sizes = sorted({int(item.get("num_bytes") or 0) for item in sent(run)})
+    ways = sorted({f"{item['src']} to {item['dst']}" for item in traffic_items(run)})
+    sizes = sorted({int(item.get("num_bytes") or 0) for item in traffic_items(run)})
     return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
 
 
@@ -184,18 +192,23 @@ def _staircase(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: (
-                    [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))]
+                    [sum(s.delay_ms for s in links_on_path(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))]
                     == [own.delay_ms] * 2
                 ),
                 f"Each way must be delayed by {own.delay_ms} ms.",
                 "delay_ms of a link holds for both directions.",
-                lambda run: [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))],
+                lambda run: [
+                    sum(s.delay_ms for s in links_on_path(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))
+                ],
             ),
             Condition(
                 lambda run: (
-                    all(item["kind"] == "tcp" and (item["src"], item["dst"]) == ("h1", "h2") for item in sent(run))
-                    and len({item["num_bytes"] for item in sent(run) if item["num_bytes"]}) >= MIN_SIZES
-                    and all(item["num_bytes"] and item["streams"] == 1 for item in sent(run))
+                    all(
+                        item["kind"] == "tcp" and (item["src"], item["dst"]) == ("h1", "h2")
+                        for item in traffic_items(run)
+                    )
+                    and len({item["num_bytes"] for item in traffic_items(run) if item["num_bytes"]}) >= MIN_SIZES
+                    and all(item["num_bytes"] and item["streams"] == 1 for item in traffic_items(run))
                 ),
                 f"There must be {MIN_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
                 "A list such as [nl.Tcp(..., num_bytes=size, start_s=...) for ...] makes them.",
@@ -209,21 +222,21 @@ def _staircase(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: (
-                    all(map(is_plain, way(run, "h1", "h2")))
+                    all(map(is_plain, links_on_path(run, "h1", "h2")))
                     and any(run.flows["completion_s"].notna())
                     and int(run.flows["retransmits"].sum()) == 0
                 ),
                 "Nothing may be lost, and the links must be plain.",
                 "A queue that is too short drops a part of a window; without loss_rate nothing else does.",
                 lambda run: (
-                    f"{int(run.flows['retransmits'].sum())} sent again {not_plain(way(run, 'h1', 'h2'))}".strip()
+                    f"{int(run.flows['retransmits'].sum())} sent again {not_plain(links_on_path(run, 'h1', 'h2'))}".strip()
                 ),
             ),
             Condition(
-                lambda run: len(_stairs_seen(run)) >= MIN_STAIRS,
+                lambda run: len(_round_trips(run)) >= MIN_STAIRS,
                 f"The transfers must lie on {MIN_STAIRS} different stairs or more.",
                 "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
-                lambda run: f"{len(_stairs_seen(run))}",
+                lambda run: f"{len(_round_trips(run))}",
             ),
         ],
         right="Does each lie where your function says? On the highest stairs the link's own time shows.",

@@ -7,7 +7,15 @@ from netlab.measure.results import Run
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab_course.checks import Function, Number, slips
-from netlab_course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    minimum_duration,
+    share_slow_links,
+    slow_links,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 
@@ -23,12 +31,12 @@ def _video_with(own: StudentValues, goodput_mbps: float) -> float:
 
 def _rates_mbps(run: Run, src: str) -> list[float]:
     """Return the rates in Mbit/s of a run's UDP flows from a host to h3."""
-    return [item["rate_mbps"] for item in sent(run, kind="udp", src=src, dst="h3")]
+    return [item["rate_mbps"] for item in traffic_items(run, kind="udp", src=src, dst="h3")]
 
 
 def _updates(run: Run) -> list[dict[str, Any]]:
     """Return the TCP flows (fields of the scenario) from h2 to h3 in a run."""
-    return sent(run, kind="tcp", src="h2", dst="h3")
+    return traffic_items(run, kind="tcp", src="h2", dst="h3")
 
 
 def _goodput_mbps(run: Run, kind: str, src: str) -> float:
@@ -130,7 +138,7 @@ class Checks:
                     ),
                     f"The sensor must send 1 Mbit/s from h1 and the video {own.my_video_mbps:g} Mbit/s from h2, both UDP to h3.",
                     "Compare with the list `senders` above.",
-                    sending,
+                    traffic_in_words,
                 ),
                 Condition(
                     lambda run: [item["streams"] for item in _updates(run)] == [1],
@@ -140,15 +148,15 @@ class Checks:
                 ),
                 Condition(
                     lambda run: (
-                        len(sent(run)) == 3
+                        len(traffic_items(run)) == 3
                         and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS]
                         and share_slow_links(run, SETTLED_S)
                     ),
                     "These three alone must send, to the end and without window_bytes, and the only link with a rate must have 5 Mbit/s.",
                     "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
-                    lambda run: f"{sending(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
+                    lambda run: f"{traffic_in_words(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
                 ),
-                lasts(30, "duration_s=30; the first 10 s are not counted."),
+                minimum_duration(30, "duration_s=30; the first 10 s are not counted."),
                 Condition(
                     lambda run: share_slow_links(run, SETTLED_S) and _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
                     f"TCP must get {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",

@@ -8,7 +8,16 @@ from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab_course.chapters.udp_loss.settings import HIDDEN_QUEUE_PACKETS, LOST_DATAGRAMS, PAYLOAD_BYTES, PROBES
 from netlab_course.checks import Function, Number, formula_slips, slips
-from netlab_course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
+from netlab_course.conditions import (
+    Condition,
+    Measurement,
+    is_plain,
+    links_on_path,
+    not_plain,
+    rates,
+    traffic_in_words,
+    traffic_items,
+)
 from netlab_course.own_numbers import StudentValues
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
@@ -63,7 +72,7 @@ class Checks:
         """Make the checks with the student's own numbers."""
         self.limit = _limit()
         self.overload = _overload(own)
-        self.counted = _counted(own)
+        self.counted = _counted_bytes(own)
         self.search = _search()
 
 
@@ -106,12 +115,12 @@ def _limit() -> Function:
 
 def _flows(run: Run) -> list[dict[str, Any]]:
     """Return the items of traffic from h1 to h2 in a run."""
-    return sent(run, src="h1", dst="h2")
+    return traffic_items(run, src="h1", dst="h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
     """Return the properties of those links from h1 to h2 in a run that have a rate."""
-    return [shape for shape in way(run, "h1", "h2") if shape.rate_mbps is not None]
+    return [shape for shape in links_on_path(run, "h1", "h2") if shape.rate_mbps is not None]
 
 
 def _overload(own: StudentValues) -> Measurement:
@@ -123,7 +132,7 @@ def _overload(own: StudentValues) -> Measurement:
                 lambda run: [flow["kind"] for flow in run.scenario["traffic"]] == ["udp"] and len(_flows(run)) == 1,
                 "One UDP flow must go from h1 to h2, and nothing else may be sent.",
                 "Look at the list of traffic that you gave to `nl.run`.",
-                sending,
+                traffic_in_words,
             ),
             Condition(
                 lambda run: all(flow["payload_bytes"] == own.payload_bytes for flow in _flows(run)),
@@ -177,7 +186,7 @@ def _sending_s(run: Run) -> list[float]:
     return [flow["duration_s"] or whole_s - flow["start_s"] for flow in _flows(run)]
 
 
-def _counted(own: StudentValues) -> Number:
+def _counted_bytes(own: StudentValues) -> Number:
     """Return the check of the number of bytes that the link counted for each datagram in that run."""
     payload = own.payload_bytes
     return Number(

@@ -14,7 +14,7 @@ from netlab_course.chapters import own_control
 from netlab_course.chapters.own_control import check
 from netlab_course.chapters.own_control.settings import Window, side_by_side
 from netlab_course.checks import Status
-from netlab_course.repetition import Repeated, Repetition
+from netlab_course.repetition import RepeatedMeasurement, Repetition
 from tests.chapters.checking import passes, said
 
 chapter = own_control.begin()
@@ -198,7 +198,7 @@ def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None
     assert repeated.scenario().to_dict() == side_by_side(Aimd, mine).to_dict()
     swapped = pd.DataFrame({"seed": [1]})
     swapped.attrs["scenario"] = side_by_side(mine, Aimd).to_dict()
-    found = Repeated(swapped, (1.0, 1.0), {}, "inside")
+    found = RepeatedMeasurement(swapped, (1.0, 1.0), {}, "inside")
     assert "tcp h1 to h3 with class Mine, tcp h2 to h4 with class Aimd" in repeated.conditions[0].complaint(found)
     table = pd.DataFrame({"seed": [1, 1], "src": ["h1", "h2"], "goodput_mbps": [2.0, 6.0], "rtt_ms": [40.0, 60.0]})
     assert repeated.values(table).tolist() == pytest.approx([2.0])

@@ -28,7 +28,7 @@ class _Tail(io.TextIOBase):
         self.count += len(whole)
         return len(text)
 
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the last lines, each cut to MAX_LINE_CHARACTERS, after a line with the number of those left out, if
         any.
         """
@@ -54,5 +54,5 @@ def last_lines() -> Iterator[None]:
         with contextlib.redirect_stdout(tail):
             yield
     finally:
-        if told := tail.told():
-            sys.stdout.write(f"{told}\n")
+        if text := tail.text():
+            sys.stdout.write(f"{text}\n")

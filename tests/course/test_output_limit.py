@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from netlab_course.printed import last_lines
+from netlab_course.output_limit import last_lines
 
 
 @last_lines()
