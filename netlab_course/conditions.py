@@ -147,8 +147,8 @@ def slow_links(run: Run) -> list[dict[str, Any]]:
 
 
 def links_on_path(run: Run, src: str, dst: str) -> list[LinkShape]:
-    """Return the properties of each link on the path from one host to another in a run's network, in order; empty if
-    there is no path.
+    """Return the properties of each link on the path from the host `src` to the host `dst` in a run's network, in
+    order; empty if there is no path.
     """
     try:
         return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]

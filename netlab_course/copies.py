@@ -158,8 +158,8 @@ def _update(original: Path, where: Path) -> _Change:
 
 
 def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
-    """Write changed cells that have moved to another chapter into the copies of their new chapters, and return their
-    ids by file name.
+    """Write changed cells of a chapter that have moved to another into the copies (in the folder `where`) of their new
+    chapters, found among the `originals`; return their ids by file name.
     """
     moved: dict[str, list[str]] = {}
     for original in originals if change.unmerged else ():
@@ -191,8 +191,8 @@ def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
 
 
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return the new notebook with a student's work, the number of merged cells, and the changed cells that it lacks,
-    by id, each with original and changed source.
+    """Return the new notebook with the work in `theirs`, a student's copy of the notebook `old`; the number of merged
+    cells; and the changed cells that `new` lacks, by id, each with original and changed source.
 
     `old` is the student's original, `theirs` the student's copy, `new` the new original.
     """

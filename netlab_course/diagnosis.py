@@ -78,8 +78,8 @@ def clear(wrong: float, expected: float, tolerance: float) -> bool:
 def diagnose(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the right number to this one; if none is known, with the
-    direction. `misconceptions` are wrong numbers with messages.
+    """Return a message with the mistake that leads from the expected number to this one, in `unit`; if none is known,
+    with the direction. `misconceptions` are wrong numbers with messages, `tolerance` is relative.
     """
     return named_slip(number, expected, tolerance, misconceptions, unit) or direction(number, expected)
 
@@ -87,8 +87,8 @@ def diagnose(
 def named_slip(
     number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]], unit: str = ""
 ) -> str:
-    """Return a message with the mistake that leads from the right number to this one, a given misconception or a wrong
-    factor; "" if none is known.
+    """Return a message with the mistake that leads from the expected number to this one, a given misconception or a
+    wrong factor or unit; "" if none is known. `tolerance` is relative.
     """
     # Mistakes must be matched more closely than the distance between them, else the message would be a guess.
     tight = min(tolerance, 0.01)

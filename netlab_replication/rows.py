@@ -121,8 +121,9 @@ def references() -> dict[str, str]:
 
 
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
-    """Measure every published row and, if its value or ours is off, run the second scenario that explains the
-    difference.
+    """Measure every published row (with `only`, those of this source) and, if its value or ours is off, run the second
+    scenario that explains the difference. With `fresh`, stored results of earlier sweeps are ignored. Raises SweepError
+    when runs failed.
 
     With `only`, measure a single source; with `fresh`, ignore the results of earlier sweeps. Raises SweepError when runs failed.
     """

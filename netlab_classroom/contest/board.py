@@ -60,7 +60,9 @@ def scores_csv(contest: Contest) -> str:
 
 
 def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -> dict[str, Any]:
-    """Return the values of the page's template; with `pseudonyms` without names and texts of students."""
+    """Return the values of the page's template for a contest; with `pseudonyms` without names and texts of students.
+    `before` has the previous scores by student.
+    """
     names = {row["student"]: row["pseudonym"] if pseudonyms else row["student"] for row in contest.rows}
     first = next((row for row in contest.rows if row["status"] == race.RACED), None)
     return {
@@ -77,8 +79,8 @@ def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -
 def _table(
     contest: Contest, names: Mapping[str, str], pseudonyms: bool, before: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the page's table, best first: place, name, score, its change since `before`, points in each
-    network, and a remark.
+    """Return the rows of the page's table, best first: place, name (`names` by student), score, its change since
+    `before`, points in each network, and a remark, which has no text of students if `pseudonyms` is set.
     """
     found = []
     ordered = sorted([*contest.rows, *contest.landmarks], key=lambda row: (-row["total"], "place" not in row))
@@ -109,7 +111,8 @@ def _kind(name: str) -> str:
 
 def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the figure of all controls as values for the template: mean share of the rate, and geometric mean of the
-    delay, over the networks in which a control was alone.
+    delay, over the networks in which a control was alone. `names` has the shown names by student, `first` is the row of
+    the winner or None.
     """
     alone = [trial.key for trial in contest.trials if trial.rule == "power"]
     rows = [row for row in [*contest.rows, *contest.landmarks] if any(row["scores"][key]["rate"] for key in alone)]
@@ -142,8 +145,8 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
 
 
 def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the figure of the best submission's and CUBIC's window over time as values for the template; None if no
-    submission has raced.
+    """Return the figure of the winner's and CUBIC's window over time as values for the template; None if no submission
+    has raced. `first` is the row of the winner, `names` has the shown names by student.
     """
     cubic = next(row for row in contest.landmarks if row["student"] == "cubic")
     if first is None or not first["windows"]:

@@ -81,8 +81,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(held: Contest, output: Path, seed: str) -> int:
-    """Print the remarks and the best submission of a contest; return the exit status, 1 if a submission did not race by
-    no fault of its own.
+    """Print the remarks, the best submission and the files in `output` of a contest, and a warning if its seed is the
+    default; return the exit status, 1 if a submission did not race by no fault of its own.
     """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line

@@ -78,8 +78,8 @@ def hold(
     progress: bool | Progress = True,
 ) -> Contest:
     """Let the students' files in `submissions` and the reference controls compete in all networks of a seed, `jobs` at
-    a time (None: one for each CPU), and return their scores; results are stored in `output`, and with `keep` reused
-    from there.
+    a time (None: one for each CPU), and return their scores. Results are stored in `output`, and with `keep` reused
+    from there; `entries` is the class list, empty for one student for each file.
 
     Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
     kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
@@ -137,8 +137,8 @@ def _row_of(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
-    """Return the row of a student's file: a stored result of the same code if `keep` is set, else the result of racing
-    it, which is stored in `folder`. `tell` is called after each network.
+    """Return the row of a student's file in all networks: with `keep` a stored result of the same code and the same
+    `manifest`, else the result of racing it, which is stored in `folder`. `tell` is called after each network.
     """
     file_digest = digest_of(file.path)
     entrant = race.read(student, str(file.path), file.label, file_digest)
@@ -167,8 +167,9 @@ def _class_text(entrant: Entrant) -> str:
 
 
 def _run_all(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
-    """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. Raises
-    ContestInterrupted after Ctrl-C; `tell` gets the number of finished runs and of all.
+    """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. `tell`
+    gets the number of finished runs and of all, one for each function and network. Raises ContestInterrupted after
+    Ctrl-C.
     """
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
@@ -231,7 +232,9 @@ def _numbered(name: str, round_number: int) -> str:
 
 
 def _row_without_race(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the row of a submission that did not compete: the status, the reason, and no points in any network."""
+    """Return the row of a student's submission that did not compete: the status, the reason `sentence`, and no points
+    in any network.
+    """
     rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
     return {
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,

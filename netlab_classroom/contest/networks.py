@@ -88,8 +88,9 @@ def _trial(
     loss_rate: tuple[float, float] = (0.0, 0.0),
     trace: Any = None,
 ) -> Trial:
-    """Return a network drawn from the seed. `queue_bdp` is the range of the queue's size in bandwidth-delay products,
-    `loss_rate` that of the loss rate, and `trace` draws a variable rate.
+    """Return a network with this key, title and rule, drawn from the seed. `queue_bdp` is the range of the queue's size
+    in bandwidth-delay products, `loss_rate` that of the loss rate, and `trace` a function that draws a variable rate,
+    or None.
     """
     chance = random.Random(f"{seed}/{key}")  # noqa: S311 (no secret but the seed)
     rate_mbps, delay_ms = round(chance.uniform(3, 10), 1), round(chance.uniform(10, 40))
@@ -110,8 +111,8 @@ def _trial(
 
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Return a random walk of the rate: pairs of time in s and rate in Mbit/s each half second, with steps of about a
-    quarter, as on a radio link.
+    """Return a random walk of the rate that begins at `mean_mbps`: pairs of time in s and rate in Mbit/s each half
+    second, with steps of about a quarter, as on a radio link; `chance` is the random generator.
     """
     rate, steps = mean_mbps, []
     for number in range(round(DURATION_S / STEP_S)):
@@ -121,8 +122,8 @@ def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
 
 
 def _steps(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Return a rate that alternates between 1.6 and 0.4 times the mean: pairs of time in s and rate in Mbit/s, each
-    held for 2 to 5 s.
+    """Return a rate that alternates between 1.6 and 0.4 times `mean_mbps`: pairs of time in s and rate in Mbit/s, each
+    held for 2 to 5 s; `chance` is the random generator.
     """
     steps, at_s, low = [], 0.0, False
     while at_s < DURATION_S - STEP_S:

@@ -50,8 +50,9 @@ def read(student: str, path: str, file: str, digest: str) -> Entrant:
 
 
 def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """Let a submission compete in the sandbox, and return its row as plain data: status, a sentence on what went wrong,
-    class, scores and total, and the window over time in one network. `tell` is called after each network.
+    """Let a submission compete in the sandbox in these networks, and return its row as plain data: status, a sentence
+    on what went wrong, class, scores and total, and the window over time in one network. `tell` is called after each
+    network.
 
     Returns plain data: the status, a sentence on what went wrong, the class, the score in each network, the window over time.
     """
@@ -91,8 +92,8 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
 
 
 def landmark(name: str, control: object, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """Let a reference control (a name of Linux's or a class of netlab's) compete, outside the sandbox, and return its
-    row as `enter` does.
+    """Let a reference control (a name of Linux's or a class of netlab's) compete in these networks, outside the
+    sandbox, and return its row as `enter` does; `tell` is called after each network.
     """
     scores: dict[str, Score] = {}
     windows: list[list[float]] = []

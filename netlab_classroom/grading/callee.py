@@ -242,8 +242,8 @@ class Programming:
 
 
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
-    """Return an object that calls the methods of a student's class or object. Raises RunError when it defines none of
-    `methods`, or wrong ones.
+    """Return an object that calls the methods of `own`, a student's class or object; `label` names its flow in
+    messages. Raises RunError when it defines none of `methods`, or wrong ones.
     """
     from netlab.base.errors import RunError
     from netlab.traffic.own import own_problems

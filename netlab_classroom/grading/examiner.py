@@ -93,8 +93,8 @@ class Exercise:
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
     def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
-        """Return hidden cases (arguments by name) such that each known mistake fails in at least one of them. Raises
-        ExaminerError when no draw has this property.
+        """Return hidden cases (arguments by name) that follow from the seed, such that each mistake that the check
+        knows fails in at least one of them. Raises ExaminerError when no draw has this property.
         """
         if self.cases is None:
             return list(getattr(check, "cases", ()))

@@ -70,8 +70,9 @@ def of_submission(
     asked: Sequence[AnswerCell],
     layout: Layout,
 ) -> list[dict[str, str]]:
-    """Return the flags of a single submission, each with `kind`, `exercise` ("" if of none) and a sentence: edited
-    check cells, and code of the student's that tries to reach answers or files.
+    """Return the flags of a single submission (`read`) by comparison with the cells `handed_out`, each with `kind`,
+    `exercise` ("" if of none) and a sentence: edited check cells of `layout`, and code of the student's that tries to
+    reach answers or files. `asked` has the cells of answers.
     """
     found = [
         {

@@ -140,8 +140,8 @@ def grade(
 
 
 def _jobs(chapter: Master, matched: FileAssignment, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
-    """Return a job for each student with or without a file, in the order of their identifiers; `entries` has the class
-    list by student.
+    """Return a job for each student with or without a file (`matched`), in the order of their identifiers; `entries`
+    has the class list by student, `seed` is that of hidden cases, and `cpu_s` the limit of an exercise in s.
     """
     return [
         Job(
@@ -176,7 +176,9 @@ def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> 
 
 
 def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the path of each student's result; it changes with every input that affects the result."""
+    """Return the path in `folder` of the result of each student with a job in `todo`; it changes with every input of
+    `manifest` that affects the result.
+    """
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
     return {
         job.student: result_store.place(folder, [job.student, job.digest, job.token, job.file, conditions])
@@ -190,8 +192,9 @@ def _store_results(
     to_keep: Mapping[str, Path],
     tell: Callable[[int], object],
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Store each new result, and add it to the `known` ones; return all results in the order of students, and the
-    reasons for submissions that could not be judged by student. `tell` is called with the number of results.
+    """Store each new result of `outcomes` (a job with its result or exception) at its path in `to_keep`, and add it to
+    the `known` ones. Return all results in the order of students, and why submissions could not be judged, by student;
+    `tell` is called with the number of results.
     """
     results = dict(known)
     failures: dict[str, str] = {}
@@ -224,8 +227,8 @@ def _why(error: BaseException) -> str:
 
 
 def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
-    """Judge all jobs, and yield each job with its result or exception as soon as it is done. Raises GradingInterrupted
-    after Ctrl-C; submissions being judged are abandoned then.
+    """Judge all jobs by the executor (None: threads, `jobs` at a time), and yield each job with its result or exception
+    as soon as it is done. Raises GradingInterrupted after Ctrl-C; submissions being judged are abandoned then.
     """
     pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
     running = {}

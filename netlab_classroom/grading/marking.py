@@ -98,8 +98,8 @@ def shown_status(mark: Mapping[str, Any]) -> str:
 
 
 def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
-    """Return label, points and result of each part of a function's exercise: all hidden trials, or ordinary ones and
-    edges separately.
+    """Return label, points and result of each part of the exercise of a function: all hidden trials, which follow from
+    the seed, or ordinary ones and edges separately.
     """
     trials, ordinary = exercise.trials(check, seed)
     if not exercise.edge_points or ordinary == len(trials):
@@ -111,8 +111,8 @@ def _function_results(exercise: Exercise, check: Function, answer: Any, seed: st
 
 
 def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
-    """Judge a function by hidden trials (arguments by name); of a recorded function, by its recorded calls from index
-    `first` on.
+    """Return the verdict of a check on a function by hidden trials (arguments by name); of a recorded function, by its
+    recorded calls from index `first` on.
     """
     if not isinstance(answer, RecordedFunction):
         whole_check = replace(check, cases=trials)
@@ -133,8 +133,8 @@ def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any
 
 
 def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
-    """Return label, points and result for each condition of something built or measured. Raises NetlabError when the
-    scheme has another number of shares.
+    """Return label, points and result for each condition of the check on something built or measured, by the shares of
+    the scheme. Raises NetlabError when the scheme has another number of shares.
     """
     if len(exercise.shares) != len(check.conditions):
         raise NetlabError(

@@ -124,8 +124,8 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path | None = None) -> Master:
-    """Return the chapter with a number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
-    (`project`).
+    """Return the chapter with this number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
+    (`project`), in the instructor's clone `root` (None: that of the working directory, or netlab's own).
 
     `root` is the instructor's clone, which has the solutions and the marking schemes, which no package contains; by
     default the clone that contains the working directory, or netlab's own. Raises ChapterError when there is none.

@@ -84,8 +84,8 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
 
 def answers(wanted: Iterable[AnswerCell], result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of each answer by key, with the other answers that it uses, as it ran in the sandbox; a comment
-    in place of code that crashed or timed out.
+    """Return the code of each answer in a result by key, with the other answers that it uses, as it ran in the sandbox;
+    a comment in place of code that crashed or timed out.
     """
     status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
@@ -152,7 +152,9 @@ class Exam:
     """
 
     def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
-        """Load the chapter with this notebook's name and the numbers of `token`, and define `%%answer` in IPython."""
+        """Load the chapter with this notebook's name from the clone `root` ("" for netlab's own), with the numbers of
+        `token` and the hidden cases of `seed`, and define `%%answer` in IPython.
+        """
         found = master.find(chapter, Path(root) if root else IMPORT_ROOT)
         self._edition = found.edition(token)
         self._exercises = found.exercises()

@@ -86,8 +86,9 @@ def compose(provided: list[list[Any]], id: str, source: str) -> dict[str, Any]: 
 def _answer(
     each: AnswerCell, taken: Mapping[str, ExtractedAnswer], provided: list[list[Any]], handed_out: list[str]
 ) -> dict[str, Any]:
-    """Return an answer as plain data: its source, the code that it needs and what flags compare; or for a written
-    answer its fingerprint and number of words. `taken` has all answers, which may use each other.
+    """Return an answer as plain data: its source, the code that it needs of the cells `provided` and what flags
+    compare; or for a written answer its fingerprint and number of words. `taken` has all answers, which may use each
+    other, `handed_out` the sources of original cells.
     """
     mine = taken[each.key]
     found: dict[str, Any] = {"source": mine.source, "attempted": mine.attempted}

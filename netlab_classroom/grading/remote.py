@@ -104,9 +104,9 @@ def program_proxies(channel: CallChannel) -> list[RemoteClass]:
 def isolated_class(
     package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MAX_CALLS
 ) -> RemoteClass:
-    """Return a proxy named `name` for a class each of whose connections has its object in a separate guest with limits
-    of processor time in s and calls, so that they cannot communicate; `exercise` is a request whose answer defines the
-    class.
+    """Return a proxy named `name` for a class each of whose connections has its object in a separate guest, so that
+    they cannot communicate. `exercise` is a request whose answer defines the class, `package` the students' package;
+    `cpu_s` and `most_calls` limit a connection.
 
     A connection raises StudentCodeError when the code that defines the class fails, RunError when the guest does not start.
 
@@ -148,8 +148,9 @@ class _RemoteCaller(ABC):
     def __init__(
         self, channel: CallChannel, close: Callable[[], None], label: str, opening: tuple[int, int, int]
     ) -> None:
-        """Open a connection over the channel; `opening` has the object's part, the connection's number and the object's
-        index. Raises StudentCodeError when the object cannot be made.
+        """Open a connection over the channel for the flow named `label`; `opening` has the object's part, the
+        connection's number and the object's index, and `close` ends it. Raises StudentCodeError when the object cannot
+        be made.
         """
         self._channel, self.close, self._label, self._number = channel, close, label, opening[1]
         self._has = self._did(*channel.ask(callee.HEAD.pack(*opening) + label.encode()))

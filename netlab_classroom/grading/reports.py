@@ -373,7 +373,7 @@ def _headings(graded: GradedClass) -> dict[str, str]:
 
 def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
     """Return the instructor's first HTML page: unreadable files, waiting answers, flags, and points by exercise and
-    student.
+    student. With `unreviewed` it says that the platforms' files lack the waiting answers.
     """
     results = graded.results
     totals = sorted(total(result) for result in results)
@@ -429,7 +429,9 @@ def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
 
 
 def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:
-    """Return a sentence about answers that wait for a reviewer; "" if there are none."""
+    """Return a sentence about answers of the class that wait for a reviewer, "" if there are none; with `unreviewed` it
+    says that the platforms' files lack them, else that these files were not written.
+    """
     number = waiting(graded)
     if not number:
         return ""

@@ -333,8 +333,8 @@ def _same_code(one: str, other: str) -> bool:
 def _extract_words(
     submission: Submission, wanted: AnswerCell, master: Mapping[str, str], added: Sequence[Cell]
 ) -> ExtractedAnswer:
-    """Find a written answer: in the cell with its id, in the cell with the question's first line, or in the student's
-    cell below it. `master` has the original cells' sources by id.
+    """Return a written answer of a submission: from the cell with its id, the cell with the question's first line, or
+    the student's cell (in `added`) below it. `master` has the original cells' sources by id.
     """
     # Accept cells of any kind: in command mode a single key turns a text into code, raw text or a heading.
     cells = submission.cells

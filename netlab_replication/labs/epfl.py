@@ -34,7 +34,9 @@ def _seconds(offered_mbps: float) -> float:
 
 
 def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUEUE) -> Scenario:
-    """Return the scenario of one UDP flow of this rate from h1 to h3."""
+    """Return the scenario of one UDP flow of `offered_mbps` from h1 to h3 over a link with this framing and queue in
+    packets.
+    """
     topology = topologies.three_pcs(queue_packets=queue_packets, framing=framing)
     return Scenario(
         topology, [Udp("h1", "h3", rate_mbps=offered_mbps)], duration_s=_seconds(offered_mbps), interval_s=1
@@ -262,7 +264,9 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
     """
 
     def scenario(aqm: str = "red", seed: int = 1) -> Scenario:
-        """Return the scenario of both flows behind a queue of this discipline."""
+        """Return the scenario of both flows behind a queue of this discipline ("red" or "gentle
+        red"), with this seed.
+        """
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(_delayed(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
 

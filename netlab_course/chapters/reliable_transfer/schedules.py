@@ -125,8 +125,8 @@ _KEPT = (
 
 
 def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
-    """Return an interrupted transfer followed by one without losses, which fails if a program keeps
-    state in its class.
+    """Return two schedules for this number of pieces and this window: an interrupted transfer followed by one without
+    losses, which fails if a program keeps state in its class.
     """
     # Another number of pieces gives pieces of different contents.
     return [

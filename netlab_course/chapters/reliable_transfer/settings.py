@@ -33,7 +33,8 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: float = LOSS_RATE) -> Topology:
-    """Return a network of two hosts, a router and a link that randomly loses data, but no ACKs.
+    """Return a network of two hosts, a router and a link with this rate and round-trip time that randomly loses data,
+    but no ACKs.
 
     The queue is in a router: TCP keeps only a few packets in a queue of its own host (TCP small queues).
     """
@@ -52,7 +53,9 @@ def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: flo
 def transfer(
     sender: Any, receiver: Any, duration_s: float = 10.0, topology: Topology | None = None, seed: int = 1
 ) -> Scenario:
-    """Return a scenario with a sender's and a receiver's program over the network (None: the chapter's path)."""
+    """Return a scenario with a sender's and a receiver's program over the network `topology` (None: the chapter's
+    path), for this time in s and with this seed.
+    """
     program = Program("h1", "h2", sender=sender, receiver=receiver)
     return Scenario(
         network() if topology is None else topology, [program], duration_s=duration_s, interval_s=1, seed=seed

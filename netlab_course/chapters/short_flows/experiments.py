@@ -108,8 +108,8 @@ def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title
 def window_table(
     size_bytes: float, rtt_ms: float, windows: Sequence[int], queues: Mapping[str, int], rate_mbps: float = 10
 ) -> pd.DataFrame:
-    """Measure a page with several initial windows in segments and queues (packets by name): return completion in ms and
-    retransmitted segments, a row for each window.
+    """Measure a page of this size over a path with this rate and round-trip time, with several initial windows in
+    segments and queues (packets by name): return completion in ms and retransmitted segments, a row for each window.
     """
     runs = sweeps.sweep(
         {

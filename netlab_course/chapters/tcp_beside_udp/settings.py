@@ -109,7 +109,9 @@ def videos(
 def beside(
     video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
 ) -> Scenario:
-    """Return a scenario of sensor, video and update on the slow link; `queue` has other fields of that link."""
+    """Return a scenario of sensor, video (at `video_mbps`) and update on the slow link, with this seed, duration and
+    interval in s; `queue` has other fields of that link.
+    """
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
 

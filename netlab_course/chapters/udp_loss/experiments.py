@@ -107,8 +107,8 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the wait in ms of a packet at a time in s (a number or an array) after the beginning of an overload: the
-    queue fills linearly, and then it is full.
+    """Return the wait in ms of a packet at a time in s (a number or an array) after the beginning of an overload of
+    `offered_mbps` on a link that carries `limit_mbps` of data: the queue fills linearly, and then it is full.
     """
     excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / settings.PAYLOAD_BYTES
     full_ms = theory.queueing_delay_ms(
@@ -118,8 +118,8 @@ def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any,
 
 
 def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
-    """Return a figure of the round-trip times of a run's ping beside UDP that overloads the link from the start, with
-    the wait in theory.
+    """Return a figure of the round-trip times of a run's ping beside UDP of `offered_mbps` that overloads the link from
+    the start, with the wait in theory if the link carries `limit_mbps` of data.
     """
     echoes = run.pings.dropna()
     return plots.Comparison(
@@ -134,7 +134,9 @@ def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Compa
 
 
 def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Series[float]:
-    """Return the excess in ms of the round-trip times of a run's ping over the wait in theory."""
+    """Return the excess in ms of each round-trip time of a run's ping over the wait in theory, `wait_ms` with this
+    offered rate and limit.
+    """
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
 
@@ -237,8 +239,8 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = lasting(10, real_s=5)) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically beside h2 at each of these rates;
-    with the theory of phases, and of equal chances, a row for each rate.
+    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically for `seconds` beside h2 at each of
+    the rates `others_mbps`; with the theory of phases, and of equal chances, a row for each rate.
     """
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
