@@ -2,6 +2,7 @@
 
 import importlib.util
 import shutil
+import sys
 from pathlib import Path
 
 from netlab.base.errors import EngineError, KernelError
@@ -9,6 +10,8 @@ from netlab.base.location import IMPORT_ROOT
 from netlab.engines import Requirement
 from netlab_engines.kernels import library_kernel, pocket_kernel
 
+PACKAGE_DIRECTORIES = ("site-packages", "dist-packages")
+"""The names of the directories in which Python's packages are installed."""
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 
@@ -24,7 +27,10 @@ def python_path() -> list[str]:
         raise EngineError(
             "Mininet is not installed for this Python. Install netlab with `make lab`, or the package mininet with pip."
         )
-    return list(dict.fromkeys([str(IMPORT_ROOT), str(Path(mininet.origin).resolve().parent.parent)]))
+    # Mininet may be a package of the system, and what its user installed for this Python be elsewhere.
+    installed = [Path(entry).resolve() for entry in sys.path if Path(entry).name in PACKAGE_DIRECTORIES]
+    found = [IMPORT_ROOT, Path(mininet.origin).resolve().parent.parent, *filter(Path.is_dir, installed)]
+    return list(dict.fromkeys(map(str, found)))
 
 
 def system_path() -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from netlab.base.errors import EngineError
+from netlab.base.location import IMPORT_ROOT
 from netlab_engines.paths import python_path
 
 
@@ -23,3 +25,13 @@ def test_without_mininet_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(EngineError, match="Mininet is not installed.*make lab"):
         python_path()
+
+
+def test_packages_beside_mininet_are_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, system = tmp_path / "venv" / "site-packages", tmp_path / "usr" / "dist-packages"
+    for directory in (own, system / "mininet"):
+        directory.mkdir(parents=True)
+    (system / "mininet" / "__init__.py").write_text("")
+    monkeypatch.delitem(sys.modules, "mininet", raising=False)
+    monkeypatch.setattr(sys, "path", [str(own), str(tmp_path / "none" / "site-packages"), str(system)])
+    assert python_path() == [str(IMPORT_ROOT), str(system), str(own)]
