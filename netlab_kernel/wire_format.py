@@ -1,8 +1,8 @@
 """Generate the format of the messages between Python and the library kernel's program from the structures and numbers
-of two C headers, its only source.
+of two C headers, its only source, and the constants of the traffic from a third one.
 
-`python -m netlab_kernel.wire_format` writes the Python module with a layout for each structure, and the C header with a
-hash, which the program sends and Python compares. A test checks that both are up to date.
+`python -m netlab_kernel.wire_format` writes the Python module with a layout for each structure, the C header with a hash,
+which the program sends and Python compares, and the Python module with the constants. A test checks that all are up to date.
 """
 
 import hashlib
@@ -21,6 +21,8 @@ STRUCTURES_OF_HOST = ("library_state", "library_control")
 """The structures of host.h that cross; all of protocol.h's do."""
 PYTHON = IMPORT_ROOT / "netlab_engines" / "library" / "wire_format.py"
 HASH_HEADER = HOST / "wire_format.h"
+TRAFFIC_HEADER = HOST / "traffic.h"
+CONSTANTS = IMPORT_ROOT / "netlab_engines" / "sockets" / "constants.py"
 CODES = {
     "uint64_t": ("Q", 8), "unsigned long long": ("Q", 8), "int64_t": ("q", 8), "double": ("d", 8),
     "uint32_t": ("I", 4), "unsigned int": ("I", 4), "int": ("i", 4), "uint16_t": ("H", 2), "uint8_t": ("B", 1), "char": ("s", 1),
@@ -31,6 +33,8 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCTURE = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
 _ENUM = re.compile(r"^enum (\w+) \{(.*?)\};", re.DOTALL | re.MULTILINE)
 _DECLARATION = re.compile(r"(struct \w+|unsigned long long|unsigned int|\w+)\s+([^;]+);")
+_DEFINITION = re.compile(r"^#define (\w+) (.+)$", re.MULTILINE)
+_NUMBER = re.compile(r"\(?(\d+)(?:ull|u)?(?: << (\d+)\))?")
 _NAME = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 
@@ -166,6 +170,30 @@ def python_module() -> str:
     return "\n".join(lines) + "\n"
 
 
+def constants(text: str) -> dict[str, int]:
+    """Return the numbers that a C header's text defines, in their order, by name; a number is decimal or shifted left.
+
+    Raises WireFormatError for a definition of another kind.
+    """
+    found = {}
+    for name, value in _DEFINITION.findall(_COMMENT.sub("", text)):
+        number = _NUMBER.fullmatch(value.strip())
+        if number is None:
+            raise WireFormatError(f"{name} is {value.strip()!r}, which is neither a number nor (a number << a number)")
+        found[name] = int(number[1]) << int(number[2] or 0)
+    return found
+
+
+def constants_module() -> str:
+    """Return the source text of the Python module with the constants of the traffic."""
+    lines = [
+        '"""The numbers of traffic.h, which the library kernel\'s program has too. Made by `python -m netlab_kernel.wire_format`."""',
+        "",
+        *(f"{name} = {value:_}" for name, value in constants(TRAFFIC_HEADER.read_text()).items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def hash_header() -> str:
     """Return the text of the C header with the hash of the wire format."""
     return (
@@ -177,7 +205,7 @@ def hash_header() -> str:
 
 def outputs() -> dict[Path, str]:
     """Return the text of each file that is generated from the headers, by its path."""
-    return {PYTHON: python_module(), HASH_HEADER: hash_header()}
+    return {PYTHON: python_module(), HASH_HEADER: hash_header(), CONSTANTS: constants_module()}
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ MAX_TIME_S = 1e8
 """Three years; a later time is probably one of the computer's clock."""
 MAX_DATAGRAM_BYTES = 1472
 MAX_BYTES_PER_CALL = 1_000_000
-"""The largest reply, below the kernel's limit (MOST_TOLD_BYTES)."""
+"""The largest reply, below the kernel's limit (MAX_TOLD_BYTES)."""
 MAX_QUOTED = 20
 LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000

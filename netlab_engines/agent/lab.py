@@ -41,8 +41,8 @@ from netlab_engines.agent.medium import Medium
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.sampling import QueueReader, queue_readers
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off, shaped_directions
-from netlab_engines.planning.settings import TRAFFIC_AT_S
 from netlab_engines.planning.shaping import capture_ends, shape_network
+from netlab_engines.sockets.constants import SETTLE_NS, TRAFFIC_AT_NS
 from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 
 LARGEST_SEED = 2**64 - 1
 ENDLESS_S = 1e6
-SETTLE_S = 0.01
-GRID_S = {"virtual": TRAFFIC_AT_S, "real": 0.01}
+GRID_S = {"virtual": TRAFFIC_AT_NS / NS_PER_S, "real": 0.01}
 REPORT_AT = 0.371
 """The fraction of a step at which progress is reported: no other event of the agent has the same time."""
 START_GRID_S = 0.01
@@ -147,7 +146,7 @@ class Lab:
             self._begin_capture(item["name"], item["directions"], item["snap_bytes"])
         # Start at a round time: the time to build depends on the version of Python.
         grid_s = GRID_S[plan["clock"]]
-        self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
+        self._origin_s = math.ceil((time.monotonic() + SETTLE_NS / NS_PER_S) / grid_s) * grid_s
         self._changer.apply_due(0)
         for flow in flows:
             self._launch(flow)

@@ -22,8 +22,3 @@ MIN_PROGRAM_START_S = 2.0
 # Some disciplines (PIE, DualPI2) update at regular intervals since they were made. So every kernel makes all queues at one time since
 # its boot, after the rest is built, or at a multiple of that time.
 QUEUES_AT_NS = 8_192_000_000
-
-# The kernel's timers of more than 63 ms expire at multiples of 8, 64 or 512 ms since its boot (the levels of its timer wheel).
-# The start of traffic must have the same offset to them, however long the network took to build; a multiple of 4096 ms has offset 0 to
-# all. The start is also at one time in every kernel (or at a multiple of it), because initial sequence numbers follow from the clock.
-TRAFFIC_AT_S = 16.384

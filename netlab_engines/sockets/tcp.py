@@ -11,15 +11,16 @@ from functools import cache
 from netlab.base.errors import ThroughputError
 from netlab.base.units import NS_PER_MS, NS_PER_S
 from netlab_engines.sockets import tcp_info
+from netlab_engines.sockets.constants import (
+    MAX_UNREAD_BYTES,
+    PAYLOAD_PERIOD_BYTES,
+    READ_EVERY_NS,
+    RECEIVE_CHUNK_BYTES,
+    SEND_CHUNK_BYTES,
+    SHORT_RTT_US,
+)
 from netlab_engines.sockets.moments import Stopper, forbid_timer_slack, sleep_until_ns
 from netlab_engines.sockets.options import TCP_WINDOW_CLAMP
-
-SEND_CHUNK_BYTES = 1 << 20
-PAYLOAD_PERIOD_BYTES = 1 << 16
-RECEIVE_CHUNK_BYTES = 32 << 20
-_READ_EVERY_NS = NS_PER_MS
-_SHORT_RTT_MS = 1.0
-_MAX_UNREAD_BYTES = 4 << 20
 
 
 @cache
@@ -170,7 +171,7 @@ class TcpReceiver:
                 count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC | socket.MSG_WAITALL)
                 before_ns, read_ns = read_ns, time.monotonic_ns()
                 if count == RECEIVE_CHUNK_BYTES and read_ns > before_ns:
-                    self._wake_rarely(count * _READ_EVERY_NS // (read_ns - before_ns))
+                    self._wake_rarely(count * READ_EVERY_NS // (read_ns - before_ns))
         except OSError as error:
             self.error = error
         if self.first_s is not None and self.last_s is None:
@@ -193,8 +194,8 @@ class TcpReceiver:
         if self._window_bytes is not None or self._num_bytes is not None:
             return
         rtt_ms = tcp_info.read(self.sock).rtt_min_ms
-        if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(_MAX_UNREAD_BYTES, unread_bytes))
+        if rtt_ms is not None and rtt_ms * 1000 < SHORT_RTT_US:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(MAX_UNREAD_BYTES, unread_bytes))
 
     def _last_arrival_s(self) -> float:
         """Return the time in s on the monotonic clock at which the kernel received the last data, to its tick of 1 to

@@ -19,6 +19,7 @@ from netlab_engines.sockets.batch import (
     Train,
     TrainReader,
 )
+from netlab_engines.sockets.constants import UDP_BURST_NS, UDP_RECEIVE_BUFFER_BYTES
 from netlab_engines.sockets.datagrams import (
     HEADER,
     HELLO_SEQ,
@@ -32,8 +33,6 @@ from netlab_engines.sockets.options import set_buffer
 
 CHUNK_DATAGRAMS = 256
 """Datagrams between two looks at the clock, for a sender that ends on time."""
-BURST_NS = 1_000_000  # the longest time whose datagrams may leave back to back
-_UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
 _SO_MEMINFO = 55
@@ -45,7 +44,7 @@ class UdpSender:
     first, without drift.
 
     The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what is due at
-    once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at up to twice the
+    once, but never more than `UDP_BURST_NS` worth of datagrams; what is still missing then follows at up to twice the
     rate.
 
     Parameters
@@ -155,7 +154,7 @@ class UdpSender:
         """
         if not self._batch:
             return 1, partial(self._send_singly, bytearray(self.payload_bytes))
-        most = self._datagrams_in(BURST_NS) if self.rate_bps else MAX_TRAIN_DATAGRAMS
+        most = self._datagrams_in(UDP_BURST_NS) if self.rate_bps else MAX_TRAIN_DATAGRAMS
         train = Train(self.stream_id, self.payload_bytes, max(1, most))
         self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
         return train.datagrams, partial(self._send_trains, train)
@@ -167,7 +166,7 @@ class UdpSender:
         limit), `stop_ns` has passed (None: no limit) or `stop` is called; times are in ns on the monotonic clock.
         """
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
-        burst = self._datagrams_in(BURST_NS)
+        burst = self._datagrams_in(UDP_BURST_NS)
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
         chunk = max(unit, CHUNK_DATAGRAMS - CHUNK_DATAGRAMS % unit)
@@ -332,7 +331,7 @@ class UdpReceiver:
         timely_ns = None if timely_s is None else round(timely_s * NS_PER_S)
         # Set before anything can arrive, so that every datagram carries the time of its arrival.
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-        set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
+        set_buffer(sock, socket.SO_RCVBUF, UDP_RECEIVE_BUFFER_BYTES)
         self._trains = TrainReader(sock) if batch else None
         self._singles = BatchReader(sock)
         self._stopper = Stopper()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import pytest
 
 from netlab_engines.library import wire_format
 from netlab_engines.library.layout import Layout
+from netlab_engines.sockets import constants
+from netlab_engines.sockets.datagrams import HEADER as HEADER_OF_DATAGRAMS
 from netlab_kernel import wire_format as source
 from netlab_kernel.wire_format import WireFormatError, enums, structures
 
@@ -36,6 +39,19 @@ enum answer {
 @pytest.mark.parametrize("path", source.outputs(), ids=lambda path: path.name)
 def test_what_follows_from_the_headers_is_up_to_date(path) -> None:
     assert path.read_text() == source.outputs()[path], "run: python -m netlab_kernel.wire_format"
+
+
+def test_the_constants_of_the_traffic_are_those_of_the_header() -> None:
+    text = "/* MAX_FRAMES 9 */\n#define NAME_H\n#define MAX_FRAMES (4u << 20)\t/* of a queue */\n#define WAIT_NS 10000ull\n"
+    assert source.constants(text) == {"MAX_FRAMES": 4 << 20, "WAIT_NS": 10_000}
+    with pytest.raises(WireFormatError, match=r"WAIT_NS is '10 \* NS_PER_MS', which is neither a number"):
+        source.constants("#define WAIT_NS 10 * NS_PER_MS")
+    assert HEADER_OF_DATAGRAMS.size == constants.UDP_HEADER_BYTES
+
+
+def test_traffic_c_defines_no_number_that_the_header_has() -> None:
+    own = re.findall(r"^#define (\w+)", (source.HOST / "traffic.c").read_text(), re.MULTILINE)
+    assert len(own) > 10 and not {*own} & {*source.constants(source.TRAFFIC_HEADER.read_text())}
 
 
 def test_a_structure_has_its_fields_in_order_and_padding_for_zeros() -> None:

@@ -14,12 +14,12 @@ from netlab.protocol.plan import StreamSample, StreamState
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.sockets import options, tcp_info
+from netlab_engines.sockets.constants import CONNECT_PATIENCE_S
 from netlab_engines.sockets.tcp import TcpReceiver, TcpSender
 
 if TYPE_CHECKING:
     from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
 
-CONNECT_PATIENCE_S = 60.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 

@@ -12,12 +12,11 @@ from netlab.protocol.plan import DatagramInterval
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.sockets import options
+from netlab_engines.sockets.constants import UDP_SEND_BUFFER_BYTES
 from netlab_engines.sockets.udp import UdpReceiver, UdpSender
 
 if TYPE_CHECKING:
     from netlab.traffic.udp import UdpItem, UdpTotals
-
-SEND_BUFFER_BYTES = 1 << 28
 
 
 class UdpFlow(RunningFlow["UdpItem"]):
@@ -41,7 +40,7 @@ class UdpFlow(RunningFlow["UdpItem"]):
         # block and send late, where the queue should drop.
         # The kernel doubles the requested size.
         self._waits = "send_buffer_bytes" in item
-        options.set_buffer(self.source, socket.SO_SNDBUF, item.get("send_buffer_bytes", 2 * SEND_BUFFER_BYTES) // 2)
+        options.set_buffer(self.source, socket.SO_SNDBUF, item.get("send_buffer_bytes", 2 * UDP_SEND_BUFFER_BYTES) // 2)
         self.address = (address, port)
         self.stream_id = port
         self._interval_s = place.plan["interval_s"]

@@ -5,14 +5,14 @@
 #include "kernel.h"
 #include "protocol.h"
 
-#define MOST_GAPS 65536
+#define MAX_GAPS 65536
 
 static void open_gap(struct books *books, uint64_t start, uint64_t end)
 {
-	if (books->gap_count >= MOST_GAPS) {
+	if (books->gap_count >= MAX_GAPS) {
 		/* Bounded memory: what is missing for longest is given up as lost. */
-		books->gap_count -= MOST_GAPS / 2;
-		memmove(books->gaps, books->gaps + MOST_GAPS / 2, books->gap_count * sizeof(*books->gaps));
+		books->gap_count -= MAX_GAPS / 2;
+		memmove(books->gaps, books->gaps + MAX_GAPS / 2, books->gap_count * sizeof(*books->gaps));
 	}
 	/* Room for one more: closing a gap in its middle makes two of it. */
 	if (books->gap_count + 2 > books->gap_room) {

@@ -17,8 +17,8 @@
 #define NEW_NETWORK 0x40000000	/* CLONE_NEWNET */
 #define GET_NAMESPACE 0x894C	/* SIOCGSKNS */
 #define TIMER_SLACK 29		/* PR_SET_TIMERSLACK */
-#define MOST_NODES 65536
-#define MOST_FILES 900000
+#define MAX_NODES 65536
+#define MAX_FILES 900000
 #define FIRST_NODE_FILE 16	/* a node's namespace has the descriptor of this plus its number; Python counts on it */
 #define PATIENCE_NS (10 * NS_PER_S)
 #define PAUSE_NS (20 * NS_PER_MS)
@@ -46,10 +46,10 @@ static size_t queue_count, queue_room;
 
 void prepare_control(void)
 {
-	uint64_t files[2] = { MOST_FILES, MOST_FILES };
+	uint64_t files[2] = { MAX_FILES, MAX_FILES };
 
-	node_netlink = allocate(MOST_NODES * sizeof(*node_netlink));
-	for (int i = 0; i < MOST_NODES; i++)
+	node_netlink = allocate(MAX_NODES * sizeof(*node_netlink));
+	for (int i = 0; i < MAX_NODES; i++)
 		node_netlink[i] = -1;
 	must(call(mkdirat, AT_FDCWD, "/proc", 0555), "make /proc");
 	must(call(mount, "proc", "/proc", "proc", 0, NULL), "mount /proc");
@@ -63,8 +63,8 @@ int add_node(void)
 {
 	int any, space;
 
-	if (nodes == MOST_NODES)
-		fail("A network has at most %d nodes.", MOST_NODES);
+	if (nodes == MAX_NODES)
+		fail("A network has at most %d nodes.", MAX_NODES);
 	must(call(unshare, NEW_NETWORK), "make a network namespace");
 	any = must(call(socket, AF_INET, SOCK_DGRAM, 0), "open a socket");
 	space = must(call(ioctl, any, GET_NAMESPACE), "open a network namespace");

@@ -13,8 +13,8 @@
 #include "protocol.h"
 #include "wire_format.h"
 
-#define LARGEST_FRAME (64u << 20)
-#define MOST_TOLD_BYTES (1u << 20)
+#define MAX_FRAME_BYTES (64u << 20)
+#define MAX_TOLD_BYTES (1u << 20)
 #define HORIZON_S 200000ULL			/* more than two days: no run is longer than one */
 
 static char said[2048];				/* the kernel's last words */
@@ -130,8 +130,8 @@ static uint32_t next_request(unsigned char **payload, uint32_t *bytes)
 	struct frame frame;
 
 	machine_read(&frame, sizeof(frame));
-	if (frame.length > LARGEST_FRAME)
-		fail("A request of %u bytes is more than the %u that are allowed.", frame.length, LARGEST_FRAME);
+	if (frame.length > MAX_FRAME_BYTES)
+		fail("A request of %u bytes is more than the %u that are allowed.", frame.length, MAX_FRAME_BYTES);
 	if (frame.length + 1 > room_bytes) {
 		room_bytes = frame.length + 4096;
 		room = realloc(room, room_bytes);
@@ -150,7 +150,7 @@ const unsigned char *ask(uint32_t kind, const void *head, size_t head_bytes, con
 			 size_t least, uint32_t *bytes)
 {
 	/* Not the room of the request that is being served. */
-	static unsigned char told[MOST_TOLD_BYTES];
+	static unsigned char told[MAX_TOLD_BYTES];
 	struct frame frame;
 
 	answer(kind, head, head_bytes, tail, tail_bytes);

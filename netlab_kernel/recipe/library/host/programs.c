@@ -15,7 +15,7 @@
 
 #define SEND_BUFFER_BYTES (1 << 28)	/* as of a UDP flow: the queue drops, the socket does not wait */
 #define RECEIVE_BUFFER_BYTES (32 << 20)
-#define LARGEST_DATAGRAM 65536
+#define MAX_DATAGRAM_BYTES 65536
 
 struct end {
 	const struct flow *flow;
@@ -82,7 +82,7 @@ static void ask_end(struct end *end, enum program_event event, const void *datag
 static int run_end(void *argument)
 {
 	/* One at a time and without a switch in between. */
-	static unsigned char datagram[LARGEST_DATAGRAM];
+	static unsigned char datagram[MAX_DATAGRAM_BYTES];
 	struct end *end = argument;
 	uint64_t end_ns = origin_ns + end->flow->end_ns;
 

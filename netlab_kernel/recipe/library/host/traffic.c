@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include "kernel.h"
 #include "protocol.h"
+#include "traffic.h"
 
 #define TCP_OPTION_MAXSEG 2
 #define TCP_OPTION_INFO 11
@@ -28,22 +29,9 @@
 #define MEMORY_WORDS 9
 #define DROPS_WORD 8
 #define ICMP_FILTER_OPTION 1
-#define SEND_CHUNK_BYTES (1u << 20)
-#define PAYLOAD_PERIOD_BYTES (1u << 16)
-#define RECEIVE_CHUNK_BYTES (32u << 20)
-#define SHORT_RTT_US 1000
-#define READ_EVERY_NS NS_PER_MS
-#define MOST_UNREAD_BYTES (4 << 20)
-#define CONNECT_PATIENCE_S 60
-#define UDP_SEND_BUFFER_BYTES (1 << 28)
-#define UDP_RECEIVE_BUFFER_BYTES (32 << 20)
-#define UDP_BURST_NS NS_PER_MS
 #define UDP_NAP_NS NS_PER_MS
-#define UDP_HEADER_BYTES 20
-#define LARGEST_DATAGRAM 65536
-#define SETTLE_NS (10 * NS_PER_MS)
-#define GRID_NS (16384 * NS_PER_MS)	/* the agent has it too, and says why */
-#define LEAST_WAIT_NS (100 * NS_PER_MS)
+#define MAX_DATAGRAM_BYTES 65536
+#define MIN_WAIT_NS (100 * NS_PER_MS)
 #define CLOCK 1				/* CLOCK_MONOTONIC */
 #define ECHO_REQUEST 8
 #define ECHO_REPLY 0
@@ -318,7 +306,7 @@ static void wake_rarely(struct traffic *t, uint64_t bytes, uint64_t took_ns)
 		return;
 	if (info.tcpi_min_rtt < SHORT_RTT_US) {
 		unread = (unsigned __int128)bytes * READ_EVERY_NS / took_ns;
-		set(t->sink, SOL_SOCKET, SO_RCVLOWAT, unread > MOST_UNREAD_BYTES ? MOST_UNREAD_BYTES : unread);
+		set(t->sink, SOL_SOCKET, SO_RCVLOWAT, unread > MAX_UNREAD_BYTES ? MAX_UNREAD_BYTES : unread);
 	}
 }
 
@@ -714,10 +702,10 @@ static int run_ping(void *argument)
 static int receive_echoes(void *argument)
 {
 	struct traffic *t = argument;
-	unsigned char *packet = allocate(LARGEST_DATAGRAM);
+	unsigned char *packet = allocate(MAX_DATAGRAM_BYTES);
 
 	while (!t->stopping) {
-		long bytes = call(recvfrom, t->source, packet, LARGEST_DATAGRAM, 0, NULL, NULL);
+		long bytes = call(recvfrom, t->source, packet, MAX_DATAGRAM_BYTES, 0, NULL, NULL);
 		long header = bytes > 0 ? (packet[0] & 0xf) * 4 : 0;
 		const unsigned char *reply = packet + header;
 		uint64_t number;
@@ -797,7 +785,7 @@ static void sample_streams(uint32_t step)
 
 static uint64_t at_least(uint64_t until_ns)
 {
-	uint64_t least_ns = now_ns() + LEAST_WAIT_NS;
+	uint64_t least_ns = now_ns() + MIN_WAIT_NS;
 
 	return until_ns > least_ns ? until_ns : least_ns;
 }
@@ -919,7 +907,7 @@ void begin_traffic(const struct go *go)
 	interval_ns = go->interval_ns;
 	steps_known = go->steps;
 	wait_for_interfaces();
-	origin_ns = (now_ns() + SETTLE_NS + GRID_NS - 1) / GRID_NS * GRID_NS;
+	origin_ns = (now_ns() + SETTLE_NS + TRAFFIC_AT_NS - 1) / TRAFFIC_AT_NS * TRAFFIC_AT_NS;
 	make_first_changes();
 	for (size_t i = 0; i < all_count; i++)
 		launch(all[i]);

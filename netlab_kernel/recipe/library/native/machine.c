@@ -53,7 +53,7 @@ void machine_read(void *data, size_t bytes)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			_exit(2);	/* whoever started the run is gone */
+			_exit(2);	/* the process that started the run is gone */
 		at += done;
 		bytes -= done;
 	}

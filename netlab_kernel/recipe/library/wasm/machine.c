@@ -18,7 +18,7 @@ IMPORT(exit) void import_exit(uint32_t status) __attribute__((noreturn));
 #define MEMORY_AT 0x4000000UL		/* the kernel's PAGE_OFFSET */
 #define PAGE_BITS 16			/* of WebAssembly */
 #define NOBODYS_BYTES 65536		/* at address 0: no stack grows so far, so only a pointer that is none writes there */
-#define MOST_LOOKS 4096			/* of 2^12 swaps each: half a minute */
+#define MAX_LOOKS 4096			/* of 2^12 swaps each: half a minute */
 
 static uint32_t place(const void *at)
 {
@@ -86,7 +86,7 @@ void *machine_memory(size_t bytes)
 	return (void *)MEMORY_AT;
 }
 
-/* Whoever runs the module gives it nothing else. */
+/* The program that runs the module gives it nothing else. */
 unsigned int confine(void)
 {
 	return CONFINED_FILES | CONFINED_CALLS;
@@ -101,7 +101,7 @@ void host_look(void)
 	if (library_jumps != jumps_before) {
 		jumps_before = library_jumps;
 		looks = 0;
-	} else if (++looks == MOST_LOOKS) {
+	} else if (++looks == MAX_LOOKS) {
 		last_words("Network time stands still: something in the run computes without end, such as a sender on a path "
 			   "without a rate. Give the path a rate, or the flow a number of bytes.", 0);
 	}

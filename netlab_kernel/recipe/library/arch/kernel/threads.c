@@ -71,7 +71,7 @@ noinline void *library_swap(void **save, void *load, void *argument)
 	return NULL;
 }
 
-/* Back to whoever let the kernel run, until it calls library_run(NULL). */
+/* Back to the caller that let the kernel run, until it calls library_run(NULL). */
 int library_pause(void)
 {
 	if (!running)

@@ -52,7 +52,7 @@ struct library_boot {
 };
 void library_boot(const struct library_boot *boot);	/* returns in WebAssembly alone, when the program pauses */
 long library_syscall(long number, long a, long b, long c, long d, long e, long f);
-int library_pause(void);				/* in WebAssembly: to whoever called library_boot() or library_run() */
+int library_pause(void);				/* in WebAssembly: to the caller of library_boot() or library_run() */
 extern unsigned int library_swaps_a_look;
 long library_thread(int (*function)(void *), void *argument);
 void network_seed(unsigned long long seed);		/* what the network draws follows from it from now on */
