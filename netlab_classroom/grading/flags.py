@@ -1,11 +1,12 @@
-"""Flags: hints for an instructor to look at a submission. A flag never takes a point."""
+"""Flags: hints for an instructor to look at a submission. A flag never takes a point.
 
-import ast
+Code of the same structure is left to programs made for it, such as JPlag and compare50; see `reports.write`.
+"""
+
 import hashlib
 import io
 import re
 import tokenize
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,16 +14,9 @@ from typing import Any
 
 from netlab_classroom.grading.submission import AnswerCell, Cell, Layout, Submission, without_magics
 
-EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
+EDITED, ACCESS, REPEATED = "edited check", "access to answers", "another student's number"
 TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
 COMMENTS = "the same comments"
-MIN_NODES = 45
-"""Shorter programs are similar because there is only one way to write them."""
-LONG_NODES = 150
-"""Longer programs are compared by their structure and the recurrence of names, because copied code has other names."""
-MAX_NODES = 4_000
-SHINGLE = 4
-NEARLY = 0.9
 MIN_WORDS = 8
 MIN_COMMENT_WORDS, MIN_COMMENT_CHARACTERS = 4, 20
 """Shorter comments are equal by chance."""
@@ -105,46 +99,6 @@ def _line(source: str, position: int) -> str:
     return source[start : start + 120].split("\n", maxsplit=1)[0].strip()
 
 
-def shape(source: str) -> list[int]:
-    """Return the structure of a program as sorted checksums of each 4 neighbours in its syntax tree, without comments
-    and numbers; empty if it has fewer than MIN_NODES nodes or a syntax error.
-    """
-    try:
-        tree = ast.parse(without_magics(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    nodes = list(_in_order(tree))
-    if len(nodes) < MIN_NODES:
-        return []
-    seen: dict[str, int] = {}
-    words = []
-    for place, node in enumerate(nodes[:MAX_NODES]):
-        name = _name(node)
-        # Represent a name by the distance to its last occurrence (parameterized matching, Baker 1993).
-        words.append(
-            f"{type(node).__name__} {name if len(nodes) < LONG_NODES else name and place - seen.get(name, place)}"
-        )
-        seen[name] = place
-    return sorted({zlib.crc32(" ".join(words[at : at + SHINGLE]).encode()) for at in range(len(words) - SHINGLE + 1)})
-
-
-def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes of a syntax tree in the order of the source, without contexts (load, store), which carry no
-    information.
-    """
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, ast.expr_context):
-            yield node
-            waiting += reversed(list(ast.iter_child_nodes(node)))
-
-
-def _name(node: ast.AST) -> str:
-    """Return the name that a node of a syntax tree has as variable, attribute or argument; "" if it has none."""
-    return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
-
-
 def comments(source: str, handed_out: Sequence[str]) -> list[str]:
     """Return the distinct comments of a program, cut to 120 characters and 50 comments, without short ones and without
     those of the code cells that were handed out.
@@ -181,7 +135,6 @@ def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         *_foreign_tokens(results),
         *_equal_words(results),
         *_equal_comments(results),
-        *_similar_programs(results),
         *_answers_of_others(results),
     ]
     own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
@@ -240,45 +193,6 @@ def _equal_comments(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
     for (key, students), same in groups.items():
         more = f" and {len(same) - 1} more" if len(same) > 1 else ""
         yield _flag(students, COMMENTS, key, f"{len(students)} answers have the same comment: # {same[0]}{more}")
-
-
-def _similar_programs(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students whose programs for an exercise have nearly the same structure."""
-    by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
-    for result in results:
-        for key, answer in result["taken"].items():
-            if answer["shape"]:
-                by_key[key][frozenset(answer["shape"])].append(result["student"])
-    for key, groups in by_key.items():
-        for students in _similar_groups(groups):
-            yield _flag(students, ALIKE, key, f"{len(students)} answers are alike.")
-
-
-def _similar_groups(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
-    """Yield sorted groups of at least two students whose programs have nearly the same structure. `groups` has the
-    students by the checksums of their program (see `shape`).
-    """
-    shapes = sorted(groups, key=len)
-    leader = list(range(len(shapes)))
-
-    def representative(place: int) -> int:
-        """Return the index of the shape that represents the group of the shape with index `place`."""
-        while leader[place] != place:
-            place = leader[place]
-        return place
-
-    for place, shape_ in enumerate(shapes):
-        for other in range(place + 1, len(shapes)):
-            larger = shapes[other]
-            if len(shape_) < NEARLY * len(larger):
-                break
-            common = len(shape_ & larger)
-            if common >= NEARLY * (len(shape_) + len(larger) - common):
-                leader[representative(other)] = representative(place)
-    found: dict[int, list[str]] = defaultdict(list)
-    for place, shape_ in enumerate(shapes):
-        found[representative(place)] += groups[shape_]
-    yield from sorted(sorted(students) for students in found.values() if len(students) > 1)
 
 
 def _answers_of_others(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -65,7 +65,7 @@ class Job:
 
 
 Answer = Mapping[str, Any]
-"""An answer in the form of `reading.compare`: `source`, `attempted`; for attempted code also `given`, `answer` and `shape`."""
+"""An answer in the form of `reading.compare`: `source`, `attempted`; for attempted code also `given`, `answer` and `comments`."""
 
 
 def judge(job: Job) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def judge(job: Job) -> dict[str, Any]:
         "notes": notes,
         "flags": found["flags"],
         "taken": {
-            key: {name: answer.get(name) for name in ("answer", "shape", "comments")}
+            key: {name: answer.get(name) for name in ("answer", "source", "comments")}
             for key, answer in found["taken"].items()
         },
         "exercises": [vars(mark) for mark in marked.values()],

@@ -109,7 +109,7 @@ def _answer(
         given = needs.needed(before, answer)[0]
     # `provided` has solutions: their comments are in no student's notebook, and in two submissions they are worth a flag.
     comments = flags.comments(mine.source, handed_out)
-    return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source), "comments": comments}
+    return {**found, "given": given, "answer": answer, "comments": comments}
 
 
 def control(path: str) -> dict[str, Any]:

@@ -69,6 +69,19 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
         result_store.write_whole(
             pages / f"{file_name(result['student'])}.html", feedback_html(graded, result, show_expected=show_expected)
         )
+    _write_code(graded, output / "code")
+
+
+def _write_code(graded: GradedClass, directory: Path) -> None:
+    """Write the code of each answer to `<exercise>/<student>.py` in a directory, for programs that look for copies."""
+    shutil.rmtree(directory, ignore_errors=True)
+    for result in graded.results:
+        for key, answer in result["taken"].items():
+            if answer["answer"]:  # neither words nor an answer that was not attempted
+                (directory / key).mkdir(parents=True, exist_ok=True)
+                result_store.write_whole(
+                    directory / key / f"{file_name(result['student'])}.py", answer["source"] + "\n"
+                )
 
 
 def waiting(graded: GradedClass) -> int:

@@ -122,6 +122,20 @@ def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> Non
     assert "Expected: 1042 bytes" in told
 
 
+def test_the_code_of_each_exercise_is_a_file_for_each_student(lesson: Lesson) -> None:
+    """Programs that look for copies read directories."""
+    code = lesson.place / "out" / "code"
+    written = {str(path.relative_to(code)) for path in code.rglob("*.py")}
+    answered = {
+        f"{key}/{result['student']}.py"
+        for result in lesson.graded.results
+        for key, answer in result["taken"].items()
+        if answer["answer"]
+    }
+    assert written == answered and len(written) > len(lesson.graded.results)
+    assert not any("words" in name.partition("/")[0] for name in written)
+
+
 def test_a_second_run_that_resumes_judges_nothing_and_writes_the_same_bytes(
     lesson: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:

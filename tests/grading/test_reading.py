@@ -108,7 +108,7 @@ def test_comments_of_a_solution_are_not_those_of_the_notebook_that_was_handed_ou
 
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     deep = "y = " + "1+" * 20_000 + "1"
-    assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["shape"] == []
+    assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["comments"] == []
 
 
 def take(source: str, *own: Cell, wanted: AnswerCell = ASKED) -> submission.ExtractedAnswer:
