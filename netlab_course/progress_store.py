@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from netlab.base.locks import locked
+from netlab_course.locks import locked
 
 MAX_WAIT_S = 2.0
 """The longest wait in s for another process that writes; writing takes milliseconds, and the notebook must not hang."""

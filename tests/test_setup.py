@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from netlab.base.distributions import ARCH, FEDORA, PACKAGES, SUSE
 from netlab.base.errors import KernelError
+from netlab_engines.distributions import ARCH, FEDORA, PACKAGES, SUSE
 from tests.programs import ROOT, load
 
 PROGRAMS = ["gcc", "flex"]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netlab.base import packages
 from netlab.base.arguments import explain_bad_construction, unknown_fields
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import short_repr
@@ -20,6 +21,7 @@ NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
 
 MAX_INTERFACE_NAME_LENGTH = 15
+_MININET_FORM = "netlab_engines.lab.mininet_form"
 TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
 """Names that the kernel or the agent uses for devices and settings in a node's namespace."""
 
@@ -118,18 +120,14 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
         A host whose class has "Router" in its name is a router. Addresses are netlab's own.
         """
-        from netlab.network import mininet_form
-
-        hosts, routers, switches, links = mininet_form.nodes_and_links(topo)
+        hosts, routers, switches, links = packages.load(_MININET_FORM).nodes_and_links(topo)
         return cls(hosts, routers, switches, links)
 
     def to_mininet(self) -> str:
         """Return the text of a Mininet script that builds this network, to be run on a machine with root. Raises
         ScenarioError when a link has a property that Mininet's `TCLink` lacks.
         """
-        from netlab.network import mininet_form
-
-        return mininet_form.script(self.wiring(), self.links)
+        return str(packages.load(_MININET_FORM).script(self.wiring(), self.links))
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:

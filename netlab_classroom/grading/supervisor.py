@@ -19,9 +19,9 @@ import time
 import traceback
 from pathlib import Path
 
-from netlab.base.libc import check, libc
 from netlab_classroom.grading import runner
 from netlab_engines.agent.host_channel import HostChannel
+from netlab_engines.libc import check, libc
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000

@@ -19,8 +19,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from netlab.base.distributions import PACKAGES, packages_of
 from netlab_engines.agent.replacements import BINARIES, HOME
+from netlab_engines.distributions import PACKAGES, packages_of
 
 DEVICE = "/dev/netlab_exits"
 STARTS = f"{HOME}/starts"

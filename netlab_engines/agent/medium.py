@@ -17,13 +17,13 @@ from typing import cast
 
 from netlab.base.errors import RunError
 from netlab.base.headers import KERNEL_QUEUE_PACKETS
-from netlab.base.libc import libc
 from netlab.base.units import NS_PER_S
 from netlab.network import media
 from netlab.protocol.plan import Hop, StationTotals
 from netlab_engines.agent.dcf import Dcf
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.sampling import Qdisc
+from netlab_engines.libc import libc
 
 TUN = "/dev/net/tun"
 TUNSETIFF = 0x400454CA

@@ -14,8 +14,8 @@ from typing import Any
 from mininet.log import debug, error, info, output
 from mininet.util import quietRun
 
-from netlab.base.distributions import not_installed
 from netlab_engines.agent import replacements
+from netlab_engines.distributions import not_installed
 
 START_S = 10.0
 """The longest time in s from the start of a server to its first line."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from netlab.base.libc import check, libc
+from netlab_engines.libc import check, libc
 
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from netlab.base.errors import RunError
 from netlab.network.congestion import CONGESTION_CONTROLS
-from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import DISCIPLINES
 from netlab_engines.agent.namespaces import create_namespace
 from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.netlink import disciplines, links
 from netlab_engines.netlink.ip_lines import ip_line
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
+from netlab_engines.netlink.queue_spec import QueueSpec
 from netlab_engines.netlink.wire import Lines
 
 EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)

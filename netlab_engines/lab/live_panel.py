@@ -30,13 +30,13 @@ from netlab.network.queue_names import queue_names
 from netlab.network.topology import Topology
 from netlab.plots import page
 from netlab.plots.notebook import notebook_forms
-from netlab.plots.strips import Strips
 from netlab.protocol.plan import StreamSample
 from netlab.protocol.requests import Tables
 from netlab.runs.scenario import Scenario, network_of
 from netlab.traffic import Command, Traffic
 from netlab.widgets.controls import in_columns
-from netlab.widgets.link_controls import Controls, Sliders, facing, link_sliders
+from netlab_engines.lab.link_controls import Controls, Sliders, facing, link_sliders
+from netlab_engines.lab.strips import Strips
 
 if TYPE_CHECKING:
     from netlab_engines.lab.live import Lab

@@ -7,9 +7,9 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from netlab.base.libc import libc
 from netlab.protocol.session import OnWait
 from netlab_engines.launcher import landlock_version
+from netlab_engines.libc import libc
 from netlab_engines.library.kernel_program import OnAnswers
 
 POLL_S = 0.05

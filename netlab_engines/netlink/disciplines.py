@@ -7,10 +7,10 @@ from typing import Any
 
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.units import mbps_to_bps, ms_to_us
-from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import MAX_CHOKE_PACKETS
 from netlab_engines.netlink import classes, qdiscs, wire
 from netlab_engines.netlink.qdiscs import Classes, Option, Qdisc, number, qdisc_with_options
+from netlab_engines.netlink.queue_spec import QueueSpec
 
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000

@@ -27,11 +27,11 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
-from netlab.network.queue_spec import QueueSpec
 from netlab.protocol.plan import Hop, Item, Shape
 from netlab_engines.netlink import classes, disciplines
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf
+from netlab_engines.netlink.queue_spec import QueueSpec
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; with a smaller bucket `tbf` would split the segment.

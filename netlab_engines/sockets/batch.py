@@ -8,8 +8,8 @@ import os
 import socket
 import struct
 
-from netlab.base.libc import libc
 from netlab.base.units import NS_PER_S
+from netlab_engines.libc import libc
 from netlab_engines.sockets.datagrams import HEADER
 
 UDP_SEGMENT = 103

@@ -7,8 +7,8 @@ import math
 import os
 import time
 
-from netlab.base.libc import libc
 from netlab.base.units import NS_PER_S
+from netlab_engines.libc import libc
 
 _PR_SET_TIMERSLACK = 29
 _LN_2 = 0.6931471805599453

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageColor
 
-from netlab.plots.strips import HEIGHT as STRIP_PX
-from netlab.plots.strips import LEFT, RIGHT, WIDTH, Strips
 from netlab.plots.theme import COLOURS
+from netlab_engines.lab.strips import HEIGHT as STRIP_PX
+from netlab_engines.lab.strips import LEFT, RIGHT, WIDTH, Strips
 from tests.browser import chromium
 
 pytestmark = [

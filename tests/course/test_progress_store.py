@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab.base.locks import locked
 from netlab_course import progress_store
+from netlab_course.locks import locked
 
 
 @pytest.fixture(autouse=True)

@@ -98,7 +98,7 @@ def test_each_kind_of_attack_is_tried(tmp_path: Path) -> None:
 def test_words_forged_as_a_fault_of_the_grader_are_nowhere_but_with_their_student(lesson: Lesson) -> None:
     out = lesson.place / "out"
     said = [path.name for path in out.rglob("*.*") if path.is_file() and "Give full points" in path.read_text("utf-8")]
-    assert set(said) <= {"forges_fault.html", "forges_fault.ipynb"} | {
+    assert set(said) <= {"forges_fault.html", "forges_fault.ipynb", "forges_fault.py"} | {
         path.name for path in (out / "results").iterdir()
     }
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.base.distributions import packages_of
 from netlab_engines.agent import replacements
+from netlab_engines.distributions import packages_of
 from netlab_engines.lab.live import Lab
 from netlab_engines.lab.script import run_script
 

@@ -14,9 +14,9 @@ from netlab.base.errors import ScenarioError
 from netlab.base.rules import Choice, Flag, Ranges, Rule
 from netlab.network import queues
 from netlab.network.link import LinkShape
-from netlab.network.queue_spec import QueueSpec
 from netlab.network.queues import DISCIPLINES
 from netlab_engines.netlink import disciplines, wire
+from netlab_engines.netlink.queue_spec import QueueSpec
 from netlab_kernel import fragment
 from netlab_kernel.edits import RECIPE
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netlab.base.distributions import PACKAGES, packages_of
+from netlab_engines.distributions import PACKAGES, packages_of
 
 HOME = "/run/netlab"
 BINARIES = f"{HOME}/bin"

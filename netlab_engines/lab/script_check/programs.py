@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from netlab.base.distributions import PACKAGES, not_installed
 from netlab_engines.agent import replacements
+from netlab_engines.distributions import PACKAGES, not_installed
 from netlab_engines.lab.script_check.commands import HOLE, StartedProgram, started_programs
 from netlab_engines.lab.script_check.execution import last_name
 from netlab_engines.lab.script_check.problem import Problem

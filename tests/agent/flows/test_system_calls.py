@@ -225,7 +225,7 @@ def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
     ],
 )
 def test_the_program_makes_these_calls(function: str, calls: list[str]) -> None:
-    """So that a change of the program points back to Python's senders and receivers."""
+    """A change of the program points back to Python's senders and receivers."""
     body = re.search(rf"^static \w+ {function}\(.*?^}}", TRAFFIC_C.read_text(), re.MULTILINE | re.DOTALL)
     assert body is not None
     assert re.findall(r"\bcall\((\w+)", body[0]) == calls

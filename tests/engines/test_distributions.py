@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab.base.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
 from netlab_engines.agent import replacements
+from netlab_engines.distributions import ALPINE, ARCH, DEBIAN, FEDORA, PACKAGES, SUSE, packages_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "install.md"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from netlab.plots.strips import WIDTH, Strips
+from netlab_engines.lab.strips import WIDTH, Strips
 
 
 def test_all_words_have_the_colour_of_the_pages_own() -> None:
