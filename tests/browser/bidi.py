@@ -8,14 +8,16 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +206,7 @@ def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]
     chrome = {"binary": chromium.PROGRAM, "args": options}
     wanted = {"capabilities": {"alwaysMatch": {"webSocketUrl": True, "goog:chromeOptions": chrome}}}
     with subprocess.Popen(
-        [str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
     ) as process:
         try:
             port = _first(process, process.stdout, r"successfully on port (\d+)")
@@ -213,9 +215,11 @@ def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]
                 address = made["capabilities"]["webSocketUrl"]
                 yield websocket.create_connection(address, suppress_origin=True, timeout=patience_s)
             finally:
-                _asked(port, "DELETE", f"/session/{made['sessionId']}")  # ends Chromium
+                with suppress(OSError):  # it did not end in time
+                    _asked(port, "DELETE", f"/session/{made['sessionId']}")  # ends Chromium
         finally:
-            process.terminate()
+            # The driver would leave Chromium behind.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
