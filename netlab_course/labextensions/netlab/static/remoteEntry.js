@@ -125,6 +125,25 @@
     if (target.matches?.(".jupyter-widgets button, .jupyter-widgets .noUi-handle")) target.setAttribute("data-lm-suppress-shortcuts", "true");
   }
 
+  // A hint comes from Python. While a cell runs, the button would seem to do nothing.
+  const BUSY = "The hint appears when the running cell ends.";
+  function onHintButton(app, { target }) {
+    const hints = target.closest?.(".netlab-hint button")?.closest(".netlab-hint");
+    const kernel = hints && panelOf(app, hints)?.sessionContext?.session?.kernel;
+    if (kernel?.status !== "busy" || hints.querySelector(".netlab-busy")) return;
+    const note = document.createElement("p");
+    note.className = "netlab-busy";
+    note.setAttribute("role", "status");
+    note.textContent = BUSY;
+    hints.append(note);
+    const onStatus = (_kernel, status) => {
+      if (status === "busy") return;
+      note.remove();
+      kernel.statusChanged.disconnect(onStatus);
+    };
+    kernel.statusChanged.connect(onStatus);
+  }
+
   // The place of reading, by the file's path: the cell at the top of the window and how far it is scrolled, and the active cell.
 
   const PLACE = "netlab place ";
@@ -262,7 +281,8 @@
     if (widened && split) localStorage.setItem(WIDTH, Math.round(split.relativeSizes()[0] * split.node.clientWidth));
   }
 
-  const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }`;
+  const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
+.netlab-busy { margin: 4px 0 0 }`;
 
   function activate(app) {
     const sheet = document.createElement("style");
@@ -273,6 +293,7 @@
     addEventListener("dblclick", beforeDoubleClick, true);
     document.addEventListener("dblclick", () => afterDoubleClick(app));
     addEventListener("keydown", leaveToWidget, true);
+    addEventListener("click", (event) => onHintButton(app, event), true);
     addEventListener("keydown", (event) => onLetter(app, event), true);
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth(app)), true);
     setInterval(() => {
