@@ -17,7 +17,6 @@ FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
 MIN_WIRE_FRAME_BYTES = 64 - 18 + ETHERNET_WIRE_BYTES
 """On a wire, a frame is padded to 64 bytes, of which 18 are header and check sequence."""
 
-MAX_SEGMENT_BYTES = 65_535 - IP_HEADER_BYTES - TCP_HEADER_BYTES
 
 KERNEL_QUEUE_PACKETS = 1000
 """The kernel's default transmit queue length."""
