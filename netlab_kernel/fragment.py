@@ -90,7 +90,7 @@ def missing_lines(options: Iterable[Option], version: Version, config: str) -> l
 
     An option that must be off may also be absent from the configuration.
 
-    >>> not_taken([Option("CONFIG_VETH", "y"), Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_NET=y\\n")
+    >>> missing_lines([Option("CONFIG_VETH", "y"), Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_NET=y\\n")
     ['CONFIG_VETH=y']
     """
     values = read_config(config)

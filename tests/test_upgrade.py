@@ -265,7 +265,7 @@ class Setup:
         for name, value in places.items():
             monkeypatch.setattr(self.program, name, value)
         monkeypatch.setattr(self.program, "missing_programs", lambda *_what: [])
-        monkeypatch.setattr(self.program.kernel, "build", self._build)
+        monkeypatch.setattr(self.program.building, "build", self._build)
         self.program.STAMP.write_text(self.program.environment_stamp(sys.version_info[1]))
 
     def _build(self, **_words: Any) -> Any:

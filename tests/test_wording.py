@@ -49,6 +49,6 @@ def test_more_sentences_than_the_limit_fail(
 ) -> None:
     wording = load("tools/wording.py")
     monkeypatch.setattr("sys.argv", ["wording.py"])
-    monkeypatch.setattr(wording, "MAX_HEADLESS", {wording.PACKAGES: -1})
+    monkeypatch.setattr(wording, "MAX_HEADLESS", {("netlab_replication",): -1})
     assert wording.main() == 1
     assert "CONTRIBUTING.md, Wording" in capsys.readouterr().out

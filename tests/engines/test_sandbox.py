@@ -69,6 +69,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.slow
 def test_programs_that_end_at_the_same_time_end_each_in_its_own_way(kernel: Path, busy_threads: None) -> None:
     requests = list(ENDINGS) * 100
     with ThreadPoolExecutor(12) as pool:

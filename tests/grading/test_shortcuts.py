@@ -194,9 +194,9 @@ AROUND = {
 
 @pytest.mark.library
 @pytest.mark.parametrize("way", list(AROUND))
-def test_a_way_around_gets_no_points_but_for_what_was_done(links_on_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
-    topic, key, most, source = AROUND[links_on_path]
+    topic, key, most, source = AROUND[way]
     chapter = master.find(topic, ROOT)
     edition = chapter.edition("anna")
     (wanted,) = (each for each in edition.wanted if each.key == key)
@@ -261,13 +261,13 @@ AROUND_A_TRANSFER = {
 
 @pytest.mark.parametrize("way", list(AROUND_A_TRANSFER))
 def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
-    links_on_path: str, monkeypatch: pytest.MonkeyPatch
+    way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("netlab_classroom.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find("reliable_transfer", ROOT)
     edition = chapter.edition("anna")
     wanted = [each for each in edition.wanted if each.key == "stop_and_wait"]
-    taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[links_on_path])}
+    taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[way])}
     job = Job("anna", None, chapter.source)
     mark = Examination(job, edition, chapter.exercises()).marks(wanted, taken)["stop_and_wait"]
     assert mark.points == 0, mark
