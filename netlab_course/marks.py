@@ -41,8 +41,6 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Return the source of a code cell with stubs in place of the solutions. Raises AuthoringError for wrong marks,
     with the line in `file`, in which the cell begins at `first_line`.
 
-    Raises AuthoringError with the line in `file`; the cell begins at `first_line`.
-
     Examples
     --------
     >>> print(strip_code("x = 4.8  # SOLUTION"))
@@ -103,8 +101,6 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Return the source of a Markdown cell with space for the student's own words in place of the solutions. Raises
     AuthoringError for wrong marks, with the line in `file`, in which the cell begins at `first_line`.
-
-    Raises AuthoringError when the marks are unbalanced; with file and line.
 
     Examples
     --------

@@ -110,7 +110,8 @@ def packages_of(program: str) -> str:
 
 
 def not_installed(program: str) -> str:
-    """Return the sentence for a user whose machine lacks a program: it names the packages that contain it.
+    """Return the sentence for a user whose machine lacks a program: it names the packages that contain it. Raises
+    KeyError if `PACKAGES` lacks the program.
 
     >>> not_installed("iperf")
     'iperf is not installed on this machine; its package is iperf (Debian, Ubuntu, Fedora, Arch, Alpine) or iperf2 (openSUSE).'

@@ -115,7 +115,9 @@ def _protocol_column(heads: Heads) -> Any:
 
 
 def _window_column(heads: Heads) -> NDArray[Any]:
-    """Return each TCP segment's receive window in bytes, scaled as both ends' SYN said; NaN if these are missing."""
+    """Return the receive window in bytes of each frame's TCP segment, scaled as both ends' SYN said (that of a SYN is
+    not scaled); NaN if these are missing, and for other frames.
+    """
     tcp, first = heads.tcp_head, heads.first
     there = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
     ends, _ = pd.factorize(np.concatenate(there))

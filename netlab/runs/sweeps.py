@@ -267,7 +267,8 @@ def _outcomes(
     todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
     """Run the tasks, and yield as they finish each task's key with its conditions and its run, or with its error.
-    `executor` None means threads of this process.
+    `executor` None means threads of this process. Close the generator to cancel the rest: this stops runs in threads
+    and waits for them; those that another executor has started continue.
     """
     pool = executor or _default_executor(_parallel_runs(todo.values()))
     # An event reaches only threads; runs of other executors that have started continue to their end.

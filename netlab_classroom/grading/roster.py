@@ -81,10 +81,7 @@ class Entry:
 
 def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list[Entry]:
     """Read a class list and return its students in the file's order: a CSV file with a row of headings, one of which
-    identifies the students. `tell` is called with each remark; RosterError is raised for rows without a student or with
-    one of an earlier row.
-
-    A student without an identifier is identified by the e-mail address. `tell` is called with each remark.
+    identifies the students (a student without an identifier has the e-mail address); `tell` is called with each remark.
 
     Raises RosterError when it cannot be read or has no students, or with every row that has no student or one of an earlier row.
     """

@@ -107,9 +107,8 @@ class Layout:
 
 
 def read(path: Path) -> Submission:
-    """Read the notebook file of a submission, without running anything.
-
-    Raises UnreadableError when it is not a notebook; the text describes the file.
+    """Read the notebook file of a submission, without running anything. Raises UnreadableError when it is not a
+    notebook; the text describes the file.
     """
     data = contents(path)
     try:

@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> int:
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     """Create the files of a chapter with this name and title (None: from the name) in the clone `root`, all or none;
-    return their paths, the source first. Raises NetlabError when name or title is not allowed.
+    return their paths, the source first.
 
     A name has at most 30 lowercase letters, digits and _, and starts with a letter; a title has at most 40 characters
     and is derived from the name by default. Raises NetlabError when the name is invalid or taken, the title is invalid,
@@ -84,7 +84,9 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
         raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
 
     def filled(text: str) -> str:
-        """Return a template's text with name, number and title of the chapter."""
+        """Return a template's text or path with the chapter's name, number (two digits) and title in place of @NAME@,
+        @NUMBER@ and @TITLE@.
+        """
         return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
 
     places = [filled(place) for place in PLACES]

@@ -122,9 +122,6 @@ def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -
     """Tell the host by the channel that the guest is ready, then answer its requests one after the other until the
     guest ends. `answerer` returns the function for the request of a name, which gets the request's arguments by name;
     if one raises, the host gets the error.
-
-    `answerer` returns the function that answers the request of a name. If that function raises, the host gets the
-    error.
     """
     channel.put(ready=time.monotonic_ns())
     while True:

@@ -357,9 +357,9 @@ class Lab:
 
 
 def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """Serve the requests of the host on `channel` to one lab until the process that started this guest ends; `folder`
-    receives its files, and commands that save files work in `work_folder`. `packages` are the directories of netlab and
-    Mininet.
+    """Serve the requests of the host on `channel` to one lab; does not return, as the channel ends this guest when the
+    process that started it is gone. `folder` receives the lab's files, commands that save files work in `work_folder`,
+    and `packages` are the directories of netlab and Mininet for the programs that it starts.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same
     results as a new one, because its clock shows the same time.

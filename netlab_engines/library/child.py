@@ -88,7 +88,9 @@ class ChildProgram:
 
     @property
     def confined(self) -> bool:
-        """True if the program could confine itself with Landlock and seccomp before it reads a plan."""
+        """True if the program could confine itself with Landlock and seccomp before it reads a plan; known after its
+        first answer, and until `close`.
+        """
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return landlock_version() > 0 and "\nSeccomp:\t2" in status
 

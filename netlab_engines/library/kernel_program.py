@@ -27,8 +27,6 @@ class KernelProgram(Protocol):
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Pass on answers until `on_answers` returns True or the program has ended; `on_wait` is called several times a
         second, and its exceptions end the call.
-
-        `on_wait` is called several times a second; its exceptions end the call.
         """
 
     def close(self) -> str:

@@ -151,7 +151,7 @@ class SandboxProgram:
             return GO_ON
 
         def leave(status: int) -> None:
-            """Note the exit status of the program."""
+            """Note the exit status of the program, and that the trap which follows is no crash."""
             self._ending = f"its status is {status}"
             self._end()
 

@@ -341,7 +341,9 @@ class UdpReceiving(Endpoint):
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
-        """Wait until all of `sent_datagrams` have arrived, or none has arrived for `quiet_s`."""
+        """Wait until all of `sent_datagrams` (the sender's total without the omitted ones) have arrived, or none has
+        arrived for `quiet_s`.
+        """
         self._receiver.read_now()
         seen, moved_s = self._account.received_datagrams, time.monotonic()
         while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:

@@ -113,7 +113,9 @@ def _sent_mbps(request: TestRequest, record: Record) -> float | None:
 
 
 def _add_loss(record: Record) -> None:
-    """Add the number of lost datagrams and the loss rate (None if none was sent) to a record."""
+    """Add "lost", the number of lost datagrams, and "loss_rate" (0 to 1; None if none was sent) to a record, from its
+    "datagrams" and "received_datagrams", which become 0 if they are missing.
+    """
     sent = record.setdefault("datagrams", 0)
     received = record.setdefault("received_datagrams", 0)
     record["lost"] = sent - received

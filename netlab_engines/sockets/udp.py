@@ -230,7 +230,9 @@ class UdpSender:
             self._send_singly(datagram, self.sent_datagrams + 1)
 
     def _datagrams_in(self, length_ns: int) -> int:
-        """Return how many whole datagrams the rate allows in `length_ns`."""
+        """Return how many whole datagrams the rate of payload allows in `length_ns`; 0 if the rate is 0, although that
+        means no limit.
+        """
         return self.rate_bps * length_ns // (self.payload_bytes * 8 * NS_PER_S)
 
     def _due_before(self, elapsed_ns: int) -> int:

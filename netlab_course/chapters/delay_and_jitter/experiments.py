@@ -123,8 +123,9 @@ def tcp_with_jitter(jitters_ms: Iterable[float], seeds: Iterable[int] = (1, 2, 3
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean goodput of `tcp_with_jitter` over the seeds with its 95 % interval (Student's t), and the share
-    of retransmissions in per cent, a row for each variant and jitter.
+    """Return the mean goodput of `tcp_with_jitter` over the seeds with the half width of its 95 % interval (Student's
+    t), the share of retransmissions in per cent, and the packets dropped over all seeds, a row for each variant and
+    jitter.
     """
     rows = [
         (*case, *interval(group.goodput_mbps), 100 * group.sent_again.mean(), int(group.dropped.sum()))

@@ -166,7 +166,9 @@ def _upside_down(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _differences(table: pd.DataFrame) -> pd.Series[float]:
-    """Return the power of h2 minus that of h1 for each seed, a known mistake."""
+    """Return the power (goodput over RTT) of h2 minus that of h1 for each seed: a known mistake, as the ratio is asked
+    for.
+    """
     wide = _wide(table)
     return wide["h2"] - wide["h1"]
 

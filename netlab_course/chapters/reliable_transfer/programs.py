@@ -120,7 +120,7 @@ class SelectiveSender:
         self.program.send(datagram)
 
     def wake_for_the_first(self, now_s: float) -> None:
-        """Set the program's timer to the earliest timeout."""
+        """Set the program's timer to the earliest timeout, later than `now_s`; switch it off if no piece is in flight."""
         due_s = min((due_s for due_s, _ in self.in_flight.values()), default=None)
         # An ACK may arrive at the very moment of the timer, and a timer must be later.
         self.program.set_timer(None if due_s is None else max(due_s, now_s + 1e-6))

@@ -157,7 +157,7 @@ def _imported_modules(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _missing_sentence(name: str) -> str:
-    """Return a sentence about a missing module with a remedy."""
+    """Return a sentence with a remedy about a missing top-level module, such as "numpy" (not "numpy.linalg")."""
     if name in PYTHON_2:
         return f"module {name} is Python 2; Python 3 has {PYTHON_2[name]}."
     if name in OTHER_PROGRAMS:
