@@ -40,7 +40,7 @@ def test_the_native_engine_inside_a_guest() -> None:
     told = told_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
-    assert told["kernel_errors"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
+    assert told["refusals"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
     assert inner.settings["engine"] == "native"
     assert inner.settings["clock"] == "real"
     flow = inner.flows.iloc[0]

@@ -153,7 +153,7 @@ def test_programs_that_wait_end_well_fail_late_or_are_stopped_are_not_reported(
         h1.cmd("kill $!")
         h1.cmd("bash -c 'sleep 100; exit 1' &")
         h1.cmd("pkill -f 'sleep 100'")
-        h2.cmd("python3 catches.py > ready &")
+        h2.cmd("touch ready; python3 catches.py > ready &")
         while not open("ready").read():
             time.sleep(0.01)
         h2.cmd("kill $!")
