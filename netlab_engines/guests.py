@@ -6,6 +6,7 @@ bytes that interrupt the guest at any time (see `netlab_kernel/recipe/gate.c`).
 """
 
 import concurrent.futures
+import contextlib
 import functools
 import json
 import os
@@ -151,19 +152,21 @@ class AgentProcess:
         `on_message`, and `on_wait` is called about every WAIT_S. Raises RunError if the request failed.
         """
         self.send({"do": do, "words": words})
+        waited_from_s = time.monotonic()
         while True:
-            try:
+            said: Message = {}
+            with contextlib.suppress(NoAnswerError):
                 said = self.receive(None if on_wait is None else WAIT_S)
-            except NoAnswerError:
-                if on_wait is not None:
-                    on_wait()
-                continue
             if "answer" in said:
                 return said["answer"]
             if "error" in said:
                 raise RunError(said["error"])
-            if on_message is not None:
+            if said and on_message is not None:
                 on_message(said)
+            # By the clock: a fast guest that reports its progress leaves no pause of WAIT_S.
+            if on_wait is not None and time.monotonic() - waited_from_s >= WAIT_S:
+                on_wait()
+                waited_from_s = time.monotonic()
 
     def interrupt(self, kill: bool = False) -> None:
         """Interrupt the command in the foreground, as Ctrl-C does, or with `kill` kill it and the program that is
