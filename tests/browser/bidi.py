@@ -145,6 +145,8 @@ class Browser:
         return path
 
     def _act(self, kind: str, actions: Sequence[dict[str, Any]]) -> None:
+        # A tab of Firefox's own that opens meanwhile takes the focus, and a notebook without it opens no text.
+        self._ask("browsingContext.activate", context=self._tab)
         source = {"type": kind, "id": kind, "actions": list(actions)}
         self._ask("input.performActions", context=self._tab, actions=[source])
 
