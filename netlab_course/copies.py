@@ -191,10 +191,8 @@ def _move_passed(source: str, target: str, ids: Sequence[str]) -> None:
 
 
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
-    """Return the new notebook with the work in `theirs`, a student's copy of the notebook `old`; the number of merged
+    """Return the notebook `new` with the work in `theirs`, a student's copy of the notebook `old`; the number of merged
     cells; and the changed cells that `new` lacks, by id, each with original and changed source.
-
-    `old` is the student's original, `theirs` the student's copy, `new` the new original.
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
@@ -309,8 +307,6 @@ def _text(notebook: Notebook) -> bytes:
 def _replace(path: Path, content: bytes, *, keep: bool = False) -> Path | None:
     """Write a file atomically, with its previous mode; with `keep`, the previous file stays under a name with the time,
     whose path is returned.
-
-    With `keep`, the previous file is kept under a name with the time; return its path.
 
     Raises OSError when the disk is full or the folder cannot be written; nothing has changed then.
     """

@@ -81,8 +81,6 @@ class OwnNumbers:
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
         """Return the numbers of a token, always the same for the same token; without a token the printed ones. `accept`
         is an additional condition on them; NetlabError is raised when no combination fulfils the conditions.
-
-        `accept` is an additional condition on them. Raises NetlabError when no combination fulfils the conditions.
         """
         if not token:
             return self._at(0)

@@ -9,7 +9,8 @@ from netlab.base.errors import KernelError
 from netlab.engines import Requirement
 from netlab_engines import selection
 from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
-from netlab_engines.kernels.pocket_kernel import PARTS
+from netlab_engines.kernels.builds import BUILD_ANEW
+from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library.engine import kernel_requirement
 
 # Host files of the pocket kernel, which the library kernel does not need.
@@ -53,7 +54,7 @@ def pocket() -> list[Requirement]:
         return found
     if pocket_kernel.by_another_version(here):
         seen = "another version of netlab built this kernel"
-        found.append(Requirement("kernel recipe", False, seen, pocket_kernel.BUILD_ANEW, required=False))
+        found.append(Requirement("kernel recipe", False, seen, BUILD_ANEW, required=False))
     hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
     return [*found, _features(set(PARTS) - here.capabilities, hint)]
 

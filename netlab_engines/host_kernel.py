@@ -15,7 +15,7 @@ from netlab.base.location import IMPORT_ROOT
 from netlab.engines import Requirement
 from netlab.network.congestion import CONGESTION_CONTROLS, OWN
 from netlab.network.queues import DISCIPLINES
-from netlab_engines.kernels.pocket_kernel import PARTS
+from netlab_engines.kernels.parts import PARTS
 from netlab_engines.kernels.versions import parse_version
 
 ASK = """

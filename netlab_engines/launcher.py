@@ -48,10 +48,7 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     files, and to read only those and `readable` (None: everything). Returns whether the host has Landlock; without it
     nothing is confined.
 
-    They may read `writable` and `readable`; a path in `readable` that begins with `=` may only be listed. If `readable`
-    is None, reading is not limited.
-
-    Returns False, and confines nothing, if the host has no Landlock. Raises OSError if Landlock refuses.
+    A path in `readable` that begins with `=` may only be listed. Raises OSError if Landlock refuses.
     """
     version = landlock_version()
     if version < 1:

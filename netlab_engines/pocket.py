@@ -12,6 +12,7 @@ from netlab_engines.base import refuse_lacking, refuse_own, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
 from netlab_engines.kernels import pocket_kernel
+from netlab_engines.kernels.builds import BUILD_ANEW
 from netlab_engines.paths import tool
 
 TOOLS = ("ip", "tc")
@@ -52,7 +53,7 @@ class PocketEngine:
             return []
         sentence = (
             "the pocket kernel was built by another version of netlab; numbers may differ slightly, and new features may be "
-            f"missing. {pocket_kernel.BUILD_ANEW}"
+            f"missing. {BUILD_ANEW}"
         )
         return [sentence]
 

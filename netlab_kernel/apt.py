@@ -211,10 +211,8 @@ class Apt:
 
     def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
         """Download a package to a directory, unless the file is already there with the right checksum, and return the
-        path of its .deb file; `on_share` gets the done fraction, in [0, 1]. Raises KernelError if the download fails or
-        its checksum differs.
-
-        `on_share` gets the fraction of the download, in [0, 1], about once a second.
+        path of its .deb file; `on_share` gets the done fraction, in [0, 1], about once a second. Raises KernelError if
+        the download fails or its checksum differs.
         """
         wanted = directory / package.file_name
         if wanted.is_file() and sha256_of(wanted) == package.sha256:

@@ -228,10 +228,8 @@ def write_headers(tree: Path) -> Path:
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     """Boot the library kernel in the file `program`, run by the words `prefix` if it is not a program itself, let a
-    millisecond of virtual time pass, and return the release that the kernel reports, such as "7.3.4".
-
-    `prefix` has the words that run the program, if it cannot run by itself. Raises KernelError if the kernel does not
-    report.
+    millisecond of virtual time pass, and return the release that the kernel reports, such as "7.3.4". Raises KernelError
+    if it does not report.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:

@@ -124,8 +124,6 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     """Measure every published row (with `only`, those of this source) and, if its value or ours is off, run the second
     scenario that explains the difference. With `fresh`, stored results of earlier sweeps are ignored. Raises SweepError
     when runs failed.
-
-    With `only`, measure a single source; with `fresh`, ignore the results of earlier sweeps. Raises SweepError when runs failed.
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]

@@ -23,8 +23,8 @@ WIDTH = 100
 
 def machine() -> list[Requirement]:
     """Return the requirements on system, Python, memory, disk and open files, with their state on this machine."""
-    room = cache.root()
-    free = shutil.disk_usage(next(path for path in (room, *room.parents) if path.exists())).free
+    directory = cache.root()
+    free = shutil.disk_usage(next(path for path in (directory, *directory.parents) if path.exists())).free
     linux = platform.system() == "Linux" and platform.machine() in MACHINES
     found = [
         Requirement(

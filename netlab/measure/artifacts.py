@@ -26,7 +26,7 @@ class NoArtifactError(NetlabError, KeyError):
 class Artifacts(Mapping[str, Path]):
     """The files that a run wrote: a mapping from each file's name to its path.
 
-    A mapping from each name to the file's path. Files of a new run, or of a run from the cache, are in a temporary
+    Files of a new run, or of a run from the cache, are in a temporary
     directory that is removed when the run object is garbage-collected: `copy_to` keeps them. Files of a run that was
     read from a result stay in its directory. If this process is killed, the next run removes the temporary files.
 

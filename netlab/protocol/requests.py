@@ -92,8 +92,6 @@ class Requests(Protocol):
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
         """Build the network of a plan; its traffic and captures begin at the lab's start, which may be in the future.
         With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
-
-        With `programs` the nodes have home directories, names of hosts and shells for a user's commands.
         """
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:

@@ -74,7 +74,7 @@ class Traffic:
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the kernel capabilities (names in `netlab_engines.kernels.pocket_kernel.PARTS`) that a plan's item needs."""
+        """Return the kernel capabilities (names in `netlab_engines.kernels.parts.PARTS`) that a plan's item needs."""
         del item
         return set()
 

@@ -17,9 +17,7 @@ def slider(
     label: str, value: float, low: float, high: float, step: float, unit: str = ""
 ) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
     """Return a slider from `low` to `high` that starts at `value` and reports when the mouse is released; one of
-    integers if all its numbers are integers.
-
-    It starts at `value` and ranges from `low` to `high`; the unit follows the label.
+    integers if all its numbers are integers. The unit follows the label.
     """
     whole = all(isinstance(number, int) for number in (value, low, high, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider

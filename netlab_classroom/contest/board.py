@@ -27,8 +27,7 @@ def write(
     """Write the page and the tables of a contest into a directory. With `pseudonyms` the page has no name, no class's
     name and no line of anybody's code; changes are relative to the scores `before`, by student.
 
-    With pseudonyms the page has no name, no class's name and no line of anybody's code. It shows the difference to the scores
-    `before`. Raises NetlabError when it cannot be made; the tables are there.
+    Raises NetlabError when it cannot be made; the tables are there.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
     result_store.write_whole(output / SCORES, scores_csv(contest))

@@ -99,8 +99,8 @@ def hold(
     }
     trials = networks.draw(seed)
     folder = output / RESULTS
-    with scratch.run_directory(0, for_guests=False) as room:
-        matched = match(collect(submissions, room), list(entries))
+    with scratch.run_directory(0, for_guests=False) as unpacked:
+        matched = match(collect(submissions, unpacked), list(entries))
         handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
         if claim is not None:
             claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))

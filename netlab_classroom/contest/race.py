@@ -53,8 +53,6 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
     """Let a submission compete in the sandbox in these networks, and return its row as plain data: status, a sentence
     on what went wrong, class, scores and total, and the window over time in one network. `tell` is called after each
     network.
-
-    Returns plain data: the status, a sentence on what went wrong, the class, the score in each network, the window over time.
     """
     found: dict[str, Any] = {"student": entrant.student, "file": entrant.file, "status": RACED, "sentence": ""}
     if "error" in entrant.code:

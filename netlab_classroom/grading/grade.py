@@ -104,8 +104,8 @@ def grade(
     chapter.exercises()
     stopping.clear()
     # If this process is killed, the next grading removes the directory with its unpacked files.
-    with scratch.run_directory(0, for_guests=False) as room:
-        matched = match(collect(submissions, room), list(entries), chapter.stem)
+    with scratch.run_directory(0, for_guests=False) as unpacked:
+        matched = match(collect(submissions, unpacked), list(entries), chapter.stem)
         if claim is not None:
             handed_in = [student for student, file in matched.files.items() if file is not None]
             claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)

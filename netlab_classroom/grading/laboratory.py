@@ -66,18 +66,9 @@ class Laboratory:
         self, described: Mapping[str, Any], *, graded: bool, own: Mapping[tuple[int, str], RemoteObject] | None = None
     ) -> Run:
         """Run a scenario (in the form of its JSON) within the budget, or return its cached run; with `graded` its seed
-        is the grader's. `own` has proxies of student's classes by number of the traffic item and field. Raises
-        NetlabError when it is invalid or exceeds the budget.
-
-        Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
-
-        Parameters
-        ----------
-        graded : bool
-            True if the run belongs to an answer; it then gets a seed of the grader's.
-        own : mapping, optional
-            Proxies of the student's classes, by the number of the traffic item and the field. Such a run is made once,
-            where the classes are, and stored for the marking.
+        is the grader's. `own` has proxies of the student's classes by the number of the traffic item and the field; such
+        a run is made once, where the classes are, and stored for the marking. Raises NetlabError when the scenario has
+        mistakes, exceeds the budget, or does not end.
         """
         asked = _name(described)
         if asked in self._with_own and not own:
@@ -171,8 +162,6 @@ def _insert_proxies(described: Mapping[str, Any], own: Mapping[tuple[int, str], 
 def measure_scenario(scenario: Scenario, most_s: float = WALL_S) -> Run:
     """Return the cached run of a scenario, or run it within `most_s` seconds of wall-clock time and cache it. Raises
     NetlabError when it fails or takes too long.
-
-    Raises NetlabError when it fails or takes too long.
     """
     engine = engines.choose(None, [scenario.plan()])
     key = run_cache.key(scenario, run_cache.conditions(engine))

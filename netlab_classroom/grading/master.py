@@ -127,8 +127,8 @@ def find(name: str, root: Path | None = None) -> Master:
     """Return the chapter with this number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
     (`project`), in the instructor's clone `root` (None: that of the working directory, or netlab's own).
 
-    `root` is the instructor's clone, which has the solutions and the marking schemes, which no package contains; by
-    default the clone that contains the working directory, or netlab's own. Raises ChapterError when there is none.
+    The clone has the solutions and the marking schemes, which no package contains. Raises ChapterError when there is
+    none.
     """
     root = root or (Path.cwd() if Path("solutions").is_dir() else IMPORT_ROOT)
     there = authoring.chapters(root)

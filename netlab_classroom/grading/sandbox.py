@@ -99,13 +99,6 @@ class Sandbox:
         of its code. Return the outcome of each, in order; another guest is booted whenever one crashes.
 
         Raises RunError when a guest does not start.
-
-        Parameters
-        ----------
-        exercises : sequence of mapping
-            Requests as for `runner.work`.
-        answer : callable
-            Answers requests of student code.
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):

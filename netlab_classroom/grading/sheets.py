@@ -58,8 +58,6 @@ class Sheet:
 def read(path: Path, what: str) -> Sheet:
     """Read a table from the file `path`, whose first row has the headings; empty rows are left out. Raises SheetError,
     whose message names the table by `what`, when it cannot be read.
-
-    Raises SheetError when it cannot be read; `what` names it in the message.
     """
     try:
         data = path.read_bytes()

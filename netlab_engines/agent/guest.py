@@ -41,9 +41,6 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
 def enter_overlay(folder: str, shared: list[str]) -> None:
     """Make / an overlay over the host's files: what the guest writes stays in its memory, except below `folder` and the
     directories `shared`, which are the host's own.
-
-    What the guest writes stays in its memory, except in `folder` and the `shared` directories, which are the host's
-    own.
     """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):

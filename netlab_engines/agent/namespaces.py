@@ -22,7 +22,7 @@ def create_namespace(hostname: str = "") -> int:
     """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id, which can be
     used like a pid.
 
-    The thread id can be used like a pid. `hostname` is the name of the host in there; without it the machine's name
+    `hostname` is the name of the host in there; without it the machine's name
     stays.
 
     A thread, because to fork this process would take ten times as long. The namespaces and their interfaces end with

@@ -137,8 +137,6 @@ class Network:
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
         """Set addresses, routes, neighbours and offloads, then the queues, wait until all links are up, and start the
         media; `ip_lines` and `queueing` have further lines of `ip` and the queues, by the node's name.
-
-        `ip_lines` and `queueing` have further lines and the queues of each node.
         """
         lines: dict[str, list[str]] = {name: [] for name in self.nodes}
         for name, interface in self._taps():

@@ -25,7 +25,7 @@ EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 def kernel_errors() -> dict[str, str | None]:
     """Test each part of the kernel and return the kernel's error message by the names of
-    `netlab_engines.kernels.pocket_kernel.PARTS`; to be run as root.
+    `netlab_engines.kernels.parts.PARTS`; to be run as root.
 
     The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
     """

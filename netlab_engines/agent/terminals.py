@@ -144,7 +144,7 @@ def run_with_output(
     runs, and return its exit status; interrupts of the host go to it. With `endless_input` its input stays open and
     empty, else it has none.
 
-    With `endless_input` the program's input stays open and empty. Mininet's prompt polls its input while a command
+    Mininet's prompt polls its input while a command
     runs, and an input at its end would keep it busy.
     """
     reading, writing = os.pipe()

@@ -21,13 +21,17 @@ def libraries() -> Path:
     return root() / "libraries"
 
 
-def builds(room: Path) -> list[Path]:
-    """Return the directories of all builds in `room`, which is `kernels()` or `libraries()`, then those in the shared
+def builds(kind_directory: Path) -> list[Path]:
+    """Return the directories of all builds in `kind_directory`, which is `kernels()` or `libraries()`, then those in the shared
     cache and in netlab's wheel, each place sorted by name.
 
     Raises KernelError if this user may not read one of these directories.
     """
-    return [path for place in (room, shared() / room.name, CARRIED / room.name) for path in _inside(place)]
+    return [
+        path
+        for place in (kind_directory, shared() / kind_directory.name, CARRIED / kind_directory.name)
+        for path in _inside(place)
+    ]
 
 
 def _inside(place: Path) -> list[Path]:

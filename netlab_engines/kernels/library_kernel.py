@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import KernelError
-from netlab_engines.kernels import cache, pocket_kernel, recipes
+from netlab_engines.kernels import cache, recipes
+from netlab_engines.kernels.builds import BUILD_ANEW, best_first, read_build
 from netlab_engines.kernels.versions import Version
 
 WASM = "wasm"
@@ -32,7 +33,7 @@ class LibraryKernel:
     machine: str
     """The processor: "x86_64" or "aarch64", or "wasm" for all."""
     capabilities: frozenset[str]
-    """The names of `pocket_kernel.PARTS` that are built in."""
+    """The names of `parts.PARTS` that are built in."""
     build: dict[str, Any] = field(default_factory=dict)
     """The build's `build.json`; empty for a program in $NETLAB_LIBRARY without that file."""
 
@@ -72,7 +73,7 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     """Return all library kernels for a processor or "wasm" in the user's cache, the shared cache and netlab's wheel,
     the best first.
     """
-    found = pocket_kernel.best_first(cache.libraries(), from_directory, recipe_hash(machine))
+    found = best_first(cache.libraries(), from_directory, recipe_hash(machine))
     return [kernel for kernel in found if kernel.machine == machine]
 
 
@@ -109,7 +110,7 @@ def find() -> LibraryKernel:
         if older:
             raise KernelError(
                 f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
-                f"this one. {pocket_kernel.BUILD_ANEW}"
+                f"this one. {BUILD_ANEW}"
             )
         raise KernelError(
             f"{where} yet. Build it with 'netlab kernel build' (about "
@@ -124,7 +125,7 @@ def from_directory(directory: Path, program: Path | None = None) -> LibraryKerne
 
     Raises KernelError if a file is missing or `build.json` cannot be read.
     """
-    build, version, has = pocket_kernel.read_build(directory, ("config", "build.json"), ("release", "machine"))
+    build, version, has = read_build(directory, ("config", "build.json"), ("release", "machine"))
     machine = str(build["machine"])
     path = program or directory / program_of(machine)
     if not path.is_file():

@@ -22,7 +22,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     """Connect this terminal to the program `pid` on a terminal of the session's guest until it ends, and return its
     exit code; with `paced` the network runs in real time, else as fast as possible.
 
-    With `paced` the network runs in real time. If the program asks for a terminal of a node, the command that opens it
+    If the program asks for a terminal of a node, the command that opens it
     in another shell is printed.
     """
     offered: list[terminal.Terminal] = []

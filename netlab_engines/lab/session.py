@@ -75,9 +75,6 @@ class Session:
         """Return the object whose methods each make one request and wait for its answer: `on_text` gets the output of
         programs meanwhile, and `on_wait` is called several times a second until the answer.
 
-        `on_text` gets the output of programs while they run; `on_wait` is called several times a second until the
-        answer.
-
         The request raises RunError if it fails or takes longer than the wall-clock limit, and KeyboardInterrupt after
         Ctrl-C, once the guest has stopped the request.
         """

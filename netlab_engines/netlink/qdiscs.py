@@ -404,8 +404,6 @@ def choke(
     """Return CHOKe: RED with the limit and the thresholds in packets that also drops an arriving packet together with a
     queued one of the same flow; the other parameters are those of `red`. Raises NetlabError if the kernel cannot
     represent them.
-
-    The parameters are those of `red`, with the limit and the thresholds in packets.
     """
     low_bytes, high_bytes = low_packets * packet_bytes, high_packets * packet_bytes
     logs, table, share = _red_average(low_bytes, high_bytes, burst_packets, probability, bandwidth_bps, packet_bytes)
@@ -424,9 +422,6 @@ def _red_average(
     """Return three values for the average of RED and CHOKe: the logs of its weight, of the probability and of a cell of
     the idle table; the netlink attribute of that table; and that of the probability. Thresholds and packets are in
     bytes, `burst_packets` in packets, `bandwidth_bps` in bit/s.
-
-    They are the logs of the weight, of the probability and of a cell of the table, and the attributes with the table of
-    the average's decay while the queue is empty and with the probability.
     """
     weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
     cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
@@ -490,7 +485,7 @@ def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tupl
     length of a cell as a logarithm of ticks, and the 256 cells, from which the kernel computes how far the average
     falls while the queue is empty.
 
-    The table is the length of its cells as a logarithm of ticks, and the 256 cells. Raises NetlabError if the average
+    Raises NetlabError if the average
     falls too slowly for a table.
     """
     packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)

@@ -54,8 +54,7 @@ def combine(
     the same clock.
 
     Goodput is the receiver's data over the receiver's own time. The loss rate is ``1 - received / sent``, which
-    includes losses after the last datagram that arrived. One-way delays are left out unless both sides have the
-    `same_clock`.
+    includes losses after the last datagram that arrived.
 
     Returns
     -------

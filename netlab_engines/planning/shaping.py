@@ -108,9 +108,7 @@ def wire_qdisc(
 ) -> AttachedQdisc:
     """Return the `netem` on the intermediate `device` that delays, loses and duplicates packets of a direction of this
     shape; `clock` is "virtual" or "real". Its random draws follow from `seed` (None: from the kernel's own seed);
-    `every_option` is for the change of an existing wire.
-
-    With `every_option` the rate is set to 0 if there is none, as a change of an existing wire requires.
+    with `every_option` a missing rate is set to 0, as a change of an existing wire requires.
     """
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
@@ -210,10 +208,8 @@ def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
     """Return the lines of `ip` and the queueing that shape all directions, each by the name of the node on which they
-    are to be made; offload is off for the hosts `without_offload`. `clock` is "virtual" or "real", and the wires'
+    are to be made; segmentation offload is off for the hosts `without_offload`. `clock` is "virtual" or "real", and the wires'
     random draws follow from `seed`.
-
-    Segmentation offload is off for the hosts in `without_offload`. The wires' random draws follow from `seed`.
     """
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
@@ -241,8 +237,7 @@ def hosts_with_unsafe_gso(
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only if, on every path from it, no queue and no wire comes
     before a `tbf` that splits the segment (or before the receiver). A `tbf` splits segments that its bucket cannot
-    hold, so it does not split two small ones. `segment_bytes` has the smallest segment size of each host whose traffic
-    sets one.
+    hold, so it does not split two small ones.
     """
     small = {host for host, size_bytes in segment_bytes.items() if _two_fit_the_bucket(size_bytes)}
     leaving: dict[str, list[Hop]] = {}

@@ -14,7 +14,7 @@ from netlab.engines import Requirement
 from netlab.protocol.plan import Plan
 from netlab_engines import selection
 from netlab_engines.kernels import library_kernel
-from netlab_engines.kernels.pocket_kernel import PARTS
+from netlab_engines.kernels.parts import PARTS
 from netlab_engines.library import LibraryEngine
 from tests.stand_ins import Fake
 

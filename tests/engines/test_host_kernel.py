@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.base.errors import EngineError, NotHereError
 from netlab_engines import host_kernel
-from netlab_engines.kernels.pocket_kernel import PARTS
+from netlab_engines.kernels.parts import PARTS
 from netlab_engines.kernels.versions import read_config
 from netlab_engines.native import NativeEngine
 from tests.stand_ins import HOST_PARTS, kernel_says

@@ -9,7 +9,8 @@ import pytest
 import netlab as nl
 from netlab.base.errors import EngineError
 from netlab_engines.kernels import pocket_kernel
-from netlab_engines.kernels.pocket_kernel import PARTS, PocketKernel
+from netlab_engines.kernels.parts import PARTS
+from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.pocket import PocketEngine
 
 

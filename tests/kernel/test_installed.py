@@ -8,7 +8,7 @@ import pytest
 
 from netlab.base import cache as base_cache
 from netlab.base.errors import KernelError
-from netlab_engines.kernels import cache, pocket_kernel
+from netlab_engines.kernels import cache, parts, pocket_kernel
 from netlab_kernel import command
 from netlab_kernel.edits import recipe_hash
 
@@ -93,8 +93,8 @@ def test_capabilities_follow_from_configuration_and_version() -> None:
     assert {"virtual_time", "reno", "ecn", "seccomp"} <= kernel.capabilities
     assert not {"bbr", "cubic"} & kernel.capabilities, "a module is none of its parts: nothing loads it"
     assert (kernel.version, kernel.mnexec_path) == ((7, 3, 4), kernel.path.with_name("mnexec"))
-    assert "seccomp" not in pocket_kernel.capabilities_of("", (6, 12, 107))
-    assert "seccomp" in pocket_kernel.capabilities_of("", (6, 16))
+    assert "seccomp" not in parts.capabilities_of("", (6, 12, 107))
+    assert "seccomp" in parts.capabilities_of("", (6, 16))
 
 
 def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,23 +27,7 @@ def make_flows(
     """Return a flow with open sockets, not started, for each item of the plan's traffic, in its order. Flows are
     numbered from `number` and their ports from `port`; files that commands save go to `artifacts`.
 
-    Parameters
-    ----------
-    plan : AgentPlan
-        The plan.
-    network : Network
-        The running network.
-    artifacts : ArtifactStore
-        Receives the files that commands save.
-    number : int
-        The number of the first flow.
-    port : int
-        The first free port.
-
-    Raises
-    ------
-    RunError
-        If the kind of an item is unknown or an item cannot be set up.
+    Raises RunError if the kind of an item is unknown or an item cannot be set up.
     """
     made: list[RunningFlow[Any]] = []
     for item in plan["traffic"]:

@@ -1,0 +1,61 @@
+"""Read the builds of both kinds of kernel from their directories, and sort them by quality."""
+
+import contextlib
+import functools
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from netlab.base.errors import KernelError
+from netlab_engines.kernels import cache
+from netlab_engines.kernels.parts import capabilities_of
+from netlab_engines.kernels.versions import Version, parse_version
+
+K = TypeVar("K")
+BUILD_ANEW = (
+    "Build this version's kernel with 'netlab kernel build' (about 5 minutes), or install one from another machine with "
+    "'netlab kernel unpack FILE'; the old kernel stays."
+)
+
+
+def best_first(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
+    """Return the complete builds of a kind of kernel, the best first: those by the recipe with the hash `recipe`, then
+    by higher kernel version, then by later time of the build. `kind_directory` is the kind's directory in the user's
+    cache, and `read` reads a build from its directory or raises KernelError.
+    """
+    found: list[Any] = []
+    for directory in cache.builds(kind_directory):
+        with contextlib.suppress(KernelError):
+            found.append(read(directory))
+    return sorted(
+        found, key=lambda k: (k.build.get("recipe") == recipe, k.version, k.build.get("built_at", "")), reverse=True
+    )
+
+
+def read_build(
+    directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
+) -> tuple[dict[str, Any], Version, frozenset[str]]:
+    """Read the directory of a build, which must have `files`, and the keys `facts` ("release" first) in its
+    `build.json`; return the contents of `build.json`, the kernel's version as numbers, and its capabilities by the file
+    `config`. Raises KernelError if a file is missing or `build.json` cannot be read.
+    """
+    missing = [name for name in files if not (directory / name).is_file()]
+    if missing:
+        raise KernelError(f"{directory} is incomplete: {', '.join(missing)} missing. Remove it and build again.")
+    try:
+        build = json.loads((directory / "build.json").read_text())
+        release, *_others = (str(build[name]) for name in facts)
+    except (ValueError, KeyError, TypeError) as error:
+        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
+    version = parse_version(release)
+    config = directory / "config"
+    return build, version, _capabilities_in(config, config.stat().st_mtime_ns, version)
+
+
+@functools.cache
+def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozenset[str]:
+    """Return the capabilities of a kernel of this version with the configuration file `config`. The result is cached
+    until the file's time of modification changes, because every run looks for its kernel.
+    """
+    return capabilities_of(config.read_text(), version)
