@@ -100,7 +100,7 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
         if POINTS_POSSIBLE in values.values() or not any(values.values()):
             continue
         student = next((values[name] for name in IDENTIFIERS if values[name]), "")
-        del values["student"]
+        identifier = values.pop("student")
         if not student:
             person = " ".join(filter(None, (values["name"], values["first_name"], values["last_name"])))
             unnamed.append(f"line {line}" + (f" ({person})" if person else ""))
@@ -110,7 +110,7 @@ def read(path: Path, tell: Callable[[str], None] = lambda _remark: None) -> list
             problems.append(f"line {line}: {student} is there twice, in line {lines[student]} first")
         else:
             found[student], lines[student] = Entry(student, values), line
-            if student == values["email"] and columns["student"]:
+            if not identifier and student == values["email"] and columns["student"]:
                 by_address.append(student)
     if unnamed:
         fields = dict.fromkeys(heading for name in IDENTIFIERS for heading in columns[name])

@@ -93,7 +93,9 @@ def test_moodles_list_of_participants_with_addresses_only_is_a_class_list(tmp_pa
     ]
     written = tmp_path / "class.csv"
     written.write_text(assign.class_list(entries))
-    assert [entry.student for entry in roster.read(written)] == ["jane.doe@example.org", "ada@x.org"]
+    notes: list[str] = []
+    assert [entry.student for entry in roster.read(written, notes.append)] == ["jane.doe@example.org", "ada@x.org"]
+    assert not notes, "its column of students has the addresses"
     found = owners(hand_in(tmp_path / "in", "Ada Ng_12_assignsubmission_file_/05_bdp.ipynb"), entries)
     assert found.files["ada@x.org"] is not None and not found.notes
 
