@@ -75,7 +75,7 @@ class Meter:
 
 class ProgressLine:
     """A line on a stream that shows the progress of a build: rewritten in place on a terminal, else printed every few
-    seconds.
+    seconds if it has changed.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -87,15 +87,18 @@ class ProgressLine:
         self._clock = clock
         self._last_s = float("-inf")
         self._phase = ""
+        self._text = ""
 
     def show(self, text: str, phase: str) -> None:
-        """Show a text, unless a text of the same phase was shown less than TTY_INTERVAL_S (on a terminal) or
-        QUIET_INTERVAL_S ago; it is cut to the terminal's width.
+        """Show a text, unless it is the text that was shown last, or a text of the same phase was shown less than
+        TTY_INTERVAL_S (on a terminal) or QUIET_INTERVAL_S ago; it is cut to the terminal's width.
         """
+        if text == self._text:
+            return
         now_s = self._clock()
         if phase == self._phase and now_s - self._last_s < (TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S):
             return
-        self._last_s, self._phase = now_s, phase
+        self._last_s, self._phase, self._text = now_s, phase, text
         width = shutil.get_terminal_size().columns
         self._stream.write(f"\r\x1b[K{text[: width - 1]}" if self._tty else text + "\n")
         self._stream.flush()

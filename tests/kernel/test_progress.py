@@ -35,6 +35,17 @@ def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
         assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
 
 
+def test_a_text_that_has_not_changed_is_printed_once() -> None:
+    now = [0.0]
+    stream = Tty(tty=False)
+    line = ProgressLine(stream, clock=lambda: now[0])
+    installing = "Python packages: installing (about 17 s left)"
+    for text in [installing] * 10 + ["Python packages: done (about 1 s left)", installing]:
+        line.show(text, "set-up")
+        now[0] += 5
+    assert stream.text.splitlines() == [installing, "Python packages: done (about 1 s left)", installing]
+
+
 def test_the_estimate_follows_the_machines_own_pace() -> None:
     now = [0.0]
     moments: list[BuildProgress] = []
