@@ -25,6 +25,8 @@ MAX_CELL_CHARACTERS = 30_000
 """A cell of Excel has at most 32 767 characters."""
 LINE_END = " ¶ "
 """The sign exists in the code pages of Western Europe in which spreadsheets save."""
+UTF_8_MARK = "\ufeff"
+"""Excel takes UTF-8 without this mark at the file's start for a code page, and shows "ö" as "Ã¶"."""
 MAX_ROWS = 30
 
 
@@ -45,11 +47,12 @@ def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unr
     texts = {
         GRADES: grades_csv(graded),
         "junit.xml": junit_xml(graded),
-        "flags.csv": _table(
+        "flags.csv": UTF_8_MARK
+        + _table(
             ("students", "kind", "exercise", "sentence"),
             ([", ".join(flag["students"]), flag["kind"], flag["exercise"], flag["sentence"]] for flag in graded.flags),
         ),
-        "review.csv": review_csv(graded),
+        "review.csv": UTF_8_MARK + review_csv(graded),
         "review.html": review_html(graded),
         "class.html": class_html(graded, unreviewed=unreviewed),
         "manifest.json": json.dumps(graded.manifest, indent=1, sort_keys=True) + "\n",

@@ -19,7 +19,7 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.commands import cli
-from netlab_classroom.grading import grade, judging, marking
+from netlab_classroom.grading import grade, judging, marking, sheets
 from netlab_classroom.grading.helper import stopping
 from tests.grading import classroom
 
@@ -48,7 +48,7 @@ def test_a_persons_points_stay_when_grading_is_repeated_without_naming_them(
     assert cli.main(words) == 0
     assert "wait for a person: 1" in capsys.readouterr().out
     review = tmp_path / "out" / "review.csv"
-    rows = list(csv.DictReader(review.open()))
+    rows = list(csv.DictReader(review.open(encoding="utf-8-sig")))
     rows[0]["points"] = "1.5"
     with review.open("w") as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -125,13 +125,19 @@ def test_points_that_are_none_are_named_by_student_and_exercise(
         assert said in capsys.readouterr().err
 
 
+def test_a_spreadsheet_recognizes_utf_8_in_the_tables_that_a_person_opens(words: list[str], tmp_path: Path) -> None:
+    assert cli.main(words) == 0
+    for name in ("review.csv", "flags.csv"):
+        assert sheets.read(tmp_path / "out" / name, name).encoding == "utf-8-sig"
+
+
 def test_points_for_words_do_not_outlive_the_words(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(words) == 0
     review = tmp_path / "out" / "review.csv"
     # Save the file like a spreadsheet in Norway or Germany.
-    rows = list(csv.DictReader(review.open()))
+    rows = list(csv.DictReader(review.open(encoding="utf-8-sig")))
     rows[0].update(points="1,5", comment="Größer")
     with review.open("w", encoding="cp1252") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
@@ -207,7 +213,7 @@ def test_a_full_disk_takes_nothing_that_is_there(
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(long))))
     assert cli.main(words) == 0
     review = tmp_path / "out" / "review.csv"
-    rows = list(csv.DictReader(review.open()))
+    rows = list(csv.DictReader(review.open(encoding="utf-8-sig")))
     rows[0]["points"] = "1.5"
     with review.open("w") as file:
         writer = csv.DictWriter(file, list(rows[0]))
