@@ -16,6 +16,7 @@ _NETCAT = _packages("netcat-openbsd", "nmap-ncat", "openbsd-netcat")
 _NAMES = _packages("bind9-dnsutils", "bind-utils", "bind", "bind-utils", "bind-tools")
 _WEB_BENCHMARK = _packages("apache2-utils", "httpd-tools", "apache")
 _SAME_NAME = [
+    "bash",
     "bc",
     "bwm-ng",
     "curl",

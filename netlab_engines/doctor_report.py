@@ -21,18 +21,32 @@ def sections() -> dict[str, list[Requirement]]:
     """Check this machine and return the requirements of each engine, met or not, by the title of the section in the
     report.
     """
+    programs = {"Programs in hosts (optional: commands, terminals and Mininet scripts)": host_programs()}
     return {
         "Pocket engine (experiments in netlab's own kernel, without root)": pocket(),
+        **(programs if has_pocket_engine() else {}),
         "Library engine (the network stack as one program, for runs without commands)": library(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }
+
+
+def has_pocket_engine() -> bool:
+    """Return whether a pocket kernel can run on this machine."""
+    return sys.platform == "linux" and platform.machine() == pocket_kernel.POCKET_MACHINE
+
+
+def host_programs() -> list[Requirement]:
+    """Return the programs that commands in hosts use most as optional requirements, met or not."""
+    from netlab_engines import pocket
+
+    return pocket.host_programs()
 
 
 def pocket() -> list[Requirement]:
     """Check the requirements of the pocket engine and the features of its kernel, and return all of them, met or not;
     on processors without a pocket kernel, one optional requirement that is not met.
     """
-    if sys.platform != "linux" or platform.machine() != pocket_kernel.POCKET_MACHINE:
+    if not has_pocket_engine():
         seen = f"is for {pocket_kernel.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
             Requirement("pocket kernel", False, seen, "Use the library engine; it has no commands.", required=False)
@@ -63,11 +77,7 @@ def library() -> list[Requirement]:
     """Check the requirements of the library engine and the features of its kernel, and return all of them, met or not;
     they are optional where the pocket engine works.
     """
-    found = [
-        replace(
-            kernel_requirement(), required=sys.platform != "linux" or platform.machine() != pocket_kernel.POCKET_MACHINE
-        )
-    ]
+    found = [replace(kernel_requirement(), required=not has_pocket_engine())]
     try:
         lacking = set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY
     except KernelError:

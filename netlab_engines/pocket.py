@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from netlab.base import scratch, source_hash
 from netlab.base.errors import EngineError, KernelError
@@ -9,13 +10,17 @@ from netlab.engines import OnProgress, Requirement, require
 from netlab.protocol.plan import Clock, Outcome, Plan
 from netlab_engines import cores, launcher, preboot, stall
 from netlab_engines.base import refuse_lacking, refuse_own, run_in
+from netlab_engines.distributions import packages_of
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.guests import Guest
 from netlab_engines.kernels import pocket_kernel
 from netlab_engines.kernels.builds import BUILD_ANEW
 from netlab_engines.paths import tool
 
-TOOLS = ("ip", "tc")
+SCRIPT_PROGRAMS = ("ip", "tc")
+"""The programs that Mininet's own classes call, so that every script needs them."""
+HOST_PROGRAMS = ("bash", *SCRIPT_PROGRAMS, "ping", "iperf", "iperf3", "iptables")
+"""The programs of this machine that hosts use most; runs and live networks need none of them but `bash`, for commands."""
 CALLS_PER_INSTANT = 3000
 """A number of system calls that only polling programs exceed, such as iperf3."""
 
@@ -69,7 +74,9 @@ class PocketEngine:
         this machine (absolute paths).
         """
         require(self.requirements())
-        if plan is not None:
+        if plan is None:
+            require(script_requirements())
+        else:
             self.refuse(plan)
         guest = Guest(self.kernel, calls=CALLS_PER_INSTANT, start_ns=PROGRAM_START_NS, pin=True, shared=shared)
         guest.wait_until_ready()
@@ -92,8 +99,8 @@ class PocketEngine:
 
 
 def machine_requirements() -> list[Requirement]:
-    """Return the requirements of the pocket engine on this machine, met or not: the kernel, the programs of iproute2, a
-    scratch directory and, optionally, Landlock.
+    """Return the requirements of the pocket engine on this machine, met or not: the kernel, a scratch directory and,
+    optionally, Landlock.
     """
     found: list[Requirement] = []
     try:
@@ -101,7 +108,6 @@ def machine_requirements() -> list[Requirement]:
         found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))
-    found += [tool(name, "Ask your administrator for the package iproute2.") for name in TOOLS]
     try:
         found.append(Requirement("scratch directory", True, str(scratch.base())))
     except EngineError as error:
@@ -118,3 +124,16 @@ def machine_requirements() -> list[Requirement]:
         )
     )
     return found
+
+
+def script_requirements() -> list[Requirement]:
+    """Return the programs that every Mininet script needs as requirements, met or not."""
+    return [tool(name, f"Mininet scripts need it; its package is {packages_of(name)}.") for name in SCRIPT_PROGRAMS]
+
+
+def host_programs() -> list[Requirement]:
+    """Return the programs that commands in hosts use most as optional requirements, met or not."""
+    return [
+        replace(tool(name, f"Only programs in hosts use it; its package is {packages_of(name)}."), required=False)
+        for name in HOST_PROGRAMS
+    ]

@@ -39,7 +39,7 @@ def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypa
     with pytest.raises(setup.SetupError) as caught:
         setup.install_system_packages([*PROGRAMS, "headers", "tc"])
     said = str(caught.value)
-    assert "These are missing: gcc, flex, headers, tc." in said
+    assert "These are missing: gcc, flex, headers." in said
     assert "flex gcc iproute2 libc6-dev" in said
     assert "unpack FILE" in said
 
@@ -161,8 +161,8 @@ def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, se
     without(monkeypatch, setup, "sudo")
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(setup.subprocess, "run", never)
-    with pytest.raises(setup.SetupError, match="ask your administrator for\n  apt-get install .* iproute2"):
-        setup.install_system_packages(["ip"])
+    with pytest.raises(setup.SetupError, match="ask your administrator for\n  apt-get install .* gcc"):
+        setup.install_system_packages(["gcc"])
 
 
 def test_a_user_is_not_asked_for_a_password_for_programs_of_hosts_but_gets_the_line(monkeypatch, setup, capsys):

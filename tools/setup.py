@@ -84,7 +84,7 @@ OTHER_TOOLS = {
     ),
 }
 # Programs that only commands in hosts use. Without root they are installed only together with others.
-OPTIONAL = frozenset({"iptables-nft", "ping", "iperf", "iperf3"})
+OPTIONAL = frozenset({"ip", "iperf", "iperf3", "iptables-nft", "ping", "tc"})
 # Variables that would send packages elsewhere.
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 CLONE_ON_PATH = (
@@ -186,7 +186,7 @@ def kernels_of_another_version() -> bool:
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     """Names of programs (and `headers`, `venv`) that are not there."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = ["ip", "tc", *sorted(OPTIONAL), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
+    wanted = [*sorted(OPTIONAL), *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
     missing = [program for program in wanted if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")

@@ -7,8 +7,8 @@ requests a guest's clock stands still; on this machine's own kernel time goes on
 from __future__ import annotations
 
 import math
+import os
 import platform
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -38,8 +38,10 @@ from netlab_engines.agent.flows import RunningFlow, make_flows
 from netlab_engines.agent.flows.base import sleep_until
 from netlab_engines.agent.host_channel import HostChannel, serve
 from netlab_engines.agent.medium import Medium
+from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.sampling import QueueReader, queue_readers
+from netlab_engines.netlink import links
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off, shaped_directions
 from netlab_engines.planning.shaping import capture_ends, shape_network
 from netlab_engines.sockets.constants import SETTLE_NS, TRAFFIC_AT_NS
@@ -365,7 +367,9 @@ def work(channel: HostChannel, folder: str, packages: list[str], work_folder: st
     results as a new one, because its clock shows the same time.
     """
     # A controller and its switches talk over the loopback address.
-    subprocess.run(["ip", "link", "set", "dev", "lo", "up"], check=True)
+    routing = NetlinkSocket(os.getpid())
+    routing.send([("ip link set dev lo up", links.up(routing.interfaces("lo")))])
+    routing.close()
     serve(channel, Lab(channel, Path(folder), packages, Path(work_folder)).request)
 
 
