@@ -80,6 +80,8 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
         if name in given[:1] and hasattr(module := importlib.import_module(home), "add_arguments"):
             module.add_arguments(own)
     for word in given[:1]:
+        if word not in table and word in contributions.NOT_IN_THE_WHEEL:
+            parser.error(f"`netlab {word}` {contributions.NOT_IN_THE_WHEEL[word]}.")
         if word not in table and not word.startswith("-"):
             parser.error(f"unknown command: {one_of(word, list(table))}")
     return parser

@@ -9,6 +9,14 @@ from netlab.base.location import IMPORT_ROOT
 ORDER = ("netlab_course", "netlab", "netlab_engines", "netlab_classroom", "netlab_replication", "netlab_kernel")
 """The order of the packages in help and reports: the parts that students use come first."""
 
+CLASSROOM = "is for instructors: install the wheel netlab_classroom of the same version with pip"
+CLONE = "works in a clone of netlab: get one with git and type `make lab` in it"
+NOT_IN_THE_WHEEL = {
+    **dict.fromkeys(("assign", "grade", "contest"), CLASSROOM),
+    **dict.fromkeys(("kernel", "replicate"), CLONE),
+}
+"""For each command of the packages that students' wheels are without: what it needs, as the rest of a sentence."""
+
 
 def modules(name: str) -> Iterator[ModuleType]:
     """Import and yield the module `name` of each of netlab's packages that has one here, in the order of `ORDER`."""

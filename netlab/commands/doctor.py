@@ -54,7 +54,7 @@ def machine() -> list[Requirement]:
             "disk",
             free >= MIN_FREE_BYTES,
             f"{free / 2**30:.1f} GB free in {cache.root()}",
-            "Building a kernel takes 0.9 GB for some minutes; make room or set NETLAB_CACHE.",
+            "Results of runs are kept there, and building a kernel takes 0.9 GB for some minutes; make room or set NETLAB_CACHE.",
             required=False,
         ),
         Requirement(

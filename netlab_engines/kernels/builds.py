@@ -3,20 +3,32 @@
 import contextlib
 import functools
 import json
+import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from netlab.base.errors import KernelError
+from netlab.base.location import IMPORT_ROOT
+from netlab.base.version import VERSION
 from netlab_engines.kernels import cache
 from netlab_engines.kernels.parts import capabilities_of
 from netlab_engines.kernels.versions import Version, parse_version
 
 K = TypeVar("K")
+HAS_BUILDER = (IMPORT_ROOT / "netlab_kernel").is_dir()
+"""True if the package that builds and unpacks kernels is installed; students' wheels are without it."""
+INSTALL_WHEEL = (
+    f"The wheel of this version for Linux on this processor (netlab-{VERSION}-...-manylinux_..._{platform.machine()}.whl) has "
+    "the kernels: install it with pip."
+)
 BUILD_ANEW = (
     "Build this version's kernel with 'netlab kernel build' (about 5 minutes), or install one from another machine with "
     "'netlab kernel unpack FILE'; the old kernel stays."
+    if HAS_BUILDER
+    else INSTALL_WHEEL
 )
+"""The remedy for a kernel of another version, as a sentence."""
 
 
 def best_first(kind_directory: Path, read: Callable[[Path], K], recipe: str) -> list[K]:

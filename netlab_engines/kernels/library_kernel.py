@@ -8,8 +8,9 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import cache, recipes
-from netlab_engines.kernels.builds import BUILD_ANEW, best_first, read_build
+from netlab_engines.kernels.builds import BUILD_ANEW, HAS_BUILDER, INSTALL_WHEEL, best_first, read_build
 from netlab_engines.kernels.versions import Version
+from netlab_engines.kernels.wheel_copies import executable_build
 
 WASM = "wasm"
 """The name in place of a processor for a kernel as WebAssembly, which runs on every processor."""
@@ -112,11 +113,17 @@ def find() -> LibraryKernel:
                 f"The library kernel {older[0].path.parent} was built by another version of netlab and may not work with "
                 f"this one. {BUILD_ANEW}"
             )
+        if not HAS_BUILDER:
+            raise KernelError(f"{where} yet. {INSTALL_WHEEL}")
         raise KernelError(
             f"{where} yet. Build it with 'netlab kernel build' (about "
             "5 minutes for both kernels), or install one from another machine with 'netlab kernel unpack FILE'."
         )
-    return found
+    if found.machine == WASM:
+        return found
+    home = found.path.parent
+    runnable = executable_build(home, (PROGRAM, MNEXEC) if found.mnexec_path else (PROGRAM,), cache.libraries())
+    return found if runnable == home else from_directory(runnable)
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:

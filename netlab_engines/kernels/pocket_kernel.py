@@ -7,12 +7,14 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab_engines.kernels import cache, recipes
-from netlab_engines.kernels.builds import best_first, read_build
+from netlab_engines.kernels.builds import HAS_BUILDER, INSTALL_WHEEL, best_first, read_build
 from netlab_engines.kernels.versions import Version
+from netlab_engines.kernels.wheel_copies import executable_build
 
 POCKET_MACHINE = "x86_64"
 """The only processor with User-Mode Linux."""
-FILES = ("linux", "mnexec", "config", "build.json")
+PROGRAMS = ("linux", "mnexec")
+FILES = (*PROGRAMS, "config", "build.json")
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,17 @@ def find() -> PocketKernel:
         return from_directory(path.parent)
     found = builds()
     if not found:
+        where = f"There is no pocket kernel in {cache.kernels()} yet"
+        if not HAS_BUILDER:
+            raise KernelError(f"{where}. {INSTALL_WHEEL}")
         raise KernelError(
-            f"There is no pocket kernel in {cache.kernels()} yet. Build one with 'netlab kernel build' "
+            f"{where}. Build one with 'netlab kernel build' "
             "(about 5 minutes), install one from another machine with 'netlab kernel unpack FILE', "
             "or set $NETLAB_KERNEL to the file linux of a build."
         )
-    return found[0]
+    best = found[0].path.parent
+    runnable = executable_build(best, PROGRAMS, cache.kernels())
+    return found[0] if runnable == best else from_directory(runnable)
 
 
 def builds() -> list[PocketKernel]:

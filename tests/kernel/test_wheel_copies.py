@@ -1,0 +1,102 @@
+"""Kernels of the wheel where they cannot be executed in place, and commands of packages that are not installed."""
+
+import importlib
+import json
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from netlab.base.errors import KernelError
+from netlab.base.location import IMPORT_ROOT
+from netlab.commands import cli, contributions
+from netlab_engines.kernels import builds, cache, library_kernel, pocket_kernel, recipes, wheel_copies
+
+HOST = platform.machine()
+
+
+@pytest.fixture(autouse=True)
+def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the directory of the kernels of a wheel, whose programs nobody may execute; the user's cache is empty."""
+    place = tmp_path / "carried"
+    for module in (cache, wheel_copies):
+        monkeypatch.setattr(module, "CARRIED", place)
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("NETLAB_KERNEL", "NETLAB_LIBRARY"):
+        monkeypatch.delenv(name, raising=False)
+    for kind, programs, recipe in (
+        ("kernels", ["linux", "mnexec"], recipes.POCKET),
+        ("libraries", ["netlab-library", "mnexec"], recipes.LIBRARY),
+    ):
+        home = place / kind / "7.3.4-aaaaaaaaaaaa"
+        home.mkdir(parents=True)
+        facts = {"release": "7.3.4", "key": "a" * 12, "machine": HOST, "recipe": recipe}
+        (home / "build.json").write_text(json.dumps(facts))
+        (home / "config").write_text("CONFIG_INET=y\n")
+        for name in programs:
+            (home / name).write_text("#!/bin/sh\n")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("find", "kind", "programs"),
+    [
+        (pocket_kernel.find, "kernels", {"linux", "mnexec"}),
+        (library_kernel.find, "libraries", {"netlab-library", "mnexec"}),
+    ],
+)
+def test_programs_without_the_right_to_execute_are_copied_once_and_others_are_used_in_place(
+    carried: Path, tmp_path: Path, find: Callable[[], pocket_kernel.PocketKernel], kind: str, programs: set[str]
+) -> None:
+    copied = tmp_path / "cache" / kind / "7.3.4-aaaaaaaaaaaa"
+    assert find().path.parent == copied
+    assert {path.name for path in copied.iterdir() if os.access(path, os.X_OK)} == programs
+    made_ns = copied.stat().st_ctime_ns
+    assert find().path.parent == copied and copied.stat().st_ctime_ns == made_ns
+    assert [path.name for path in copied.parent.parent.iterdir()] == [kind], "nothing temporary is left"
+    for name in programs:
+        (copied / name).unlink()
+        (carried / kind / copied.name / name).chmod(0o755)
+    assert find().path.parent == carried / kind / copied.name
+
+
+def test_where_nothing_can_be_executed_or_written_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheel_copies, "_can_execute", lambda *_words: False)
+    with pytest.raises(
+        KernelError, match=r"cannot be executed, neither there nor in the copy .*mounted without noexec"
+    ):
+        pocket_kernel.find()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "file"))
+    with pytest.raises(KernelError, match=r"(?s)file.*NETLAB_CACHE"):
+        pocket_kernel.find()
+
+
+def test_without_the_builder_a_missing_kernel_is_found_in_the_wheel_for_this_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "CARRIED", tmp_path / "nothing")
+    for module in (pocket_kernel, library_kernel):
+        monkeypatch.setattr(module, "HAS_BUILDER", False)
+        with pytest.raises(KernelError, match=r"The wheel of this version for Linux .* has the kernels: install it"):
+            module.find()
+    assert builds.HAS_BUILDER and "netlab kernel build" in builds.BUILD_ANEW
+
+
+def test_each_command_that_students_wheels_lack_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = ("netlab_classroom", "netlab_kernel", "netlab_replication")
+    tables = [importlib.import_module(f"{name}.command_table").COMMANDS for name in absent]
+    assert {name for table in tables for name in table} == set(contributions.NOT_IN_THE_WHEEL)
+    present = {name: row for name, row in cli.commands().items() if name not in contributions.NOT_IN_THE_WHEEL}
+    monkeypatch.setattr(cli, "commands", lambda: present)
+    for word, wanted in (("grade", "install the wheel netlab_classroom"), ("kernel", "clone of netlab")):
+        with pytest.raises(SystemExit):
+            cli.main([word, "1"])
+        assert wanted in capsys.readouterr().err
+    assert (IMPORT_ROOT / "netlab_classroom").is_dir()
