@@ -51,7 +51,7 @@ site: setup  ## the book as two sites in build/site, for students and for instru
 	@[ -n "$(CHAPTERS)" ] || $(MAKE) lite || echo "The page in a browser could not be made: the site is made without it."
 	$(BIN)/python tools/site.py $(CHAPTERS)
 
-wheel: setup  ## one file for every system, in dist: the package, the chapters and the WebAssembly kernel
+wheel: setup  ## wheels in dist: for any system, for Linux on each processor, and for instructors
 	$(BIN)/python tools/wheel.py
 
 lite: setup  ## the course as a page in a browser, in build/lite: any web server shows it

@@ -133,7 +133,4 @@ def script_requirements() -> list[Requirement]:
 
 def host_programs() -> list[Requirement]:
     """Return the programs that commands in hosts use most as optional requirements, met or not."""
-    return [
-        replace(tool(name, f"Only programs in hosts use it; its package is {packages_of(name)}."), required=False)
-        for name in HOST_PROGRAMS
-    ]
+    return [replace(tool(name, f"Its package is {packages_of(name)}."), required=False) for name in HOST_PROGRAMS]

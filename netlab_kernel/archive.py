@@ -75,6 +75,28 @@ _KEY = re.compile(r"[0-9a-f]{12}")
 _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
+def kind_of(kernel: PocketKernel | LibraryKernel) -> Kind:
+    """Return the kind of a kernel."""
+    if isinstance(kernel, PocketKernel):
+        return POCKET
+    return WASM if kernel.machine == library_kernel.WASM else LIBRARY
+
+
+def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
+    """Return the contents of the files of a build that other machines get, by their names. Raises KernelError if netlab
+    did not build the kernel.
+    """
+    kind, home = kind_of(kernel), kernel.path.parent
+    missing = [name for name in kind.contents if not (home / name).is_file()]
+    if missing or not kernel.build:
+        raise KernelError(
+            f"{kernel.path} was not built by netlab and cannot be packed (missing next to it: {', '.join(missing)}). "
+            "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
+        )
+    there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
+    return {name: (home / name).read_bytes() for name in there}
+
+
 def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
     """Pack built kernels, with licence, source version, configuration and netlab's changes, into one file in
     `directory` for other machines, and return the file's path.
@@ -102,18 +124,8 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
     files: dict[str, bytes] = {}
     programs: set[str] = set()
     for kernel in kernels:
-        kind = (
-            POCKET if isinstance(kernel, PocketKernel) else WASM if kernel.machine == library_kernel.WASM else LIBRARY
-        )
-        home = kernel.path.parent
-        missing = [name for name in kind.contents if not (home / name).is_file()]
-        if missing or not kernel.build:
-            raise KernelError(
-                f"{kernel.path} was not built by netlab and cannot be packed (missing next to it: {', '.join(missing)}). "
-                "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
-            )
-        there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
-        files |= {f"{kind.folder}/{name}": (home / name).read_bytes() for name in there}
+        kind = kind_of(kernel)
+        files |= {f"{kind.folder}/{name}": data for name, data in read_files(kernel).items()}
         programs |= {f"{kind.folder}/{name}" for name in kind.programs}
     keys = "-".join(str(kernel.build["key"]) for kernel in kernels)
     top = f"netlab-kernel-{kernels[0].release}-{keys}-{kernels[0].build['machine']}"

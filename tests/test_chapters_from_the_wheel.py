@@ -46,7 +46,8 @@ for number, cell in enumerate(cells):
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel, and with the packages of this one, which the wheel asks for."""
     place = tmp_path_factory.mktemp("environment")
-    wheel = wheel_tool().make(webassembly.built(), place)
+    tool = wheel_tool()
+    wheel = tool.student_wheel(place, tool.student_files(), [webassembly.built()])
     venv.create(place / "env", with_pip=False)
     (packages,) = (place / "env").glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as packed:

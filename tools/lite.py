@@ -303,13 +303,14 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     options = parser.parse_args()
     output = options.output.resolve()
-    if status := wheel.main():
-        return status
+    own_wheel = wheel.make_portable()
+    if own_wheel is None:
+        return 1
     programs = environment()
     page, contents = WORK / "page", WORK / "contents"
     for folder in (page, contents, output):
         shutil.rmtree(folder, ignore_errors=True)
-    wheels = [*pure_wheels(programs), *kernel_wheels(programs), ROOT / "dist" / wheel.NAME]
+    wheels = [*pure_wheels(programs), *kernel_wheels(programs), own_wheel]
     put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
     compiled = compile_ahead(page / "static" / "pyodide")
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))

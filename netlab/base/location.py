@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 IMPORT_ROOT = PACKAGE.parent
 """The directory from which all of them are imported: a clone, or `site-packages`."""
 CARRIED = PACKAGE / "carried"
-"""The files that a wheel includes: the chapters and the library kernel as WebAssembly."""
+"""The files that a wheel includes: the chapters and kernels."""
 _PREFIXES = tuple(f"{IMPORT_ROOT / name}{os.sep}" for name in PACKAGES)
 
 

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--salt", default="", help="with another salt the same class gets other numbers")
     parser.add_argument(
-        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own files)"
     )
 
 

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
     )
     parser.add_argument(
-        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own files)"
     )
 
 

@@ -15,6 +15,8 @@ from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_course import authoring
 from netlab_course.checks import Check
 
+CARRIED = IMPORT_ROOT / "netlab_classroom" / "carried"
+"""The directory in which the instructors' wheel has the folder `solutions`."""
 CHECK = "-check"
 WORDS = "-words"
 LAST_REQUIRED = "summary"
@@ -125,16 +127,19 @@ def digest(paths: list[Path]) -> str:
 
 def find(name: str, root: Path | None = None) -> Master:
     """Return the chapter with this number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`), or the project
-    (`project`), in the instructor's clone `root` (None: that of the working directory, or netlab's own).
+    (`project`), in the instructor's clone `root` (None: that of the working directory, or netlab's own, or the
+    instructors' wheel).
 
-    The clone has the solutions and the marking schemes, which no package contains. Raises ChapterError when there is
-    none.
+    The clone and that wheel have the solutions and the marking schemes. Raises ChapterError when there is none.
     """
-    root = root or (Path.cwd() if Path("solutions").is_dir() else IMPORT_ROOT)
+    root = root or next(
+        (place for place in (Path.cwd(), IMPORT_ROOT, CARRIED) if (place / "solutions").is_dir()), IMPORT_ROOT
+    )
     there = authoring.chapters(root)
     if not there:
         raise ChapterError(
-            f"{root} has no solutions/NN_topic.py: grading needs the instructor's clone of netlab. Say where it is with --root."
+            f"{root} has no solutions/NN_topic.py: grading needs the wheel netlab_classroom or a clone of netlab. Say where the "
+            "clone is with --root."
         )
     there += authoring.projects(root)
     wanted = Path(name).name.removesuffix(".ipynb").removesuffix(".py")

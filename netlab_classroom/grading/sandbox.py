@@ -50,9 +50,11 @@ SEED = 1
 GUEST_MODULES = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
 STUDENT_PACKAGES = ("netlab", "netlab_engines", "netlab_course", "netlab_classroom")
 LEFT_OUT = {
+    IMPORT_ROOT / "netlab" / "carried",
     IMPORT_ROOT / "netlab" / "commands",
     IMPORT_ROOT / "netlab_engines" / "perf",
     IMPORT_ROOT / "netlab_course" / "new_chapter",
+    IMPORT_ROOT / "netlab_classroom" / "carried",
     IMPORT_ROOT / "netlab_classroom" / "contest",
 }
 
