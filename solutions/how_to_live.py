@@ -114,7 +114,7 @@ lab.advance(1)
 capture = lab.capture("r1", "h2", filter="icmp")
 lab["h1"].run("ping -c 1 h2")
 packets = capture.packets
-packets[["t_s", "node", "departs", "src", "dst", "length_bytes"]].assign(t_s=lambda table: table.t_s - table.t_s[0]).round(6)
+packets[["t_s", "node", "departs", "src", "dst", "length_bytes"]].assign(t_s=lambda table: table.t_s - table.t_s.min()).round(6)
 
 # %% [markdown] id="capture-read"
 # The request leaves `r1` at 0 and arrives at `h2` after the delay of 10 ms and the 0.157 ms that 98 bytes take at
