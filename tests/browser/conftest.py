@@ -24,6 +24,9 @@ PAGE = ROOT / "build" / "lite"
 PANEL = "[...(globalThis.jupyterapp?.shell.widgets('main') ?? [])].find(panel => panel.isVisible && panel.context)"
 """The notebook in sight, in JavaScript. JupyterLab's own `currentWidget` is null until something has the focus."""
 NOTEBOOK = f"{PANEL}.content"
+KERNEL = f"{PANEL}.sessionContext.session?.kernel"
+FIRST_CHAPTER = "00_start_here.ipynb"
+HINT_BUTTON = "document.querySelector('.netlab-hint button')"
 
 
 class Files(SimpleHTTPRequestHandler):
@@ -80,6 +83,34 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iter
             yield f"http://127.0.0.1:{port}/"
         finally:
             server.terminate()
+
+
+@pytest.fixture(params=["jupyterlab", "page"])
+def failed(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter with a check that has just failed, and the button below it."""
+    address = request.getfixturevalue(request.param)
+    path = {"jupyterlab": f"lab/tree/{FIRST_CHAPTER}", "page": f"lab/index.html?path={FIRST_CHAPTER}"}[request.param]
+    browser.go("about:blank")
+    browser.go(f"{address}{path}")
+    browser.until(f"{PANEL}?.context.path === {as_json(FIRST_CHAPTER)}")
+    browser.until(f"{KERNEL}?.status === 'idle'")
+    run(browser, "imports")
+    run(browser, "rtt", "rtt_ms = 1")
+    run(browser, "rtt-check")
+    browser.until(f"!!{HINT_BUTTON}")
+    return browser
+
+
+def run(browser: Browser, cell: str, source: str = "", *, wait: bool = True) -> None:
+    """Run a cell of the notebook, with another text if one is given, and wait until it has ended."""
+    found = f"{NOTEBOOK}.widgets.find(each => each.model.id === {as_json(cell)})"
+    if source:
+        browser.value(f"{found}.model.sharedModel.setSource({as_json(source)})")
+    browser.value(f"""(async () => {{
+        {NOTEBOOK}.activeCellIndex = {NOTEBOOK}.widgets.indexOf({found});
+        const ended = jupyterapp.commands.execute('notebook:run-cell');
+        if ({as_json(wait)}) await ended;
+    }})()""")
 
 
 def cells(browser: Browser) -> list[list[str]]:

@@ -253,6 +253,24 @@
     }
   }
 
+  // Names of figures in a notebook from elsewhere: JupyterLab does not trust it, and runs no script of its outputs, also not the one that
+  // names figures (netlab/plots/page.js).
+
+  const FIGURE = "application/vnd.plotly.v1+json";
+  function nameFigures(notebook) {
+    for (const cell of notebook.widgets) {
+      if (cell.model.type !== "code" || !cell.node.isConnected) continue;
+      const nodes = [...cell.node.querySelectorAll(".jp-OutputArea-child")];
+      for (let n = 0; n < cell.model.outputs.length; n++) {
+        const layout = cell.model.outputs.get(n).data?.[FIGURE]?.layout;
+        const node = nodes[n]?.querySelector(".jp-RenderedPlotly");
+        if (!layout?.meta?.description || !node || node.querySelector('[role="img"]') || node.closest('[role="img"]')) continue;
+        node.setAttribute("role", "img");
+        node.setAttribute("aria-label", layout.meta.description);
+      }
+    }
+  }
+
   // The list of files shows whole names. JupyterLite forgets where its edge was.
 
   const SIDE_PX = 380;
@@ -302,6 +320,7 @@
     }, 200);
     let asking = false;
     setInterval(async () => {
+      for (const panel of panels(app)) nameFigures(panel.content);
       if (asking) return;
       asking = true;
       for (const panel of panels(app)) await tellGone(panel).catch(console.error);
@@ -311,7 +330,7 @@
 
   const plugin = {
     id: "netlab:chapters",
-    description: "A double-click on text begins to write, letters change no cell, and a reload finds the place.",
+    description: "A double-click on text begins to write, letters change no cell, a reload finds the place, and figures have names.",
     autoStart: true,
     activate,
   };
