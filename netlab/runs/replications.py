@@ -21,6 +21,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.theory import student_t
+from netlab.theory.certainty import student_t_of_freedom
 from netlab.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -43,16 +44,29 @@ class Interval(NamedTuple):
 
 
 @explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
-def interval(values: Any) -> Interval:
-    """Return the mean of several independent values, and half the width of its 95 % interval.
+def interval(values: Any, others: Any = None) -> Interval:
+    """Return the mean of several independent values, or the difference of the means of two samples, and half the width
+    of its 95 % interval.
 
     If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
-    true mean. This holds if the values are independent (each has its own seed) and roughly normally distributed.
+    true mean (or the true difference). This holds if the values are independent (each has its own seed) and roughly
+    normally distributed.
+
+    The half width is t * s / sqrt(n), with Student's factor t for n - 1 degrees of freedom and the standard deviation s
+    of the n values. With `others` (Welch's interval) it is t * sqrt(v1 + v2), where v = s**2 / n of each sample, and t
+    is for (v1 + v2)**2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1)) degrees of freedom: at least those of the smaller
+    sample, at most those of both together.
+
+    It misleads where the values depend on each other. If the rows of both samples belong together, such as runs with
+    the same seeds, the interval of their differences is right, `netlab.interval(first - second)`, and often much
+    narrower. If they do not belong together, that interval would depend on the order of the rows.
 
     Parameters
     ----------
     values : sequence of float
         Two or more values, such as a column of the table that `netlab.repeat` returns.
+    others : sequence of float, optional
+        Two or more values of an independent sample, whose mean is subtracted; the two lengths may differ.
 
     Returns
     -------
@@ -63,10 +77,13 @@ def interval(values: Any) -> Interval:
     ------
     NetlabError
         With fewer than two values, or with missing ones (NaN), because leaving values out must be a conscious decision.
+        Also if both samples are without any scatter.
 
     References
     ----------
-    Student, "The Probable Error of a Mean", Biometrika 6, 1908: the half width is t * s / sqrt(n).
+    Student, "The Probable Error of a Mean", Biometrika 6, 1908. B. L. Welch, "The Generalization of 'Student's' Problem
+    when Several Different Population Variances are Involved", Biometrika 34, 1947; F. E. Satterthwaite, "An Approximate
+    Distribution of Estimates of Variance Components", Biometrics Bulletin 2, 1946 (the degrees of freedom).
 
     Examples
     --------
@@ -75,10 +92,32 @@ def interval(values: Any) -> Interval:
     >>> mean, half = interval([1.0, 2.0, 3.0])
     >>> round(half, 3)
     2.484
+    >>> print(interval([7.0, 8.0, 9.0], [1.0, 2.0, 3.0]))
+    6 ± 2.3
     """
     given = _numbers(values)
+    if others is not None:
+        return _welch(given, _numbers(others))
     half = student_t(len(given)) * np.std(given, ddof=1) / np.sqrt(len(given))
     return Interval(float(np.mean(given)), float(half))
+
+
+def _welch(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Interval:
+    """Return the difference of the means of two independent samples with Welch's half width. Raises NetlabError if
+    neither has any scatter.
+    """
+    errors = [np.std(sample, ddof=1) / np.sqrt(len(sample)) for sample in (first, second)]
+    error = float(np.hypot(*errors))
+    if error == 0:
+        raise NetlabError(
+            "All values of each sample are equal, so the scatter of their difference is not known: does a seed change "
+            "anything in these runs? What no chance decides needs no interval; subtract the two numbers."
+        )
+    shares = [(each / error) ** 2 for each in errors]
+    freedom = 1 / sum(share**2 / (len(sample) - 1) for share, sample in zip(shares, (first, second), strict=True))
+    # Rounding must not bring the degrees of freedom of two values below 1.
+    half = student_t_of_freedom(max(1.0, float(freedom))) * error
+    return Interval(float(np.mean(first) - np.mean(second)), half)
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:

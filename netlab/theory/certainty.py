@@ -1,6 +1,7 @@
 """Confidence intervals of the mean of several runs, and the number of runs for a given width."""
 
 import functools
+import math
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from netlab.theory.ranges import TheoryError, positive
 
 USUAL_PROBABILITY = 0.95
 MAX_RUNS = 100_000
+_QUADRATURE_NODES = 64
 
 
 @functools.cache
@@ -51,6 +53,46 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
 
     angle = bisection.bisect_largest(is_less_likely, 0.0, np.pi / 2)
     return float(np.sqrt(freedom) * np.tan(angle))
+
+
+def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY) -> float:
+    """Return Student's factor for a number of degrees of freedom that need not be whole, such as Welch's.
+
+    Holds and misleads like `student_t`, which is this factor for one degree of freedom less than there are values.
+
+    Returns: The factor; it falls as the degrees of freedom grow.
+    Source: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.7.1.
+
+    Parameters
+    ----------
+    freedom : float
+        Degrees of freedom, 1 or more.
+    probability : float
+        Of the interval to hold the true mean, above 0 and below 1.
+
+    Examples
+    --------
+    >>> round(student_t_of_freedom(4), 3), round(student_t_of_freedom(4.5), 3), round(student_t_of_freedom(5), 3)
+    (2.776, 2.659, 2.571)
+    """
+    if not 1 <= freedom < np.inf:
+        raise TheoryError(f"freedom must be 1 or more, got {freedom!r}.")
+    whole = int(freedom)
+    largest = student_t(whole + 1, probability)
+    if freedom == whole:
+        return largest
+    nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+
+    # With t = sqrt(freedom) * tan(angle) the density becomes a power of cos(angle), which is smooth between the factors of
+    # the two nearest whole numbers of degrees of freedom and 0.
+    def is_less_likely(factor: float) -> bool:
+        """Return whether an interval of so many standard errors to each side is less likely than `probability`."""
+        angle = math.atan(factor / math.sqrt(freedom))
+        density = np.cos(angle * (nodes + 1) / 2) ** (freedom - 1)
+        return bool(scale * angle * np.sum(weights * density) < probability)
+
+    return bisection.bisect_largest(is_less_likely, student_t(whole + 2, probability), largest)
 
 
 def runs_needed(scatter: float, half_width: float) -> int:

@@ -101,6 +101,103 @@ def test_about_95_of_100_intervals_hold_the_true_mean() -> None:
     assert 0.93 < held / 2000 < 0.97
 
 
+# Extra hours of sleep with two drugs, ten values each: Student's own example (Biometrika 6, 1908, p. 20).
+DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+LAEVO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+
+def test_an_interval_of_two_samples_is_the_published_one_of_the_sleep_data() -> None:
+    """The manual of R, help(t.test), prints for these data -3.3654832 to 0.2054832, with 17.776 degrees of freedom."""
+    mean, half = nl.interval(DEXTRO, LAEVO)
+    assert (mean - half, mean + half) == pytest.approx((-3.3654832, 0.2054832), abs=1e-7)
+
+
+def test_an_interval_of_two_samples_is_that_of_a_calculation_by_hand() -> None:
+    """Variances of the means 1 / 3 and 4 / 2: 49 / (1 / 18 + 36 / 9) * 1 / 9 = 1.3425 degrees of freedom."""
+    mean, half = nl.interval([1, 2, 3], [3, 7])
+    v = 1 / 3 + 8 / 2
+    freedom = v**2 / ((1 / 3) ** 2 / 2 + 4**2 / 1)
+    assert mean == -3
+    assert half == pytest.approx(stdtrit(freedom, 0.975) * math.sqrt(v), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [
+        ([0.96, 1.4, 0.2, 2.1, 1.1], [1.04, 0.9, 0.3, 0.5, 0.8, 1.2, 1.0, 0.7], -0.494227516, 1.188227516),
+        ([10, 12], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 1.349431989, 9.650568011),
+        ([0.0031, 0.0042, 0.0029], [0.5, 0.1, 0.9], -1.490250774, 0.497050774),
+        ([5.0, 5.0, 5.0], [1.0, 2.0, 4.0], -1.127916367, 6.461249700),
+    ],
+)
+def test_an_interval_of_two_samples_is_that_of_scipy(
+    first: list[float], second: list[float], low: float, high: float
+) -> None:
+    """The edges of scipy.stats.ttest_ind(first, second, equal_var=False).confidence_interval()."""
+    mean, half = nl.interval(first, second)
+    assert (mean - half, mean + half) == pytest.approx((low, high), rel=1e-6)
+
+
+@st.composite
+def two_samples(draw: st.DrawFn) -> tuple[list[float], list[float]]:
+    """Return two samples of different lengths, at least one of which scatters."""
+    numbers = st.integers(-1000, 1000).map(lambda number: number / 8)
+    first, second = (draw(st.lists(numbers, min_size=2, max_size=12)) for _ in range(2))
+    return (first if len(set(first) | set(second)) > 1 and len(set(first)) > 1 else [*first, first[0] + 1]), second
+
+
+@given(two_samples(), st.randoms(use_true_random=False))
+def test_an_interval_of_two_samples_does_not_depend_on_the_order_of_rows(samples: Any, random: Any) -> None:
+    first, second = samples
+    mean, half = nl.interval(first, second)
+    assert mean == pytest.approx(np.mean(first) - np.mean(second), abs=1e-9)
+    shuffled = [random.sample(sample, len(sample)) for sample in samples]
+    assert nl.interval(*shuffled) == pytest.approx((mean, half), rel=1e-9, abs=1e-9)
+    assert nl.interval(second, first) == pytest.approx((-mean, half), rel=1e-9, abs=1e-9)
+    moved, _ = nl.interval([value + 16 for value in first], second)
+    assert moved == pytest.approx(mean + 16, abs=1e-9)
+
+
+@given(two_samples())
+def test_the_degrees_of_freedom_lie_between_those_of_the_smaller_sample_and_of_both(samples: Any) -> None:
+    first, second = samples
+    error = math.hypot(*(np.std(sample, ddof=1) / math.sqrt(len(sample)) for sample in samples))
+    factor = nl.interval(first, second).half_width / error
+    most, least = stdtrit(min(map(len, samples)) - 1, 0.975), stdtrit(len(first) + len(second) - 2, 0.975)
+    assert least * (1 - 1e-6) <= factor <= most * (1 + 1e-6)
+
+
+def test_about_95_of_100_intervals_of_two_samples_hold_the_true_difference() -> None:
+    """Unequal scatter and unequal lengths, for which an interval with pooled variances holds the truth too seldom."""
+    random = np.random.default_rng(1)
+    held = 0
+    for _ in range(2000):
+        mean, half = nl.interval(random.normal(5, 4, size=4), random.normal(3, 1, size=12))
+        held += abs(mean - 2) <= half
+    assert 0.93 < held / 2000 < 0.97
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ([1.0, 2.0], [1.0], "two values or more, got 1"),
+        ([1.0], [1.0, 2.0], "two values or more, got 1"),
+        ([1.0, 2.0], [1.0, float("nan")], "1 of 2 values are missing"),
+        ([1.0, float("nan")], [1.0, 2.0], "1 of 2 values are missing"),
+        ([3.0, 3.0], [2.0, 2.0, 2.0], "All values of each sample are equal"),
+        ([1.0, 2.0], 0.95, "a list or a column of numbers, got 0.95"),
+    ],
+)
+def test_two_samples_without_an_interval_are_refused(first: Any, second: Any, words: str) -> None:
+    with pytest.raises(NetlabError, match=words):
+        nl.interval(first, second)
+
+
+def test_one_sample_without_scatter_has_the_interval_of_the_other() -> None:
+    mean, half = nl.interval([5.0, 5.0, 5.0, 5.0], [1.0, 2.0, 3.0])
+    assert mean == 3 and half == pytest.approx(nl.interval([1.0, 2.0, 3.0]).half_width)
+
+
 def test_an_interval_takes_a_column_and_reads_well() -> None:
     found = nl.interval(pd.Series([1.0, 2.0, 3.0]))
     assert (str(found), f"{found}", f"{found:.2f}", f"{found:.0%}") == (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from netlab import theory
 
@@ -15,6 +16,19 @@ from netlab import theory
 def test_students_factor_is_that_of_the_tables(values: int, probability: float, published: float) -> None:
     """Abramowitz and Stegun, table 26.10."""
     assert theory.student_t(values, probability) == pytest.approx(published, abs=6e-4)
+
+
+@pytest.mark.parametrize("freedom", [1, 1.001, 1.5, 2.7, 13.917, 17.776, 136.875, 2500.3])
+@pytest.mark.parametrize("probability", [0.5, 0.95, 0.999])
+def test_the_factor_for_fractions_of_degrees_of_freedom_is_that_of_scipy(freedom: float, probability: float) -> None:
+    wanted = stdtrit(freedom, (1 + probability) / 2)
+    assert theory.certainty.student_t_of_freedom(freedom, probability) == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("freedom", [0.99, 0, -1, np.nan, np.inf])
+def test_degrees_of_freedom_below_one_are_refused(freedom: float) -> None:
+    with pytest.raises(theory.TheoryError, match="freedom must be 1 or more"):
+        theory.certainty.student_t_of_freedom(freedom)
 
 
 def test_so_many_runs_are_enough_and_one_fewer_is_not() -> None:
