@@ -63,7 +63,9 @@ class LinkShape:
         that it holds fewer packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets; each class of drr and
         ets has room for all of `queue_packets`.)
     aqm_options : mapping
-        Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
+        Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red. As in Linux,
+        fq_codel, cake and dualpi2 mark packets that allow it (ECN) without being asked; ``{"ecn": False}`` makes fq_codel drop
+        them; red, codel, pie, fq_pie and choke mark with ``{"ecn": True}``.
         drr and ets sort packets into classes: with ``"classify": "port"``, the default, by the destination port, so the
         first connection of the traffic is in class 1, the second one in class 2, and so on (drr begins again after its last class,
         ets puts all others into its last band); with ``"flow"`` by a hash of addresses, protocol and ports. Pings are in the last

@@ -149,8 +149,8 @@ DISCIPLINES: dict[str, Discipline] = {
         ),
         Discipline(
             "fq_codel",
-            "A queue for each flow, served in turn, each under CoDel.",
-            "RFC 8290",
+            "A queue for each flow, served in turn, each under CoDel; it marks packets that allow it unless `ecn` is False.",
+            "RFC 8290; tc-fq_codel(8)",
             "packets",
             {"target_ms": TIME, "interval_ms": TIME, "ecn": Flag(), "flows": FLOWS},
         ),

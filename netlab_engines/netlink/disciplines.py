@@ -174,9 +174,11 @@ def _codel(spec: QueueSpec) -> Qdisc:
 def _fq_codel(spec: QueueSpec) -> Qdisc:
     """Return FQ-CoDel for the queue that a link asks for."""
     times = _time(spec, "interval", 3, "interval_ms"), _time(spec, "target", 1, "target_ms")
-    marks = _ecn(spec, 4) or Option("noecn", wire.u32(4, 0))
+    # tc-fq_codel(8): unlike codel, it marks unless told not to.
+    marks = spec.options.get("ecn", True)
+    switch = Option("ecn" if marks else "noecn", wire.u32(4, int(marks)))
     return qdisc_with_options(
-        "fq_codel", number("limit", 2, spec.packets), _count(spec, "flows", 5, "flows"), *times, marks
+        "fq_codel", number("limit", 2, spec.packets), _count(spec, "flows", 5, "flows"), *times, switch
     )
 
 

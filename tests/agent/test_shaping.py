@@ -153,10 +153,11 @@ def test_the_epfl_bottleneck_word_for_word() -> None:
             {"queue_packets": 100, "aqm": "codel", "aqm_options": {"target_ms": 5, "interval_ms": 100, "ecn": True}},
             "codel limit 100 interval 100000us target 5000us ecn",
         ),
-        ({"aqm": "fq_codel"}, "fq_codel limit 1000 noecn"),
+        ({"aqm": "fq_codel"}, "fq_codel limit 1000 ecn"),
+        ({"aqm": "fq_codel", "aqm_options": {"ecn": False}}, "fq_codel limit 1000 noecn"),
         (
             {"queue_packets": 100, "aqm": "fq_codel", "aqm_options": {"flows": 64, "target_ms": 0.5}},
-            "fq_codel limit 100 flows 64 target 500us noecn",
+            "fq_codel limit 100 flows 64 target 500us ecn",
         ),
         (
             {"queue_packets": 100, "aqm": "pie", "aqm_options": {"target_ms": 15, "ecn": True}},

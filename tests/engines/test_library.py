@@ -194,6 +194,24 @@ def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
     assert mean_backlog(aqm=aqm) < 0.5 * mean_backlog()
 
 
+@pytest.mark.parametrize(("options", "marks"), [({}, True), ({"ecn": True}, True), ({"ecn": False}, False)])
+def test_fq_codel_marks_unless_told_not_to_as_in_linux(options: dict[str, Any], marks: bool) -> None:
+    """tc-fq_codel(8): "Unlike codel, ecn is turned on by default"."""
+    fair = routed(aqm="fq_codel", aqm_options=options)
+    found = run(fair, [nl.Tcp("h1", "h2")], duration_s=5, sysctls={"net.ipv4.tcp_ecn": 1})
+    assert bool(found.queues.marks.max() > 0) is marks
+    assert bool(found.flows.retransmits.sum() == 0) is marks
+
+
+def test_fq_codel_treats_flows_that_do_not_ask_for_marks_as_before() -> None:
+    """Linux's default, tcp_ecn=2, asks for none: the same packets are dropped with marks on and off."""
+    tables = [
+        run(routed(aqm="fq_codel", aqm_options={"ecn": ecn}), [nl.Tcp("h1", "h2")], duration_s=5).intervals
+        for ecn in (True, False)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+
+
 def test_marks_are_counted_where_the_queue_and_the_flow_know_ecn() -> None:
     marking = routed(aqm="red", aqm_options={"ecn": True})
     found = run(marking, [nl.Tcp("h1", "h2")], duration_s=5, sysctls={"net.ipv4.tcp_ecn": 1})

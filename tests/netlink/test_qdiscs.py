@@ -49,7 +49,7 @@ QDISCS: list[Queueing] = [
     AttachedQdisc("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
     queue("codel"),
     queue("codel", **TIMES),
-    queue("fq_codel"),
+    queue("fq_codel", ecn=False),
     queue("fq_codel", flows=64, **TIMES),
     queue("pie"),
     queue("pie", target_ms=15, ecn=True),
