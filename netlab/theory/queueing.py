@@ -47,9 +47,11 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
 def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
     """Return the time in ms in which a queue forgets how long it was.
 
-    The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean, and half of that
-    variance goes where each run has the same number of packets, as `netlab.Udp` sends it. Holds near full load and for times much
-    longer than this. Misleads for low loads, where it is shorter than a packet.
+    The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean. Where each run
+    brings the link the same work, half of that variance goes: with packets of one size that is the same number of packets, as
+    `netlab.Udp` sends it. With the same number of packets of different sizes, a share of 1 / (2 * (1 + variation)) goes, a quarter
+    for exponentially distributed sizes. Holds near full load and for times much longer than this. Misleads for low loads, where it
+    is shorter than a packet.
 
     Returns: Milliseconds, shaped as `load`.
     Source: W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: a queue near full load as reflected Brownian motion.

@@ -138,7 +138,7 @@ class Checks:
             unit="ms",
             axis="Mean delay (ms)",
             right=(
-                "To halve the interval, the runs must last four times as long. At a load of 95 % they must last five times as long "
+                "To halve the interval, the runs must last four times as long. At a load of 95 % they must last about four times as long "
                 "for the same per cent."
             ),
             plot='my_table.plot(kind="scatter", x="seed", y="delay_ms")',

@@ -51,7 +51,7 @@ NUMBERS = OwnNumbers(
         "worked_payload_bytes": (500, 400, 600, 700, 800, 900),
         "worked_percent": (60, 50, 70, 75),
         "busy_rate_mbps": (5, 6, 8, 10),
-        "line_rate_mbps": (1, 0.8, 0.9, 1.1, 1.2, 1.3),
+        "line_rate_mbps": (1, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4),
         "call_bytes": (172, 92, 132, 212, 252),
     },
     derive=lambda own: {
