@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # Build a reliable transfer
 #
-# **The network loses, duplicates and delays packets. How do you deliver everything once, in order, and fast?**
+# **A network may lose, duplicate and delay packets. How do you deliver everything once, in order, and fast?**
 #
 # After this chapter you can
 #
@@ -75,9 +75,9 @@ nl.plots.topology(network, title="A path that loses 2 % of the data")
 # Write both ends. Each datagram of data is one byte with the piece's number, and then the piece. The sender sends a piece and waits for its ACK, at most
 # `programs.TIMEOUT_S` (0.25 s): then it sends the piece again. The receiver answers each datagram with one byte. Which byte is up to you.
 #
-# The check runs your classes over a small path in Python, 50 ms each way, that loses exactly what a **schedule** says: "data 3" is the third datagram that the sender
-# sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive. To watch a run,
-# put `print` into your methods and call `my_wait(pieces=5, lost=["ack 2"])`.
+# The check runs your classes over a small path in Python, 50 ms each way, that loses, duplicates and delays exactly what a **schedule** says: "data 3" is the third datagram that the sender
+# sends, "ack 2" the second one that the receiver sends. (The kernel's path of the later parts only loses data.) It says which schedule your classes do not survive. To watch a run,
+# put `print` into your methods and call `my_wait(pieces=5, lost=["ack 2"])`; `twice=["ack 2"]` duplicates, `late_s={"ack 2": 0.3}` delays by 0.3 s.
 
 
 # %% id="stop_and_wait"
@@ -405,10 +405,12 @@ chapter.panel()
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# - Break `WaitReceiver` on purpose: answer only new pieces. Which schedule finds it? Write a schedule of your own: `my_wait(pieces=5, lost=["data 2", "ack 3"])` returns what was delivered.
+# - Let both ends count modulo 2 (one bit). Write a schedule of at most one lost and one late datagram with which a piece is lost for ever, and the sender does not notice. Which delay does the same to
+#   numbers modulo 4, and to a whole byte? `my_wait(pieces=6, lost=["data 4"], late_s={"ack 1": 0.2})["delivered"]` shows what was delivered.
+# - Break `WaitReceiver` on purpose: answer only new pieces. Which schedule finds it?
 # - Write the sender of selective repeat: one timer, many deadlines.
 # - Let the sender measure the round-trip time and set its timer by it (RFC 6298). What does a window of 64 get now?
-# - Three ACKs for the same number: send the oldest piece at once, without the timer. How much does go-back-N gain at 2 %?
+# - Three ACKs for the same number: send the oldest piece at once, and leave the timer as it is. How much does go-back-N gain at 2 %?
 # - **Challenge.** Add AIMD to your sender. Does TCP get its half then?
 #
 # ## Sources
@@ -417,12 +419,13 @@ chapter.panel()
 # - J. Kurose and K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4: the same, built step by step.
 # - V. Paxson and others, RFC 6298, 2011: TCP's timer, which starts anew when new data is acknowledged (5.3).
 # - K. Bartlett, R. Scantlebury and P. Wilkinson, A note on reliable full-duplex transmission over half-duplex links, Communications of the ACM 12(5), 1969: for
-#   stop-and-wait a number of one bit is enough.
+#   stop-and-wait a number of one bit is enough, on a line that keeps the order. On a path that may delay a datagram by several round trips it is not (see the open exercises).
+# - R. Braden, RFC 1123, 1989, section 4.2.3.1: the "Sorcerer's Apprentice" fault of TFTP, a sender that resends for each ACK that it has seen before.
 #
 # ## Limits
 #
 # No published lab of this course has measured this. The path loses data only, and each datagram with the same chance; real losses come together. ACKs are lost in the schedules
-# alone. Time is virtual: computing costs none, so a slow program is as good as a fast one here. The schedules find common faults, not all: passing them is no proof.
+# alone. Computation takes no virtual time, so program speed does not matter here. The schedules find common faults, not all: passing them is no proof.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings

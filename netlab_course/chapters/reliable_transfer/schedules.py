@@ -186,6 +186,30 @@ STOP_AND_WAIT = [
         latest_s=3.0,
     ),
     schedule(
+        "An ACK comes after a timeout and four round trips, when the sender waits for a later ACK. Do both pieces have the same number?"
+        " With one bit, 0 and 1, every second piece has. Use all values of the byte.",
+        6,
+        late_s={"ack 1": 0.37},
+        lost=["data 4"],
+        latest_s=2.0,
+    ),
+    schedule(
+        "An ACK comes six round trips late, when the sender waits for a later ACK. Do both pieces have the same number? With two bits "
+        "every fourth piece has. Use all values of the byte.",
+        8,
+        late_s={"ack 1": 0.57},
+        lost=["data 6"],
+        latest_s=2.5,
+    ),
+    schedule(
+        "One ACK is duplicated. Its second copy is not for the piece in flight, and a sender that answers such an ACK with the piece "
+        "again makes a second copy of that piece's ACK, and so on: everything goes twice. Only the timer may send a piece again.",
+        20,
+        twice=["ack 2"],
+        most_sent=20,
+        latest_s=2.1,
+    ),
+    schedule(
         "Sequence numbers wrap: one byte has 256 of them, and the transfer has more pieces. After 255 comes 0.",
         WRAPS,
         lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
@@ -227,7 +251,12 @@ GO_BACK_N = [
         late_s={"data 4": 0.2},
         latest_s=0.65,
     ),
-    _four("All ACKs of a window are lost, so all of it is sent twice.", lost=every(1, 1, 4, "ack"), most_sent=16),
+    _four(
+        "All ACKs of a window are lost, so all of it is sent twice. The receiver answers each copy with the same ACK. Equal ACKs need "
+        "not mean a loss: a sender that takes them for one may send one piece again, but not all.",
+        lost=every(1, 1, 4, "ack"),
+        most_sent=17,
+    ),
     schedule(
         "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
         WRAPS,

@@ -113,6 +113,58 @@ class NeverDone(WaitSender):
         self.on_timer(self.program.now_s)
 
 
+class OneBitSender(WaitSender):
+    numbers = 2
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            self.number = (self.number + 1) % self.numbers
+            self.send_next()
+
+
+class OneBitReceiver(WaitReceiver):
+    numbers = 2
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = (self.waits_for + 1) % self.numbers
+        self.program.send(data[:1])
+
+
+class TwoBitSender(OneBitSender):
+    numbers = 4
+
+
+class TwoBitReceiver(OneBitReceiver):
+    numbers = 4
+
+
+class NextOneBitSender(OneBitSender):
+    def is_for_me(self, data: bytes) -> bool:
+        return data[0] != self.number
+
+
+class NextOneBitReceiver(WaitReceiver):
+    """Answers with the number of the piece that it waits for."""
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = 1 - self.waits_for
+        self.program.send(bytes([self.waits_for]))
+
+
+class SorcerersApprentice(WaitSender):
+    """Sends the piece again for each ACK that is not for it."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            super().on_datagram(now_s, data)
+        elif self.piece:
+            self.on_timer(now_s)
+
+
 class DeliversTwice(WaitReceiver):
     def on_datagram(self, _now_s: float, data: bytes) -> None:
         self.program.deliver(data[1:])
@@ -240,6 +292,15 @@ class LeavesTheTimer(WaitSender):
         (ByTheComputersClock, WaitReceiver, "nothing lost", "set_timer() takes a later network time"),
         (LongTimeout, WaitReceiver, "data 3 lost", "And is it set to programs.TIMEOUT_S?"),
         (CountsByTwo, WaitReceiver, "nothing lost", "begin with the bytes 0, 2, 4, 6, 8 ..."),
+        (OneBitSender, OneBitReceiver, "data 4 lost; ack 1 late", "piece 5 was delivered where piece 3 was due"),
+        (
+            NextOneBitSender,
+            NextOneBitReceiver,
+            "data 4 lost; ack 1 late",
+            "piece 5 was delivered where piece 3 was due",
+        ),
+        (TwoBitSender, TwoBitReceiver, "data 6 lost; ack 1 late", "With two bits every fourth piece has"),
+        (SorcerersApprentice, WaitReceiver, "ack 2 arriving twice", "the sender sent 38 datagrams for 20 pieces"),
     ],
 )
 def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
@@ -482,3 +543,51 @@ def test_a_schedule_gives_the_same_each_time_and_counts_what_it_took() -> None:
     assert first == trial(pieces=5, lost=["data 2", "ack 3"])
     assert first["delivered"] == [0, 1, 2, 3, 4] and first["sent"] == 7 and first["ends"]
     assert first["last_s"] == pytest.approx(0.45 + 2 * TIMEOUT_S)
+
+
+class FastRetransmitSender:
+    """Go-back-N that sends the oldest piece again after three equal ACKs, and leaves the timer as it is."""
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.oldest, self.in_flight, self.equal = program, 0, [], 0
+        self.fill(program.now_s)
+
+    def fill(self, now_s: float) -> None:
+        while len(self.in_flight) < self.window and (piece := self.program.read(PIECE_BYTES)):
+            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % 256]) + piece)
+            self.program.send(self.in_flight[-1])
+        self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        moved = (data[0] - self.oldest) % 256
+        if 1 <= moved <= len(self.in_flight):
+            self.in_flight, self.oldest, self.equal = self.in_flight[moved:], data[0], 0
+            self.fill(now_s)
+        elif moved == 0 and self.in_flight:
+            self.equal += 1
+            if self.equal == 3:
+                self.again()
+
+    def again(self) -> None:
+        self.program.send(self.in_flight[0])
+
+    def on_timer(self, now_s: float) -> None:
+        for datagram in self.in_flight:
+            self.program.send(datagram)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+class FastGoBackSender(FastRetransmitSender):
+    """All that is in flight goes again after three equal ACKs."""
+
+    def again(self) -> None:
+        for datagram in self.in_flight:
+            self.program.send(datagram)
+
+
+def test_go_back_n_with_fast_retransmit_passes_and_with_too_much_of_it_hears_why() -> None:
+    passes(CHECK.go_back_n, protocol(FastRetransmitSender, InOrderReceiver))
+    assert "Equal ACKs need not mean a loss" in said(CHECK.go_back_n, protocol(FastGoBackSender, InOrderReceiver))
