@@ -3,7 +3,8 @@
 A chapter's checks are in `netlab_course/chapters/<topic>/check.py`, made of the kinds below. A notebook calls a check with the
 student's answer and shows the message; a grader calls `judge`, which prints nothing. An untouched stub is "not
 attempted", neither right nor wrong. The message about a wrong answer never contains the expected number: it names the
-mistake, the direction and the kind of factor, and the call that gives a hint.
+mistake and the call that gives a hint. The side on which a wrong number is would let a student bisect: it is told only
+with a recognized mistake, and for functions, whose trials one number does not satisfy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from netlab_course.answers import (
     with_unit,
     wrong_parameters,
 )
-from netlab_course.diagnosis import clear, close, diagnose, direction, named_slip
+from netlab_course.diagnosis import clear, close, direction, explanation, named_slip
 from netlab_course.hint_button import HintButton, offer
 from netlab_course.messages import AMBER, GREY, show_text
 from netlab_course.prediction import predict
@@ -47,6 +48,7 @@ __all__ = [
 
 _T = TypeVar("_T")
 MAX_CALL_S = 10.0
+_OFFERED = ("hint", "hints_left", "judge", "name", "take")
 
 
 class Status(Enum):
@@ -140,6 +142,10 @@ class Check:
     """Called with the key when an answer is right, to record the progress."""
     _hints_given: int = field(default=0, init=False, repr=False)
     _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __dir__(self) -> list[str]:
+        """Return the names that Tab offers: what a student may use, not the right answer or known mistakes."""
+        return list(_OFFERED)
 
     def __repr__(self) -> str:
         # Forgotten parentheses print this text, so it must not contain the answer.
@@ -279,22 +285,19 @@ class Number(Check):
         yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
-        return all(clear(_wrong_number(trap, {}), self.right_number(), self.tolerance) for trap in self.misconceptions)
+        expected = right_number(self)
+        return all(clear(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
 
     def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
         number = None if is_stub(answer) else as_number(answer)[0]
         return number is not None and self.harmless is not None and self.harmless(number)
-
-    def right_number(self) -> float:
-        """Return the right number, in the unit `unit`."""
-        return float(self.expected()) if callable(self.expected) else float(self.expected)
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer: no number, right, or wrong with the mistake that explains it."""
         number, complaint = as_number(answer)
         if number is None:
             return self._result(Status.FAILED, complaint)
-        expected = self.right_number()
+        expected = right_number(self)
         got = with_unit(number, self.unit)
         if close(number, expected, self.tolerance):
             if self.whole and number != int(number):
@@ -302,9 +305,9 @@ class Number(Check):
             within = "" if self.whole else f" (within {_tolerance_text(self)})"
             return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
         misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
-        return self._result(
-            Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions, self.unit)
-        )
+        told = explanation(number, expected, self.tolerance, misconceptions, self.unit)
+        broken = "A whole number is asked for." if self.whole and number != int(number) else ""
+        return self._result(Status.FAILED, f"got {got}.", told, broken)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -440,6 +443,11 @@ class Choice(Check):
         return self._result(status, f"{letter!r}: {self.reasons[letter]}")
 
 
+def right_number(check: Number) -> float:
+    """Return the right number of a check, in the unit `check.unit`; no method, so that Tab does not offer it."""
+    return float(check.expected()) if callable(check.expected) else float(check.expected)
+
+
 def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
     """Return the wrong number of a misconception for the arguments of a trial."""
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
@@ -460,6 +468,6 @@ def tolerance_in_words(check: Check) -> str:
 
 def _tolerance_text(check: Number | Function) -> str:
     """Return the tolerance of a check in per cent, or in its unit if the right number is 0, as text."""
-    if isinstance(check, Number) and check.right_number() == 0:
+    if isinstance(check, Number) and right_number(check) == 0:
         return with_unit(check.tolerance, check.unit)
     return f"{check.tolerance * 100:.2g} %"

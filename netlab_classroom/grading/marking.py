@@ -11,7 +11,7 @@ from netlab_classroom.grading import plain
 from netlab_classroom.grading.examiner import Exercise
 from netlab_classroom.grading.master import Edition
 from netlab_course.answers import with_unit
-from netlab_course.checks import Check, Choice, Function, Number, Result, Status
+from netlab_course.checks import Check, Choice, Function, Number, Result, Status, right_number
 from netlab_course.conditions import Build, Condition
 
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
@@ -188,7 +188,7 @@ def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
 def expected_text(check: Check) -> str:
     """Return the right answer as text, with its unit; "" if it is not a number or a letter."""
     if isinstance(check, Number):
-        return with_unit(check.right_number(), check.unit)
+        return with_unit(right_number(check), check.unit)
     return check.answer if isinstance(check, Choice) else ""
 
 

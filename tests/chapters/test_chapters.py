@@ -9,7 +9,7 @@ import pytest
 from nbformat import NotebookNode
 
 from netlab_course.authoring import Chapter, chapters, execute, opened, student_notebook
-from netlab_course.checks import Function, Number
+from netlab_course.checks import Function, Number, right_number
 
 pytestmark = pytest.mark.pocket
 
@@ -56,4 +56,4 @@ def _numbers(text: str) -> list[str]:
 
 def _is_answer(number: str, check: Number) -> bool:
     digits = number.replace(".", "").strip("0")
-    return len(digits) >= MIN_DIGITS and abs(float(number) - check.right_number()) <= 0.001 * abs(check.right_number())
+    return len(digits) >= MIN_DIGITS and abs(float(number) - right_number(check)) <= 0.001 * abs(right_number(check))

@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
-from netlab_course import answers, checks, conditions
+from netlab_course import answers, checks, conditions, diagnosis
 from netlab_course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
 from netlab_course.conditions import Build, Condition
 
@@ -101,6 +104,7 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
     check = Number(name="calls", expected=9, unit="calls", tolerance=0.4 / 9, whole=True)
     assert "9 calls is right." in str(check.judge(9))
     assert "a whole number is asked for" in str(check.judge(9.3))
+    assert "A whole number is asked for." in str(check.judge(8.57))
 
 
 @pytest.mark.parametrize(
@@ -115,13 +119,14 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
         (4.798 * 1.048576, "not 1024 * 1024"),
         (-4.798, "The sign"),
         (1 / 4.798, "upside down"),
-        (4.69, "a little too small"),
-        (4.9, "a little too large"),
-        (3.9, "too small, by less than a half"),
-        (11, "too large, by about a factor of two"),
-        (0.3, "too small, by a factor of three to thirty"),
-        (1e12, "far too large"),
-        (5e-324, "far too small"),
+        (4.69, "It is close: is something small forgotten, or counted twice?"),
+        (4.9, "It is close: is something small forgotten, or counted twice?"),
+        (0, "It is not zero."),
+        (3.9, "No usual mistake leads to this number"),
+        (11, "No usual mistake leads to this number"),
+        (0.3, "No usual mistake leads to this number"),
+        (1e12, "No usual mistake leads to this number"),
+        (5e-324, "No usual mistake leads to this number"),
         ("4.798", "without quotes"),
         (True, "not a truth value"),
         (math.nan, "NaN"),
@@ -148,12 +153,34 @@ def test_a_percentage_and_the_other_share_are_told_apart() -> None:
     assert "the share that arrived" in said(loss.judge(0.9597))
 
 
-@pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2, 1 / 4.798])
-def test_a_half_a_double_and_a_reciprocal_are_not_certified(answer: float) -> None:
-    """A guess of one of these numbers gets the direction and the kind of factor, not the way to compute the answer."""
-    told = said(NUMBER.judge(answer))
-    assert "too large" in told or "too small" in told
-    assert not any(word in told for word in ("twice", "half", "reciprocal", "exactly"))
+@pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2])
+def test_a_half_and_a_double_are_not_certified(answer: float) -> None:
+    """A guess of one of these numbers hears what any number nearby hears."""
+    told, nearby = (said(NUMBER.judge(number)).splitlines()[1:] for number in (answer, 1.03 * answer))
+    assert told == nearby
+
+
+@given(st.floats(1.06, 1e5))
+def test_a_number_cannot_be_bisected(times: float) -> None:
+    """Without a recognized mistake a number that is too large hears what one that is too small hears."""
+    check = Number(name="limit", expected=4.798, unit="", tolerance=0.005)
+    above, below = (diagnosis.explanation(4.798 * factor, 4.798, 0.005, []) for factor in (times, 1 / times))
+    recognized = [diagnosis.named_slip(4.798 * factor, 4.798, 0.005, []) for factor in (times, 1 / times)]
+    assert any(recognized) or above == below
+    assert check.judge(4.798 * times).status is Status.FAILED
+
+
+def test_a_function_hears_the_side_of_a_trial() -> None:
+    assert "It is too large, by less than a half" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 1.3 * 4.798))
+
+
+@pytest.mark.parametrize("check", [NUMBER, FUNCTION, Choice(name="which", answer="a", reasons={"a": "Yes."})])
+def test_tab_on_a_check_offers_nothing_that_holds_the_answer(check: checks.Check) -> None:
+    shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    shell.push({"check": SimpleNamespace(limit=check)})
+    with provisionalcompleter():
+        found = {each.text.lstrip(".") for each in shell.Completer.completions("check.limit.", len("check.limit."))}
+    assert found == set(dir(check)) == {"hint", "hints_left", "judge", "name", "take"}
 
 
 def test_where_zero_is_expected_the_tolerance_is_absolute() -> None:

@@ -14,6 +14,7 @@ import netlab as nl
 from netlab import theory
 from netlab_course.chapters import load_and_delay
 from netlab_course.chapters.load_and_delay import experiments, settings
+from netlab_course.checks import right_number
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
@@ -62,7 +63,7 @@ def own_line(line_rate_mbps: float, call_bytes: int) -> Any:
 
 def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     chapter = load_and_delay.begin("anna")
-    number = int(chapter.check.calls.right_number())
+    number = int(right_number(chapter.check.calls))
     late = [experiments.late_percent(nl.run(settings.calls(chapter.own, number + more))) for more in (-1, 2)]
     assert late[0] < 1 < late[1]
 

@@ -6,6 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab_course.chapters import start_here
+from netlab_course.checks import right_number
 from tests.agreement import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
@@ -17,7 +18,7 @@ def test_a_ping_takes_what_the_check_says_and_a_download_what_the_link_carries()
     """RTT within 0.1 %; goodput after the start within 0.2 %; the queue adds 5 to 130 ms."""
     network = chapter.settings.three_hosts()
     ping = nl.run(network, [nl.Ping("h2", "h3", count=2)], duration_s=3).flows.iloc[0]
-    agrees("RTT (ms)", ping.rtt_ms, chapter.check.rtt.right_number(), relative=0.001)
+    agrees("RTT (ms)", ping.rtt_ms, right_number(chapter.check.rtt), relative=0.001)
     run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=10)
     agrees("goodput (Mbit/s)", run.goodput_mbps(after_s=3).iloc[0], tcp_limit_mbps(10), relative=0.002)
     assert 55 < run.flows.rtt_ms.iloc[0] < 180
