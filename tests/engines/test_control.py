@@ -280,6 +280,27 @@ def test_every_mark_is_told_once() -> None:
     assert sum(told) == measured.flows.marks[0] > 10
 
 
+def test_marks_are_counted_exactly_with_accurate_ecn_and_too_often_without_it() -> None:
+    """RFC 3168 repeats ECE until the sender answers with CWR; RFC 9768 (tcp_ecn=3) returns the number of marks."""
+
+    def told_and_marked(tcp_ecn: int) -> tuple[int, int]:
+        told: list[Any] = []
+
+        class Noting(Reno):
+            def on_ack(self, ack: Any) -> None:
+                told.append(ack.marked_segments)
+                super().on_ack(ack)
+
+        marking = path(aqm="codel", queue_packets=None, aqm_options={"ecn": True})
+        measured = run(Noting, marking, sysctls={"net.ipv4.tcp_ecn": tcp_ecn})
+        return sum(told), int(measured.queues.marks.max())
+
+    told, marked = told_and_marked(3)
+    assert told == marked > 10
+    told, marked = told_and_marked(1)
+    assert told > 1.5 * marked
+
+
 def test_timeouts_are_told_and_without_a_method_leave_a_window_of_one() -> None:
     timeouts: list[Any] = []
 
