@@ -23,6 +23,8 @@ from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition, traffic_in_words
 
+_UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
+"""Factors between units that are taken for one another: s and ms, bytes and bits, fractions and per cent."""
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
@@ -169,7 +171,7 @@ class Repetition(Build):
                 self._titles,
             ),
             Condition(
-                lambda found: found.verdict in _verdicts(self._judged_by(found), self.expected(found.table)),
+                lambda found: found.verdict in _verdicts(self._in_the_unit(found), self.expected(found.table)),
                 f"The word must say where {self.compared} lies, seen from your interval.",
                 f"Is {self.compared} above mean + half, below mean - half, or between them?",
                 lambda found: (
@@ -212,12 +214,21 @@ class Repetition(Build):
         interval, so that a mistake counts only once.
         """
         values, traces = self.values(found.table), found.figure["traces"]
-        if any(_same(numbers, values) for numbers in traces):
+        in_its_unit = values * (self._unit_factor(found) or 1.0)
+        if any(_same(numbers, each) for each in (values, in_its_unit) for numbers in traces):
             return True
         instead = [slip(found.table) for slip in self.slips.values()]
         return any(
             _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
         )
+
+    def _unit_factor(self, found: RepeatedMeasurement) -> float | None:
+        """Return the factor of the student's unit, such as 0.001 for s in place of ms, if the interval is right apart from
+        it; else None.
+        """
+        mean, half = interval(self.values(found.table))
+        factors = (factor for factor in _UNIT_FACTORS if _agrees(found.interval, (factor * mean, factor * half)))
+        return next(factors, None)
 
     def _judged_by(self, found: RepeatedMeasurement) -> tuple[float, float]:
         """Return mean and half width of the student's interval if it is right or a known mistake, so that a mistake
@@ -231,6 +242,12 @@ class Repetition(Build):
         known = itertools.chain([right], (slip for slip, _ in self._slips(found)))
         return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
+    def _in_the_unit(self, found: RepeatedMeasurement) -> tuple[float, float]:
+        """Return the interval of `_judged_by`, in the unit of the exercise."""
+        factor = self._unit_factor(found) or 1.0
+        mean, half = self._judged_by(found)
+        return mean / factor, half / factor
+
     def _slip(self, found: RepeatedMeasurement) -> str:
         """Return the student's interval as text, with the message about a known mistake if it is one."""
         mean, half = found.interval
@@ -243,6 +260,10 @@ class Repetition(Build):
     def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
         """Yield the wrong intervals (mean and half width) of known mistakes for this table, each with its message."""
         values = self.values(found.table)
+        for factor in _UNIT_FACTORS:
+            mean, wide = interval(values)
+            asked = f"{self.unit} is asked for" if self.unit else "a number without a unit is asked for"
+            yield (factor * mean, factor * wide), f"this is {factor:g} times the interval: {asked}"
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
         _, half = interval(values)
         root = number**0.5
@@ -287,7 +308,7 @@ def _parse_answer(answer: object) -> RepeatedMeasurement | str:
         figure = figure_numbers(figure)
     if not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
         return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
-    word = verdict.strip().lower() if isinstance(verdict, str) else ""
+    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
     if word not in VERDICTS:
         return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
     return RepeatedMeasurement(table, (mean, half), figure, word)

@@ -90,7 +90,7 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
 
     Holds for Reno in congestion avoidance, with losses spread thinly (below about 2 %) and neither the window
     nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
-    paths for CUBIC and at any loss for BBR, which do not halve their window at a loss.
+    paths for CUBIC and at any loss for BBR (version 1, which Linux has), which do not halve their window at a loss.
 
     Returns: Rate in Mbit/s, shaped as `loss_rate`.
     Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance
