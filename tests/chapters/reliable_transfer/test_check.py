@@ -552,7 +552,8 @@ class FastRetransmitSender:
         self.window = window
 
     def on_start(self, program: Any) -> None:
-        self.program, self.oldest, self.in_flight, self.equal = program, 0, [], 0
+        self.program, self.oldest, self.equal = program, 0, 0
+        self.in_flight: list[bytes] = []
         self.fill(program.now_s)
 
     def fill(self, now_s: float) -> None:
