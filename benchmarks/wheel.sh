@@ -1,7 +1,7 @@
 #!/bin/sh
 # The wheel alone, installed by pip with what it asks for, and the first experiment twice; prints a table.
 #
-#   benchmarks/wheel.sh [--ca-bundle FILE] [--expired] WHEEL PYTHON|SUITE...        such as dist/netlab-*.whl /usr/bin/python3 bookworm
+#   benchmarks/wheel.sh [--ca-bundle FILE] [--expired] WHEEL PYTHON|SUITE...        such as dist/netlab-*-any.whl /usr/bin/python3 bookworm
 #
 # A Python runs with an empty home, which has no kernel in its cache. A suite of Debian is a chroot with Python alone, no compiler,
 # no `ip`, and an ordinary user (root and mmdebstrap; --ca-bundle and --expired as for distributions.sh). Needs the network for packages.

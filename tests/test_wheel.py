@@ -76,7 +76,7 @@ def portable(tool: Any, files: dict[str, bytes], tmp_path_factory: pytest.TempPa
 @pytest.fixture(scope="module")
 def native(tool: Any, files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel for Linux on this machine's processor."""
-    kernels = tool.native_kernels(HERE)
+    kernels = tool.ready_kernels(HERE)
     wheel: Path = tool.student_wheel(tmp_path_factory.mktemp("dist"), files, kernels, tool.PLATFORMS[HERE])
     return wheel
 
@@ -234,7 +234,7 @@ def test_the_same_commit_gives_the_same_bytes(
     umask = os.umask(0o077)
     try:
         kernels = []
-        for kernel in tool.native_kernels(HERE):
+        for kernel in tool.ready_kernels(HERE):
             home = shutil.copytree(kernel.path.parent, tmp_path / "later" / kernel.path.parent.name)
             facts = {**kernel.build, "built_at": "2030-01-01", "build_s": 1.0}
             (home / "build.json").write_text(json.dumps(facts, indent=2) + "\n")

@@ -209,6 +209,11 @@ def native_kernels(machine: str) -> list[PocketKernel | LibraryKernel]:
             return []
     if (here or not library_kernel.ready(machine)) and cli.main(wanted):
         return []
+    return ready_kernels(machine)
+
+
+def ready_kernels(machine: str) -> list[PocketKernel | LibraryKernel]:
+    """Return the kernels for Linux on a processor that are built by the present recipes, the pocket kernel first."""
     found: list[PocketKernel | LibraryKernel] = []
     if machine == pocket_kernel.POCKET_MACHINE:
         found += [kernel for kernel in pocket_kernel.builds() if not pocket_kernel.by_another_version(kernel)][:1]
