@@ -4,6 +4,7 @@ import importlib
 from types import ModuleType
 
 from netlab.base.errors import NetlabError
+from netlab.base.version import VERSION
 
 PURPOSES = {
     "netlab_engines": "runs, live networks and Mininet scripts",
@@ -27,6 +28,6 @@ def load(module: str) -> ModuleType:
         if error.name != package:
             raise
         raise MissingPackageError(
-            f"The package {package} is not installed; {PURPOSES.get(package, 'this')} need it. Install netlab's wheel "
-            "(pip install netlab), or work in a clone of netlab after `make lab`."
+            f"The package {package} is not installed; {PURPOSES.get(package, 'this')} need it. Install the file of netlab's wheel "
+            f"for this system (pip install netlab-{VERSION}-...whl), or work in a clone of netlab after `make lab`."
         ) from None

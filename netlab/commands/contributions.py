@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from netlab.base.location import IMPORT_ROOT
+from netlab.base.version import VERSION
 
 ORDER = ("netlab_course", "netlab", "netlab_engines", "netlab_classroom", "netlab_replication", "netlab_kernel")
 """The order of the packages in help and reports: the parts that students use come first."""
 
-CLASSROOM = "is for instructors: install the wheel netlab_classroom of the same version with pip"
+CLASSROOM = f"is for instructors: pip install the file netlab_classroom-{VERSION}-py3-none-any.whl, which `make wheel` makes in a clone"
 CLONE = "works in a clone of netlab: get one with git and type `make lab` in it"
 NOT_IN_THE_WHEEL = {
     **dict.fromkeys(("assign", "grade", "contest"), CLASSROOM),
