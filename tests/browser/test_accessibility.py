@@ -43,7 +43,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def violations(browser: Browser, axe: str) -> list[Any]:
-    """What axe-core finds in the text and the outputs of the notebook in sight."""
+    """Return the violations that axe-core finds in the text and the outputs of the notebook in sight."""
     # A page with an AMD loader would take the script for a module of its own.
     browser.value(f"""(() => {{
         if (globalThis.axe) return;
