@@ -260,10 +260,6 @@ class Repetition(Build):
     def _slips(self, found: RepeatedMeasurement) -> Iterator[tuple[tuple[float, float], str]]:
         """Yield the wrong intervals (mean and half width) of known mistakes for this table, each with its message."""
         values = self.values(found.table)
-        for factor in _UNIT_FACTORS:
-            mean, wide = interval(values)
-            asked = f"{self.unit} is asked for" if self.unit else "a number without a unit is asked for"
-            yield (factor * mean, factor * wide), f"this is {factor:g} times the interval: {asked}"
         number, middle, scatter = len(values), float(values.mean()), float(values.std())
         _, half = interval(values)
         root = number**0.5
@@ -282,6 +278,9 @@ class Repetition(Build):
         yield (float(values.median()), half), "this is the median, and the interval is of the mean"
         for sentence, instead in self.slips.items():
             yield interval(instead(found.table)), sentence
+        for factor in _UNIT_FACTORS:
+            asked = f"{self.unit} is asked for" if self.unit else "a number without a unit is asked for"
+            yield (factor * middle, factor * half), f"this is {factor:g} times the interval: {asked}"
         table = found.table
         for column in table.select_dtypes("number"):
             yield _interval_of(table[column]), f"this is the column {column} of all flows together"

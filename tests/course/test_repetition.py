@@ -290,3 +290,22 @@ def test_a_repeated_table_crosses_as_its_scenario_and_seeds() -> None:
     assert isinstance(crossed, plain.RunDescription)
     assert crossed.seeds == [4, 9]
     assert crossed.scenario == found.attrs["scenario"]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_another_unit_costs_one_condition_and_is_named(check: Repetition) -> None:
+    """The values, the interval and the figure in thousandths: only the interval is wrong, and the word is right."""
+    found = table(check)
+    values = check.values(found) / 1000
+    mean, half = nl.interval(values)
+    answer = [found, (mean, half), figure(values, half, check.axis), right_verdict(check, found)]
+    told = said(check, answer)
+    wrong = [each.sentence for each in check.conditions if each.sentence in told]
+    assert wrong == ["The interval must be that of the values that the exercise asks for, one for each seed."], told
+    assert "this is 0.001 times the interval" in told or any(sentence in told for sentence in check.slips)
+
+
+@pytest.mark.parametrize("check", CHECKS[:1])
+def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None:
+    answer = work(check)
+    passes(check, [*answer[:3], f" {answer[3].capitalize()}."])
