@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netlab.runs.replications import interval, repeat
     from netlab.runs.scenario import Scenario
     from netlab.runs.sweeps import sweep
-    from netlab.traffic import Command, Ping, Program, Tcp, Udp
+    from netlab.traffic import Command, Ping, Program, Requests, Tcp, Udp
     from netlab_course import checks
     from netlab_engines.lab.live import live
 
@@ -38,6 +38,7 @@ _HOMES = {
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
     "Program": "netlab.traffic",
+    "Requests": "netlab.traffic",
     "Run": "netlab.measure.results",
     "Scenario": "netlab.runs.scenario",
     "Tcp": "netlab.traffic",
@@ -62,7 +63,7 @@ _MODULES = {
 }
 
 __all__ = [
-    "Capture", "Change", "Command", "Link", "Ping", "Program", "Run", "Scenario", "Tcp", "Topology", "Trace", "Udp",
+    "Capture", "Change", "Command", "Link", "Ping", "Program", "Requests", "Run", "Scenario", "Tcp", "Topology", "Trace", "Udp",
     "checks", "interval", "lasting", "live", "plots", "preflight", "progress", "repeat", "run", "sweep", "theory",
     "topologies", "widgets",
 ]  # fmt: skip

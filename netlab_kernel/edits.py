@@ -223,6 +223,13 @@ def edits() -> list[Edit]:
             "the numbers of IP packets do not hang on how much memory there is",
         ),
         Edit(
+            "net/ipv4/tcp_output.c",
+            r"(?m)^\t\t    !tcp_accecn_ace_fail_send\(tp\)\)\n\t\t\tINET_ECN_xmit\(sk\);\n",
+            "\t\t    !tcp_accecn_ace_fail_send(tp))\n\t\t\t__INET_ECN_xmit(sk, tcp_ca_ect_1_negotiation(sk));\n",
+            "a congestion control that asks for ECT(1) in the handshake sends its data with it",
+            (7, 3),
+        ),
+        Edit(
             "net/ipv4/Kconfig",
             r"(?m)^config TCP_CONG_BBR\n",
             'config TCP_CONG_TAHOE\n\ttristate "TCP Tahoe"\n\tdefault n\n\nconfig TCP_CONG_BBR\n',

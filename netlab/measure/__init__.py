@@ -11,14 +11,15 @@ from netlab.measure.command import CommandMeasure
 from netlab.measure.ping import PingMeasure
 from netlab.measure.program import ProgramMeasure
 from netlab.measure.results import Run
-from netlab.measure.tcp import TcpMeasure
+from netlab.measure.tcp import RequestsMeasure, TcpMeasure
 from netlab.measure.udp import UdpMeasure
-from netlab.network.queue_names import queue_names
+from netlab.network.wiring import queue_names
 from netlab.protocol.plan import Counters, Plan
 
 MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "tcp": TcpMeasure,
     "udp": UdpMeasure,
+    "requests": RequestsMeasure,
     "ping": PingMeasure,
     "program": ProgramMeasure,
     "command": CommandMeasure,

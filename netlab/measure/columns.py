@@ -3,7 +3,7 @@
 import textwrap
 from typing import NamedTuple
 
-ALL = ("tcp", "udp", "ping", "program", "command")
+ALL = ("tcp", "udp", "requests", "ping", "program", "command")
 
 
 class Column(NamedTuple):
@@ -18,49 +18,56 @@ class Column(NamedTuple):
 FLOWS = (
     Column("flow", "The label of the flow."),
     Column("kind", "The kind of traffic."),
-    Column("src", "The sending host."),
-    Column("dst", "The receiving host.", ("tcp", "udp", "ping", "program")),
-    Column("congestion", "The congestion control.", ("tcp",)),
-    Column("streams", "The number of parallel connections.", ("tcp",)),
+    Column("src", "The sending host; of requests the client."),
+    Column("dst", "The receiving host; of requests the server.", ("tcp", "udp", "requests", "ping", "program")),
+    Column("congestion", "The congestion control.", ("tcp", "requests")),
+    Column("streams", "The number of parallel connections.", ("tcp", "requests")),
     Column("start_s", "The start in s after the start of the run."),
     Column("duration_s", "The length in s that the flow was given, or that the run left to it."),
     Column(
         "completion_s",
-        "The time in s from the call of connect to the arrival of the last of `num_bytes`; NaN if they did not all arrive.",
-        ("tcp", "program"),
+        "The time in s from the call of connect to the arrival of the last of `num_bytes`, or of `count` responses; NaN if they "
+        "did not all arrive.",
+        ("tcp", "requests", "program"),
     ),
     Column(
-        "sent_bytes", "Application bytes sent; TCP's include those that were sent again.", ("tcp", "udp", "program")
+        "sent_bytes",
+        "Application bytes sent; TCP's include those that were sent again.",
+        ("tcp", "udp", "requests", "program"),
     ),
-    Column("received_bytes", "Application bytes delivered once.", ("tcp", "udp", "program")),
+    Column(
+        "received_bytes",
+        "Application bytes delivered once; of requests those of whole responses.",
+        ("tcp", "udp", "requests", "program"),
+    ),
     Column(
         "goodput_mbps",
         "Application data delivered once, over a time that begins when the first data of any flow with the same `start_s` arrives "
-        "(for UDP its own first data; for TCP with `num_bytes` the call of connect) and ends with the flow, so that the rates of "
-        "flows with the same start and end can be added.",
-        ("tcp", "udp", "program"),
+        "(for UDP its own first data; for TCP with `num_bytes` and for requests the call of connect) and ends with the flow, so "
+        "that the rates of flows with the same start and end can be added.",
+        ("tcp", "udp", "requests", "program"),
     ),
     Column(
         "throughput_mbps",
         "The same with IP and transport headers, retransmissions and duplicates.",
-        ("tcp", "udp"),
+        ("tcp", "udp", "requests"),
     ),
     Column(
         "loss_rate",
         "A fraction: for UDP 1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping "
         "1 - replies / requests.",
-        ("tcp", "udp", "ping"),
+        ("tcp", "udp", "requests", "ping"),
     ),
-    Column("retransmits", "Segments sent again.", ("tcp",)),
-    Column("timeouts", "Expiries of the retransmission timer.", ("tcp",)),
-    Column("marks", "Segments that came with an ECN mark, as the receiver reported them.", ("tcp",)),
+    Column("retransmits", "Segments sent again.", ("tcp", "requests")),
+    Column("timeouts", "Expiries of the retransmission timer.", ("tcp", "requests")),
+    Column("marks", "Segments that came with an ECN mark, as the receiver reported them.", ("tcp", "requests")),
     Column(
         "rtt_ms",
         "The mean round-trip time; for TCP the mean of its smoothed value over the flow's intervals.",
-        ("tcp", "ping"),
+        ("tcp", "requests", "ping"),
     ),
-    Column("rtt_min_ms", "The smallest round-trip time.", ("tcp", "ping")),
-    Column("rtt_max_ms", "The largest round-trip time.", ("tcp", "ping")),
+    Column("rtt_min_ms", "The smallest round-trip time.", ("tcp", "requests", "ping")),
+    Column("rtt_max_ms", "The largest round-trip time.", ("tcp", "requests", "ping")),
     Column(
         "jitter_ms",
         "For UDP the jitter of RFC 3550; for a ping the mean difference between successive round trips.",

@@ -39,6 +39,9 @@ STREAM_COLUMNS = (
 STREAM_INTERVAL_COLUMNS = ("flow", "stream", *INTERVAL_COLUMNS[1:-1])
 QUEUE_COLUMNS = ("t_s", "interface", "link", *tuple(QueueSample.__annotations__)[2:])
 PING_COLUMNS = ("flow", "t_s", "seq", "rtt_ms")
+REQUEST_COLUMNS = (
+    "flow", "request", "connection", "start_s", "completion_s", "response_bytes", "retransmits", "timeouts",
+)  # fmt: skip
 COMMAND_COLUMNS = ("flow", "host", "command", "t_s", "exit_code", "stdout", "stderr")
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -48,6 +51,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "stream_intervals": STREAM_INTERVAL_COLUMNS,
     "queues": QUEUE_COLUMNS,
     "pings": PING_COLUMNS,
+    "requests": REQUEST_COLUMNS,
     "commands": COMMAND_COLUMNS,
 }
 COLUMNS_OF.update(TABLES)
@@ -76,6 +80,11 @@ class Run:
         is Linux's name; drops, marks and sent are counted from the start.
     pings, commands : pandas.DataFrame
         A row per echo request (`rtt_ms` is NaN when no reply came) and per command.
+    requests : pandas.DataFrame
+        A row per request of `Requests`: its number from 0 and that of its connection, the time at which it was sent
+        (`start_s`, in s after the run's start), the time from then to the last byte of the response (`completion_s`, NaN if
+        it did not come), the bytes of the response that arrived, and the server's retransmissions and timeouts from then to
+        the connection's next request.
     settings : dict
         The scenario, engine, clock, kernel, versions and `wall_s` (the wall-clock time in s).
     more : mapping of str to pandas.DataFrame
@@ -92,6 +101,7 @@ class Run:
     pings: pd.DataFrame
     commands: pd.DataFrame
     settings: dict[str, Any]
+    requests: pd.DataFrame = field(default_factory=lambda: frame([], REQUEST_COLUMNS))
     more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     artifacts: Artifacts = field(default_factory=Artifacts)
 
@@ -241,10 +251,10 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
     NaN (None in columns of text).
     """
     if not records:
-        # Most runs have neither pings nor commands, and copying an empty table takes a twentieth of the time of making one.
+        # Most runs have neither pings nor requests nor commands, and copying an empty table takes a twentieth of the time of making one.
         return _empty(columns).copy()
     more = [] if not others else dict.fromkeys(name for record in records for name in record if name not in columns)
-    # Build the table column by column from lists: a run has seven tables, and pandas takes most of the time of a short run.
+    # Build the table column by column from lists: a run has eight tables, and pandas takes most of the time of a short run.
     made = {
         name: _column([record.get(name) for record in records], name in TEXT, name in more)
         for name in (*columns, *more)

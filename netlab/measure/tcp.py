@@ -1,15 +1,44 @@
-"""The measurements of TCP flows and of their connections."""
+"""The measurements of flows over TCP and of their connections: bulk data, and requests with their responses."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
+from typing import Any, TypeVar, cast
 
 from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps, mean, total
+from netlab.protocol.plan import FlowItem
+from netlab.traffic.requests import RequestsItem, RequestsTotals
 from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
 
+ItemType = TypeVar("ItemType", bound=FlowItem)
+TotalsType = TypeVar("TotalsType", bound=TcpTotals)
 
-class TcpMeasure(Measure[TcpItem, TcpTotals]):
-    """The conversion of the totals and samples of a TCP flow of one or more connections."""
+
+class ConnectionsMeasure(Measure[ItemType, TotalsType]):
+    """The conversion of the totals and samples of a flow of one or more TCP connections; subclasses know when its data
+    begin and when they are complete.
+    """
+
+    @property
+    def connections(self) -> int:
+        """The number of connections that the flow was given."""
+        raise NotImplementedError
+
+    def streams(self) -> list[StreamTotals]:
+        """Return the totals of each connection that delivered data."""
+        return self.totals["streams"]
+
+    def begin_s(self, shared_s: float) -> float:
+        """Return the time in s after the run's start from which rates count; `shared_s` is the arrival of the first data
+        of any flow with the same start.
+        """
+        raise NotImplementedError
+
+    def completion_s(self, streams: list[Row]) -> float:
+        """Return the time in s from the call of connect until all data of the flow had arrived, given the rows of its
+        connections; NaN if they did not.
+        """
+        raise NotImplementedError
 
     @property
     def first_s(self) -> float | None:
@@ -23,7 +52,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
             rtt_ms = sample["rtt_ms"]
             if rtt_ms is not None:
                 rtts_ms[sample["stream"]].append(rtt_ms)
-        streams = [self._stream(own, rtts_ms[own["stream"]], begin_s) for own in self.totals["streams"]]
+        streams = [self._stream(own, rtts_ms[own["stream"]], begin_s) for own in self.streams()]
         stream_intervals = self._stream_intervals()
         return {
             "flows": [self._flow(streams, begin_s)],
@@ -34,18 +63,18 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
         """Return the row of the flow from those of its connections; `begin_s` is as for `tables`."""
-        item = self.item
-        row = self.flow_row(congestion=item["congestion"], streams=item["streams"])
+        congestion = cast("dict[str, Any]", self.item)["congestion"]
+        row = self.flow_row(congestion=congestion, streams=self.connections)
         if not streams:
             return row | {"received_bytes": 0, "goodput_mbps": 0.0, "throughput_mbps": 0.0}
         # All streams of a flow share one active time, so that their rates add up to the rate of the flow.
-        active_s = max(s["last_s"] for s in streams) - self._begin_s(begin_s)
+        active_s = max(s["last_s"] for s in streams) - self.begin_s(begin_s)
         retransmits = sum(s["retransmits"] or 0 for s in streams)
         segments_out = sum(s["segments_out"] or 0 for s in streams)
         return row | {
             "sent_bytes": sum(s["sent_bytes"] or 0 for s in streams),
             "received_bytes": sum(s["received_bytes"] for s in streams),
-            "completion_s": self._completion_s(streams),
+            "completion_s": self.completion_s(streams),
             "goodput_mbps": goodput_mbps(sum(s["received_bytes"] for s in streams), active_s),
             "throughput_mbps": goodput_mbps(sum(s["throughput_bytes"] for s in streams), active_s),
             "retransmits": retransmits,
@@ -57,24 +86,9 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
             "rtt_max_ms": max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
         }
 
-    def _begin_s(self, shared_s: float) -> float:
-        """Return the time in s from which rates count: `shared_s`, or of a flow with `num_bytes` the call of connect,
-        so that one whose bytes arrive all at once has a rate.
-        """
-        if self.item["num_bytes"] is None:
-            return shared_s
-        return min(stream["connect_s"] for stream in self.totals["streams"])
-
-    def _completion_s(self, streams: list[Row]) -> float:
-        """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN if it did not."""
-        asked = self.item["num_bytes"]
-        if asked is None or sum(s["received_bytes"] for s in streams) < asked:
-            return math.nan
-        return float(max(s["last_s"] for s in streams) - self._begin_s(math.nan))
-
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
         """Return a connection's row from its totals `own`, its sampled RTTs in ms, and `begin_s` as for `tables`."""
-        active_s = own["last_s"] - self._begin_s(begin_s)
+        active_s = own["last_s"] - self.begin_s(begin_s)
         return {
             **own,
             "flow": self.item["label"],
@@ -94,6 +108,98 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
             before[sample["stream"]] = received_bytes
             rows.append({**sample, "goodput_mbps": rate_mbps(fresh_bytes, self.plan["interval_s"])})
         return rows
+
+
+class TcpMeasure(ConnectionsMeasure[TcpItem, TcpTotals]):
+    """The conversion of the totals and samples of a flow of bulk data over TCP."""
+
+    @property
+    def connections(self) -> int:
+        """The number of connections that the flow was given."""
+        return self.item["streams"]
+
+    def begin_s(self, shared_s: float) -> float:
+        """Return the time in s from which rates count: `shared_s`, or of a flow with `num_bytes` the call of connect,
+        so that one whose bytes arrive all at once has a rate.
+        """
+        if self.item["num_bytes"] is None:
+            return shared_s
+        return min(stream["connect_s"] for stream in self.totals["streams"])
+
+    def completion_s(self, streams: list[Row]) -> float:
+        """Return the time in s from the call of connect until the last of `num_bytes` arrived; NaN if it did not."""
+        asked = self.item["num_bytes"]
+        if asked is None or sum(s["received_bytes"] for s in streams) < asked:
+            return math.nan
+        return float(max(s["last_s"] for s in streams) - self.begin_s(math.nan))
+
+
+class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
+    """The conversion of the totals and samples of a flow of requests: data are the responses, which the server sends."""
+
+    @property
+    def connections(self) -> int:
+        """The number of connections that the flow was given."""
+        return self.item["connections"]
+
+    def tables(self, begin_s: float) -> Tables:
+        """Return the rows of the flow's connections as for TCP, and a row in `requests` for each request."""
+        return {**super().tables(begin_s), "requests": self._requests()}
+
+    def streams(self) -> list[StreamTotals]:
+        """Return the totals of each connection; only responses that arrived whole count as received."""
+        complete = Counter(row["stream"] for row in self.totals["responses"] if row["end_s"] is not None)
+        size = self.item["response_bytes"]
+        return [
+            cast("StreamTotals", {**own, "received_bytes": complete[own["stream"]] * size})
+            for own in self.totals["streams"]
+        ]
+
+    def begin_s(self, shared_s: float) -> float:
+        """Return the time in s from which rates count: the call of connect."""
+        del shared_s
+        return min(stream["connect_s"] for stream in self.totals["streams"])
+
+    def completion_s(self, streams: list[Row]) -> float:
+        """Return the time in s from the call of connect until the last of `count` responses arrived; NaN if it did not."""
+        arrived = sum(row["end_s"] is not None for row in self.totals["responses"])
+        if self.item["count"] is None or arrived < self.item["count"]:
+            return math.nan
+        return float(max(s["last_s"] for s in streams) - self.begin_s(math.nan))
+
+    def _requests(self) -> list[Row]:
+        """Return a row for each request, in the order of their numbers.
+
+        The losses of a request are those of the server's connection until its next request, or until the end.
+        """
+        size = self.item["response_bytes"]
+        ends = {own["stream"]: own for own in self.totals["streams"]}
+        following: dict[int, Row] = {stream: cast("Row", own) for stream, own in ends.items()}
+        rows = []
+        for response in reversed(self.totals["responses"]):
+            stream, end_s = response["stream"], response["end_s"]
+            after = following.get(stream, {})
+            rows.append(
+                {
+                    "flow": self.item["label"],
+                    "request": response["number"],
+                    "connection": stream,
+                    "start_s": response["start_s"],
+                    "completion_s": math.nan if end_s is None else round(end_s - response["start_s"], 9),
+                    "response_bytes": size if end_s is not None else self._partial_bytes(stream),
+                    "retransmits": (after.get("retransmits") or 0) - response["retransmits"],
+                    "timeouts": (after.get("timeouts") or 0) - response["timeouts"],
+                }
+            )
+            following[stream] = cast("Row", response)
+        return rows[::-1]
+
+    def _partial_bytes(self, stream: int) -> int:
+        """Return how many bytes of the last response of a connection, which is not complete, have arrived."""
+        own = [row for row in self.totals["streams"] if row["stream"] == stream]
+        complete = sum(row["stream"] == stream and row["end_s"] is not None for row in self.totals["responses"])
+        arrived = own[0]["received_bytes"] or 0 if own else 0
+        return max(0, arrived - complete * self.item["response_bytes"])
 
 
 def _flow_intervals(rows: list[Row]) -> list[Row]:

@@ -1,5 +1,6 @@
 """Interfaces of a network and the hops between them, for routing and for the agent."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
@@ -63,3 +64,18 @@ def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], 
         hops.append(Hop(link.a, link.b, a_interface, b_interface, link.forward))
         hops.append(Hop(link.b, link.a, b_interface, a_interface, link.backward))
     return Wiring(hosts, routers, switches, hops)
+
+
+def queue_names(ends: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the queue's name, such as "home to isp", by interface; `ends` has (interface, src, dst) of each.
+
+    >>> queue_names([("home-eth1", "home", "isp"), ("isp-eth0", "isp", "home")])
+    {'home-eth1': 'home to isp', 'isp-eth0': 'isp to home'}
+    """
+    names: dict[str, str] = {}
+    count = Counter[tuple[str, str]]()
+    for interface, src, dst in ends:
+        count[src, dst] += 1
+        # Two nodes may have more links between them.
+        names[interface] = f"{src} to {dst}" + (f", link {count[src, dst]}" if count[src, dst] > 1 else "")
+    return names

@@ -1,4 +1,4 @@
-"""Description of traffic: TCP and UDP flows, pings, programs and commands.
+"""Description of traffic: TCP and UDP flows, requests, pings, programs and commands.
 
 A kind of traffic is a module here (its fields), one in `netlab_engines.agent.flows` (what the guest does) and one in
 `netlab.measure` (what its counters mean), each with a row in its package's table.
@@ -15,19 +15,21 @@ from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.command import Command
 from netlab.traffic.ping import Ping
 from netlab.traffic.program import Program
+from netlab.traffic.requests import Requests
 from netlab.traffic.tcp import Tcp
 from netlab.traffic.udp import Udp
 
 KINDS: dict[str, type[Traffic]] = {
     Tcp.kind: Tcp,
     Udp.kind: Udp,
+    Requests.kind: Requests,
     Ping.kind: Ping,
     Program.kind: Program,
     Command.kind: Command,
 }
 
 __all__ = [
-    "KINDS", "Command", "Flow", "Ping", "Program", "Tcp", "Traffic", "Udp", "class_names", "is_known", "read",
+    "KINDS", "Command", "Flow", "Ping", "Program", "Requests", "Tcp", "Traffic", "Udp", "class_names", "is_known", "read",
     "unique_labels",
 ]  # fmt: skip
 
@@ -41,7 +43,7 @@ def class_names() -> str:
     """Return the names of the traffic classes for a message, such as "netlab.Tcp, Udp or Ping".
 
     >>> class_names()
-    'netlab.Tcp, Udp, Ping, Program or Command'
+    'netlab.Tcp, Udp, Requests, Ping, Program or Command'
     """
     names = [cls.__name__ for cls in KINDS.values()]
     return f"netlab.{', '.join(names[:-1])} or {names[-1]}"

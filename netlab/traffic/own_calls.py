@@ -17,7 +17,7 @@ Part = Literal["control", "sender", "receiver"]
 PARAMETERS = {"FlowInterface": "flow", "Ack": "ack", "Loss": "loss", "ProgramInterface": "program"}
 """The documentation's name for the parameter of a user's method, by the class of the argument."""
 NAMES = {
-    "FlowInterface": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
+    "FlowInterface": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps", "ect"),
     "Ack": (
         "now_s", "rtt_ms", "rtt_min_ms", "delivered_segments", "in_flight_segments", "marked_segments", "delivery_rate_mbps",
         "app_limited", "may_grow",

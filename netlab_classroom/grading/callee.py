@@ -25,10 +25,10 @@ SENT, DELIVERED = range(2)
 LENGTH = struct.Struct("<I")
 HEAD = struct.Struct("<BHB")
 """The kind of a request, the number of the connection, and the method's index in `METHODS`; to open a connection, the object's index."""
-FLOW = struct.Struct("<dIddd")
+FLOW = struct.Struct("<dIdddBB")
 ACK = struct.Struct("<ddIIIdBB")
 LOSS = struct.Struct("<IIB")
-CONTROLLED = struct.Struct("<ddd")
+CONTROLLED = struct.Struct("<dddB")
 NOW = struct.Struct("<d")
 TIMER = struct.Struct("<Bd")
 PIECE = struct.Struct("<BI")
@@ -155,13 +155,17 @@ class Control:
 
     def call(self, method: str, body: bytes) -> bytes:
         """Call a method by name with the state in `body` (a packed FLOW, and ACK or LOSS), if it is defined; return the
-        packed window, threshold and pacing rate after it.
+        packed window, threshold, pacing rate and codepoint after it.
         """
         from netlab.base.units import NS_PER_S
         from netlab_engines.library.control import Ack, Loss
 
         flow = self._flow
-        now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, pacing = FLOW.unpack_from(body)
+        now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, pacing, accurate, ect = FLOW.unpack_from(
+            body
+        )
+        flow.has_accurate_ecn = bool(accurate)
+        flow.ect = ect
         flow.now_s, flow.pacing_mbps = now_s, None if math.isnan(pacing) else pacing
         given: Any = flow
         if method == "on_ack":
@@ -176,7 +180,7 @@ class Control:
             self._caller.call(method, round(now_s * NS_PER_S), given)
         pacing_mbps = flow.pacing_mbps
         return CONTROLLED.pack(
-            flow.cwnd_segments, flow.ssthresh_segments, math.nan if pacing_mbps is None else pacing_mbps
+            flow.cwnd_segments, flow.ssthresh_segments, math.nan if pacing_mbps is None else pacing_mbps, flow.ect
         )
 
 

@@ -21,7 +21,7 @@ from netlab.runs.cache import RunCache
 from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
-from netlab.traffic import Command, Ping, Program, Tcp, Udp
+from netlab.traffic import Command, Ping, Program, Requests, Tcp, Udp
 from netlab.traffic.own_calls import RemoteObject
 from netlab_classroom.grading.helper import LOOK_S, stopping
 
@@ -117,8 +117,10 @@ class Laboratory:
         if len(scenario.topology.nodes) > MAX_NODES or len(scenario.traffic) > MAX_FLOWS:
             raise RefusedError(f"An answer's network has at most {MAX_NODES} nodes and {MAX_FLOWS} flows.")
         for item in scenario.traffic:
-            if not isinstance(item, (Command, Ping, Program, Tcp, Udp)):
-                raise RefusedError(f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp and Ping.")
+            if not isinstance(item, (Command, Ping, Program, Requests, Tcp, Udp)):
+                raise RefusedError(
+                    f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp, Requests and Ping."
+                )
             if isinstance(item, Udp):
                 lasts_s = min(scenario.duration_s, item.duration_s or scenario.duration_s)
                 self._packets += item.rate_mbps * BITS_PER_MEGABIT / BITS_PER_BYTE / item.payload_bytes * lasts_s

@@ -205,8 +205,8 @@ class ControlCaller(_RemoteCaller):
     _flow: FlowInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Send the flow's state with the acknowledgement or loss, and set the window, threshold and pacing rate that
-        the method leaves.
+        """Send the flow's state with the acknowledgement or loss, and set the window, threshold, pacing rate and
+        codepoint that the method leaves.
         """
         if method == "on_start":
             (self._flow,) = given
@@ -221,10 +221,11 @@ class ControlCaller(_RemoteCaller):
             (loss,) = given
             body = callee.LOSS.pack(loss.lost_segments, loss.in_flight_segments, loss.is_new)
         before = callee.FLOW.pack(
-            now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps)
-        )
-        cwnd, ssthresh, pacing = callee.CONTROLLED.unpack(self._did(*self._channel.ask(head + before + body)))
-        flow.cwnd_segments, flow.ssthresh_segments = cwnd, ssthresh
+            now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps),
+            flow.has_accurate_ecn, flow.ect,
+        )  # fmt: skip
+        cwnd, ssthresh, pacing, ect = callee.CONTROLLED.unpack(self._did(*self._channel.ask(head + before + body)))
+        flow.cwnd_segments, flow.ssthresh_segments, flow.ect = cwnd, ssthresh, ect
         flow.pacing_mbps = None if math.isnan(pacing) else pacing
 
 

@@ -1,5 +1,5 @@
 """The hashes of the recipes of this version's kernels. Made by `python -m netlab_kernel.recipes`: change a recipe instead."""
 
-POCKET = "f88d1a3f85a6e5b0785532f4840235b3e7c7e0e3cd9aa66ff33dec55b3810fa6"
-LIBRARY = "ad6ecd71f20fa9b6c146d3056983b0a9f0a827147a051b5db486713d1b461a1d"
-WASM = "25b0799fd9b69badcce81ecbf67b154e1b91aaa4a378b09366e7a6da92f77ec8"
+POCKET = "17ad2e503dacfc998789a9d956f8e13a32d8c45f8b12f33deb88ec68f7e4e84e"
+LIBRARY = "faf57ae98b6ee5cb7e98102ed2cd0193134540bb369a15ff1a5115db1004ea2a"
+WASM = "3eaf61d85ba3325dc8d1c0edc7a0a39c78468289faa9d99c51a9240770bbd32c"

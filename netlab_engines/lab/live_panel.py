@@ -26,8 +26,8 @@ from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.units import rate_mbps
 from netlab.base.values import is_number, short_repr
 from netlab.engines import Engine
-from netlab.network.queue_names import queue_names
 from netlab.network.topology import Topology
+from netlab.network.wiring import queue_names
 from netlab.plots import page
 from netlab.plots.notebook import notebook_forms
 from netlab.protocol.plan import StreamSample

@@ -67,6 +67,7 @@ class Answers:
         self._udp: dict[int, Any] = {}
         self._datagrams: list[Row] = []
         self._echoes: dict[int, list[Row]] = {}
+        self._responses: dict[int, list[Row]] = {}
         self._errors: dict[int, list[str]] = {}
         self._captured_bytes = 0
         self.packets: dict[int, bytearray] = {}
@@ -78,7 +79,7 @@ class Answers:
 
     def forget_totals(self) -> None:
         """Discard the totals of all flows, because the program will send new ones; samples stay."""
-        for totals in (self._tcp, self._udp, self._echoes, self._errors):
+        for totals in (self._tcp, self._udp, self._echoes, self._responses, self._errors):
             totals.clear()
         self._datagrams.clear()
 
@@ -103,6 +104,8 @@ class Answers:
                 {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NONE else rtt_ns / NS_PER_MS}
                 for number, sent_ns, rtt_ns in wire_format.ECHO.struct.iter_unpack(data[_HEAD.size :])
             ]
+        elif kind == Answer.RESPONSES:
+            self._take_responses(data)
         elif kind == Answer.ERROR:
             item, number = _HEAD.unpack_from(data)
             # The wording of Python's sockets.
@@ -161,6 +164,22 @@ class Answers:
         for number, size, datagrams in wire_format.UDP_INTERVAL.iter_unpack(data[wire_format.UDP_TOTAL.size :]):
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
+    def _take_responses(self, data: bytes) -> None:
+        """Add the requests and responses of a connection in a frame to those of its item."""
+        item, stream = _HEAD.unpack_from(data)
+        rows = self._responses.setdefault(item, [])
+        for response in wire_format.RESPONSE.iter_unpack(data[_HEAD.size :]):
+            rows.append(
+                {
+                    "number": response.number,
+                    "stream": stream,
+                    "start_s": response.start_ns / NS_PER_S,
+                    "end_s": None if response.end_ns == NONE else response.end_ns / NS_PER_S,
+                    "retransmits": response.retransmits,
+                    "timeouts": response.timeouts,
+                }
+            )
+
     def _take_packets(self, data: bytes) -> None:
         """Add a block of captured packets in a frame to its tap's packets. Raises RunError if all captures have more
         than MAX_BYTES.
@@ -182,7 +201,10 @@ class Answers:
         kind = self._items[number]["kind"]
         errors = list(self._errors.get(number, []))
         if kind == "tcp":
-            return self._tcp_summary(number, errors)
+            return self._tcp_summary(number, self._items[number]["streams"], errors)
+        if kind == "requests":
+            responses = sorted(self._responses.get(number, []), key=lambda row: row["number"])
+            return {**self._tcp_summary(number, self._items[number]["connections"], errors), "responses": responses}
         if kind == "command":
             return self._command_summary(number)
         error = "; ".join(errors) or None
@@ -207,11 +229,10 @@ class Answers:
             "error": None,
         }
 
-    def _tcp_summary(self, number: int, errors: list[str]) -> Row:
-        """Return a row for each connection of the TCP item of this number that delivered data, and its errors; it is an
-        error if others did not.
+    def _tcp_summary(self, number: int, streams: int, errors: list[str]) -> Row:
+        """Return a row for each of the `streams` connections of the item of this number that delivered data, and its
+        errors; it is an error if others did not.
         """
-        streams = self._items[number]["streams"]
         rows = [_tcp_row(total) for total in self._tcp.get(number, []) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")

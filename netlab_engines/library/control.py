@@ -15,7 +15,7 @@ from netlab_engines.library import wire_format
 from netlab_engines.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
-MAY_GROW, APP_LIMITED, IS_NEW = 1, 2, 4
+MAY_GROW, APP_LIMITED, IS_NEW, ACCURATE_ECN = 1, 2, 4, 8
 MAX_SEGMENTS = 100_000
 FASTEST_MBPS = 1e6
 SLOWEST_MBPS = 1e-3
@@ -59,21 +59,23 @@ class Loss(NamedTuple):
 
 
 class FlowInterface:
-    """The connection that a user's congestion control reads and sets: the time `now_s`, `mss_bytes`, and three values
-    that can be set at any time (window, threshold and pacing rate).
+    """The connection that a user's congestion control reads and sets: the time `now_s`, `mss_bytes`, and four values
+    that can be set at any time (window, threshold, pacing rate and ECN codepoint).
     """
 
-    __slots__ = ("_cwnd", "_pacing", "_ssthresh", "mss_bytes", "now_s")
+    __slots__ = ("_cwnd", "_ect", "_pacing", "_ssthresh", "has_accurate_ecn", "mss_bytes", "now_s")
 
-    def __init__(self, mss_bytes: int, cwnd_segments: int) -> None:
-        """Start a connection with this maximum segment size and congestion window, an infinite threshold and Linux's
-        pacing.
+    def __init__(self, mss_bytes: int, cwnd_segments: int, has_accurate_ecn: bool = False) -> None:
+        """Start a connection with this maximum segment size and congestion window, an infinite threshold, Linux's
+        pacing and ECT(0); `has_accurate_ecn` says whether it has negotiated AccECN (RFC 9768).
         """
         self.now_s = 0.0
         self.mss_bytes = mss_bytes
         self._cwnd: float = cwnd_segments
         self._ssthresh = math.inf
         self._pacing: float | None = None
+        self._ect = 0
+        self.has_accurate_ecn = has_accurate_ecn
 
     @property
     def cwnd_segments(self) -> float:
@@ -116,13 +118,37 @@ class FlowInterface:
             None if value is None else _check_value("pacing_mbps", value, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
         )
 
+    @property
+    def ect(self) -> int:
+        """The ECN codepoint of the segments with data: 1 for ECT(1), by which L4S queues recognize scalable congestion
+        controls (RFC 9331), 0 for ECT(0). Without ECN, segments have neither. Raises NetlabError if it is set to another
+        value, or to 1 on a connection that has not negotiated AccECN.
+        """
+        return self._ect
+
+    @ect.setter
+    def ect(self, value: Any) -> None:
+        """Set the codepoint. Raises NetlabError for a value that is not allowed."""
+        number = plain(value)
+        if isinstance(number, bool) or number not in (0, 1):
+            raise NetlabError(f"ect must be 0 for ECT(0) or 1 for ECT(1), got {short_repr(number)}")
+        if number == 1 and not self.has_accurate_ecn:
+            raise NetlabError(
+                "ect = 1 needs a connection with accurate ECN, which this one has not negotiated; run with "
+                'sysctls={"net.ipv4.tcp_ecn": 3}'
+            )
+        self._ect = int(number)
+
     def packed(self) -> bytes:
-        """Return the window, the threshold and the pacing rate in the kernel's format (`struct library_control`)."""
+        """Return the window, the threshold, the pacing rate and the codepoint in the kernel's format (`struct
+        library_control`).
+        """
         threshold, pacing = self._ssthresh, self._pacing
         return CONTROL.pack(
             int(self._cwnd),
             INFINITE_SSTHRESH if threshold == math.inf else int(threshold),
             0 if pacing is None else round(mbps_to_bps(pacing) / BITS_PER_BYTE),
+            self._ect,
         )
 
 
@@ -152,7 +178,7 @@ class ControlHandler:
         self._counted = 0
 
     def answer(self, data: bytes) -> bytes:
-        """Return the window, threshold and pacing rate after the event in the kernel's question `data` (`struct
+        """Return the window, threshold, pacing rate and codepoint after the event in the kernel's question `data` (`struct
         library_state`), in the kernel's format. Raises RunError if a method of the user's fails.
         """
         (
@@ -162,8 +188,8 @@ class ControlHandler:
         if self._flow is None:
             if event != START:
                 # Linux reports a lost SYN before the connection is established; keep Linux's values until then.
-                return CONTROL.pack(window, threshold, 0)
-            self._flow = FlowInterface(mss_bytes, window)
+                return CONTROL.pack(window, threshold, 0, 0)
+            self._flow = FlowInterface(mss_bytes, window, flags & ACCURATE_ECN != 0)
         flow, now_s = self._flow, now_ns / NS_PER_S
         flow.now_s, flow.mss_bytes = now_s, mss_bytes
         if event == ACK and self._acks:

@@ -284,7 +284,7 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
         return
     own_s = item.get("duration_s")
     end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
-    streams = item["streams"] if kind == "tcp" else 1
+    streams = item["streams"] if kind == "tcp" else item.get("connections", 1)
     for stream in range(streams):
         if "own" in planned:
             requests.own[requests.port] = _question_handler(planned)
@@ -302,8 +302,9 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
             rate_bps = round(item["rate_mbps"] * 1e6)
             if item["spacing"] == "random":
                 spread, (key_words, key) = 1, random_key(seed + port)
-        elif kind == "ping":
-            interval_ns, count = _ns(item["interval_s"]), NONE if item["count"] is None else item["count"]
+        elif kind in ("ping", "requests"):
+            interval_ns, count = _ns(item["interval_s"] or 0.0), NONE if item["count"] is None else item["count"]
+            congestion = item.get("congestion", "").encode()
         packed = wire_format.FLOW.pack(
             kind=FLOW_KINDS[kind],
             item=place,
@@ -325,6 +326,10 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
             **{f"key_{number}": word for number, word in enumerate(key)},
             interval_ns=interval_ns,
             count=count,
+            request_bytes=item.get("request_bytes", 0),
+            response_bytes=item.get("response_bytes", 0),
+            think_ns=_ns(item.get("think_s", 0.0)),
+            connections=streams,
         )
         requests.add(Request.FLOW, packed + item["label"].encode())
         requests.port += kind != "ping"

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from netlab_engines.library.layout import Layout
 
-HASH = b"b8d30d5e7aebb447"
+HASH = b"ffa95a4ea3513650"
 """The program tells the same, or it was built from other headers."""
 
 
@@ -41,6 +41,7 @@ class FlowKind(IntEnum):
     UDP = 2
     PING = 3
     PROGRAM = 4
+    REQUESTS = 5
 
 
 class Answer(IntEnum):
@@ -60,6 +61,7 @@ class Answer(IntEnum):
     FORMAT = 12
     CONTROL = 13
     PROGRAM = 14
+    RESPONSES = 15
 
 
 class ProgramEvent(IntEnum):
@@ -132,7 +134,7 @@ GO = Layout(
 )
 FLOW = Layout(
     "flow",
-    "IIIIIIIIQQQII16sQIIIIIIQQ",
+    "IIIIIIIIQQQII16sQIIIIIIQQQQQQ",
     (
         "kind",
         "item",
@@ -157,6 +159,10 @@ FLOW = Layout(
         "key_3",
         "interval_ns",
         "count",
+        "request_bytes",
+        "response_bytes",
+        "think_ns",
+        "connections",
     ),
 )
 HAPPENED = Layout(
@@ -296,6 +302,17 @@ ECHO = Layout(
         "rtt_ns",
     ),
 )
+RESPONSE = Layout(
+    "response",
+    "QQQII",
+    (
+        "number",
+        "start_ns",
+        "end_ns",
+        "retransmits",
+        "timeouts",
+    ),
+)
 PACKET = Layout(
     "packet",
     "IIIIIIHH6xBBHHHH",
@@ -348,10 +365,11 @@ LIBRARY_STATE = Layout(
 )
 LIBRARY_CONTROL = Layout(
     "library_control",
-    "IIQ",
+    "IIQQ",
     (
         "window",
         "threshold",
         "pacing_rate",
+        "ect",
     ),
 )

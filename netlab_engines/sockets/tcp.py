@@ -62,7 +62,7 @@ class TcpSender:
         """
         forbid_timer_slack()
         try:
-            self._send()
+            self.send()
         except OSError as error:
             self.error = error
         self.ended_s = time.monotonic()
@@ -75,14 +75,16 @@ class TcpSender:
         """End the sending now, from another thread; `run` then returns."""
         self._stopper.set()
 
-    def _send(self) -> None:
-        """Send until `end_s`, `num_bytes` or `stop`. Raises OSError if the connection fails."""
+    def send(self) -> None:
+        """Send until `end_s`, `num_bytes` or `stop`, and leave the connection open; blocks. Raises OSError if the
+        connection fails.
+        """
         out, payload = self.sock.fileno(), _payload_fd()
         self.sock.setblocking(False)
         # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
         # packets.
         room = select.poll()
-        room.register(out, select.POLLOUT)
+        room.register(out, select.POLLOUT | select.POLLRDHUP)
         room.register(self._stopper.fd, select.POLLIN)
         count = SEND_CHUNK_BYTES
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)

@@ -163,7 +163,7 @@ def test_signatures_and_pickles_are_those_of_the_classes() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Flow", "the kinds of traffic are Tcp, Udp, Ping"),
+        ("Flow", "the kinds of traffic are Tcp, Udp, Requests, Ping"),
         ("TCP", "did you mean Tcp?"),
         ("Network", "its classes are Capture, Change"),
         ("Scenarios", "did you mean Scenario?"),

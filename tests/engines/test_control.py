@@ -301,6 +301,81 @@ def test_marks_are_counted_exactly_with_accurate_ecn_and_too_often_without_it() 
     assert told > 1.5 * marked
 
 
+class Scalable(Control):
+    """A window that shrinks with the share of marked segments, as DCTCP's and Prague's do (RFC 8257)."""
+
+    ect = 1
+
+    def on_start(self, flow: Any) -> None:
+        super().on_start(flow)
+        flow.ect = self.ect
+        self.alpha, self.delivered, self.marked, self.next_s = 1.0, 0, 0, 0.0
+
+    def on_ack(self, ack: Any) -> None:
+        flow = self.flow
+        self.delivered += ack.delivered_segments
+        self.marked += ack.marked_segments
+        if ack.marked_segments:
+            flow.ssthresh_segments = min(flow.ssthresh_segments, flow.cwnd_segments)
+        slow_start = flow.cwnd_segments < flow.ssthresh_segments
+        unmarked = ack.delivered_segments - ack.marked_segments
+        flow.cwnd_segments += ack.delivered_segments if slow_start else max(0, unmarked) / flow.cwnd_segments
+        if ack.rtt_ms and ack.now_s >= self.next_s:
+            self.next_s = ack.now_s + ack.rtt_ms / 1000
+            self.alpha += (self.marked / max(1, self.delivered) - self.alpha) / 16
+            if self.marked:
+                flow.cwnd_segments = max(2, flow.cwnd_segments * (1 - self.alpha / 2))
+            self.delivered = self.marked = 0
+
+    def on_loss(self, loss: Any) -> None:
+        if loss.lost_segments:
+            self.flow.ssthresh_segments = self.flow.cwnd_segments = max(2, self.flow.cwnd_segments / 2)
+
+
+class ScalableInTheClassicQueue(Scalable):
+    ect = 0
+
+
+def test_ect_1_brings_a_control_into_the_queue_of_l4s() -> None:
+    """Its queue marks at 1 ms of delay (RFC 9332), the other one holds 15 ms."""
+    marking = path(rate_mbps=20, delay_ms=10, aqm="dualpi2", queue_packets=None)
+    accurate = {"net.ipv4.tcp_ecn": 3}
+    low, classic = (run(each, marking, 10.0, sysctls=accurate) for each in (Scalable, ScalableInTheClassicQueue))
+    waits_ms = [each.intervals.rtt_ms[each.intervals.t_s > 3].mean() - 20 for each in (low, classic)]
+    assert 0 < waits_ms[0] < 3
+    assert waits_ms[1] > 8
+    assert low.flows.marks[0] > 3 * classic.flows.marks[0]
+    assert low.flows.goodput_mbps[0] > 0.85 * 20 * 1448 / 1514
+
+
+def test_beside_cubic_with_ecn_a_scalable_control_keeps_to_its_share_with_ect_1_only() -> None:
+    """With ECT(0) and a queue that takes any ECN for L4S, both are in the queue of L4S, and CUBIC starves (RFC 9331)."""
+    both = [nl.Tcp("h1", "h2", congestion=Scalable), nl.Tcp("h1", "h2", congestion="cubic")]
+    shares = []
+    for any_ecn in (False, True):
+        network = path(rate_mbps=20, delay_ms=10, aqm="dualpi2", queue_packets=None, aqm_options={"any_ecn": any_ecn})
+        found = nl.run(network, both, 20.0, sysctls={"net.ipv4.tcp_ecn": 3}, engine="library", progress=False)
+        shares.append(found.goodput_mbps(after_s=5.0).iloc[1] / found.goodput_mbps(after_s=5.0).sum())
+    assert shares[0] > 0.25 and shares[1] < 0.15
+
+
+@pytest.mark.parametrize(
+    ("codepoint", "settings", "message"),
+    [
+        (1, {}, "ect = 1 needs a connection with accurate ECN"),
+        (1, {"net.ipv4.tcp_ecn": 1}, 'tcp_ecn": 3'),
+        (2, {"net.ipv4.tcp_ecn": 3}, r"ect must be 0 for ECT\(0\) or 1 for ECT\(1\), got 2"),
+    ],
+)
+def test_a_codepoint_that_cannot_be_sent_is_refused(codepoint: int, settings: dict[str, Any], message: str) -> None:
+    class Marked(Control):
+        def on_start(self, flow: Any) -> None:
+            flow.ect = codepoint
+
+    with pytest.raises(RunError, match=message):
+        run(Marked, sysctls=settings)
+
+
 def test_timeouts_are_told_and_without_a_method_leave_a_window_of_one() -> None:
     timeouts: list[Any] = []
 
@@ -395,8 +470,8 @@ def test_an_error_in_a_class_ends_the_run_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda flow: setattr(flow, "cwnd", 5), r"flow.cwnd is unknown: .*pacing_mbps; did you mean cwnd_segments\?"),
-        (lambda flow: flow.window, r"flow.window is unknown: got 'window'; allowed: now_s, .*, pacing_mbps\."),
+        (lambda flow: setattr(flow, "cwnd", 5), r"flow.cwnd is unknown: .*ect; did you mean cwnd_segments\?"),
+        (lambda flow: flow.window, r"flow.window is unknown: got 'window'; allowed: now_s, .*, ect\."),
         (lambda flow: sys.exit(), r"SystemExit\."),
     ],
 )

@@ -81,6 +81,21 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     ),
     "handshake's last ACK lost": (*HANDSHAKE_WITHOUT_LAST_ACK, {}),
     "a handshake that never ends": (dumbbell(delay_ms=700), [nl.Tcp("h1", "h2")], {"duration_s": 2}),
+    "requests": (
+        dumbbell(**TWO), [nl.Requests("h1", "h3", response_bytes=30_000, think_s=0.05), nl.Tcp("h2", "h4")], {},
+    ),
+    "requests that lose": (
+        dumbbell(loss_rate=0.02),
+        [nl.Requests("h1", "h2", response_bytes=40_000, request_bytes=20_000, count=40, connections=3)], {},
+    ),
+    "requests at fixed moments": (
+        dumbbell(**TWO),
+        [nl.Requests(client, server, response_bytes=15_000, count=6, interval_s=0.4, congestion="reno")
+         for client, server in (("h3", "h1"), ("h4", "h2"))], {},
+    ),
+    "a response that the end cuts off": (
+        dumbbell(rate_mbps=2), [nl.Requests("h1", "h2", response_bytes=3_000_000, duration_s=2.5)], {},
+    ),
     "small segments": (dumbbell(), [nl.Tcp("h1", "h2", mss_bytes=500)], {}),
     "streams": (dumbbell(), [nl.Tcp("h1", "h2", streams=4)], {}),
     "fast": (dumbbell(rate_mbps=100, queue_packets=200), [nl.Tcp("h1", "h2")], {}),

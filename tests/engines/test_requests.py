@@ -59,17 +59,20 @@ def frames(told: bytes) -> Iterator[tuple[int, bytes]]:
         at += 8 + length
 
 
+FLOW_FORMAT = "<IIIIIIIIQQQII16sQII4IQQQQQQ"
+
+
 def flows(*traffic: Any, **words: Any) -> list[dict[str, Any]]:
     """`struct flow` of recipe/library/host/protocol.h, field by field."""
     names = (
         "kind item stream from to address port payload start end num_bytes window mss congestion rate spread key_words "
     )
-    names += "key0 key1 key2 key3 interval count"
+    names += "key0 key1 key2 key3 interval count request response think connections"
     found = []
     for kind, data in frames(made(plan_of(*traffic, **words)).take()):
         if kind == Request.FLOW:
-            size = struct.calcsize("<IIIIIIIIQQQII16sQII4IQQ")
-            fields = struct.unpack("<IIIIIIIIQQQII16sQII4IQQ", data[:size])
+            size = struct.calcsize(FLOW_FORMAT)
+            fields = struct.unpack(FLOW_FORMAT, data[:size])
             found.append({**dict(zip(names.split(), fields, strict=True)), "label": data[size:].decode()})
     return found
 
@@ -82,8 +85,23 @@ def test_a_connection_is_told_with_all_that_its_item_says() -> None:
         "kind": 1, "item": 0, "stream": 0, "from": 1, "to": 0, "address": address, "port": 5001, "payload": 0,
         "start": 1_500_000_000, "end": 3_500_000_000, "num_bytes": NONE, "window": 20_000, "mss": 512,
         "congestion": b"bbr".ljust(16, b"\0"), "rate": 0, "spread": 0, "key_words": 0, "key0": 0, "key1": 0, "key2": 0,
-        "key3": 0, "interval": 0, "count": NONE, "label": "h2-h1 bbr",
+        "key3": 0, "interval": 0, "count": NONE, "request": 0, "response": 0, "think": 0, "connections": 1,
+        "label": "h2-h1 bbr",
     }  # fmt: skip
+
+
+def test_requests_have_a_flow_for_each_connection_with_the_sizes_and_the_pauses() -> None:
+    item = nl.Requests(
+        "h1", "h2", response_bytes=5000, request_bytes=70, count=9, think_s=0.25, interval_s=1, connections=2
+    )
+    found = flows(item)
+    assert [(each["kind"], each["stream"], each["port"]) for each in found] == [(5, 0, 5001), (5, 1, 5002)]
+    for each in found:
+        asked = {name: each[name] for name in ("request", "response", "think", "connections", "interval", "count")}
+        assert asked == {
+            "request": 70, "response": 5000, "think": 250_000_000, "connections": 2, "interval": 10**9, "count": 9,
+        }  # fmt: skip
+        assert each["congestion"].rstrip(b"\0") == b"cubic"
 
 
 def test_streams_share_the_bytes_and_each_has_a_port_of_its_own() -> None:

@@ -47,6 +47,8 @@ def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
     yield "40 pairs", Scenario(dumbbell(40, rate_mbps=50, delay_ms=5, queue_packets=100), crowd, duration_s=duration_s)
     many = dumbbell(1, rate_mbps=20, delay_ms=5, queue_packets=100)
     yield "32 streams", Scenario(many, [tcp("h1", "h2", streams=32)], duration_s=duration_s)
+    asking = [nl.Requests("h1", "h2", response_bytes=50_000, think_s=0.02, connections=4), tcp("h1", "h2")]
+    yield "requests", Scenario(many, asking, duration_s=duration_s)
     links = [
         nl.Link("h1", "r1"),
         nl.Link("r1", "h2", rate_mbps=nl.Trace.named("walk_4g"), delay_ms=20, queue_packets=60),

@@ -56,7 +56,7 @@ def windows(stream: MessageStream) -> list[float]:
         assert methods == [name == "on_start" for name in METHODS]
     for number in (1, 2):
         stream.send_message(
-            HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan)
+            HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan, False, 0)
         )
         told = stream.receive()
         assert told[0] == DID

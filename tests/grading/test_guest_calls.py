@@ -116,7 +116,7 @@ def test_an_error_in_a_students_class_is_told_with_its_moment() -> None:
     control = callee.Control(None, Own, "h1-h2", 0)  # type: ignore[arg-type]
 
     def started(now_s: float) -> bytes:
-        return control.call("on_start", callee.FLOW.pack(now_s, 1448, 10, 100, math.nan))
+        return control.call("on_start", callee.FLOW.pack(now_s, 1448, 10, 100, math.nan, False, 0))
 
     assert callee.CONTROLLED.unpack(started(0.5))[:2] == (3, 100)
     with pytest.raises(NetlabError, match=r"too late.*2\.5 s|2\.5 s.*too late"):

@@ -79,6 +79,10 @@ PLACES = {
     ),
     "net/Makefile": "#\n\nobj-y\t\t\t\t:= devres.o socket.o core/\n\nobj-y += ethernet/\n",
     "net/ipv4/route.c": '\tidents_hash = alloc("IP idents",\n\t\t\t\t      &mask,\n\t\t\t\t      2048,\n\t\t\t\t      256*1024);\n',
+    "net/ipv4/tcp_output.c": (
+        "\t\tif (!tcp_accecn_ace_fail_recv(tp) &&\n\t\t    !tcp_accecn_ace_fail_send(tp))\n\t\t\tINET_ECN_xmit(sk);\n"
+        "\t\telse\n\t\t\tINET_ECN_dontxmit(sk);\n\t\t\tINET_ECN_xmit(sk);\n"
+    ),
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
     "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
 }

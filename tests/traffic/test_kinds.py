@@ -135,12 +135,14 @@ def test_a_kind_is_measured_by_its_row(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_is_refused_by_the_description() -> None:
-    with pytest.raises(ScenarioError, match="traffic 1: kind: got 'pages'; allowed: tcp, udp, ping, program, command"):
+    with pytest.raises(
+        ScenarioError, match="traffic 1: kind: got 'pages'; allowed: tcp, udp, requests, ping, program, command"
+    ):
         nl.Scenario.from_dict({"topology": PAIR.to_dict(), "traffic": [ITEM]})
     assert (
         nl.Scenario(PAIR, [Pages("h1", "h2")])
         .problems()[0]
-        .startswith("traffic 1 must be a netlab.Tcp, Udp, Ping, Program or Command, got Pages(")
+        .startswith("traffic 1 must be a netlab.Tcp, Udp, Requests, Ping, Program or Command, got Pages(")
     )
     assert not hasattr(nl, "Pages")
 

@@ -12,11 +12,18 @@ from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.flows.command import CommandFlow
 from netlab_engines.agent.flows.ping import PingFlow
+from netlab_engines.agent.flows.requests import RequestsFlow
 from netlab_engines.agent.flows.tcp import TcpFlow
 from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.agent.network import Network
 
-RUNNERS: dict[str, type[RunningFlow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
+RUNNERS: dict[str, type[RunningFlow[Any]]] = {
+    "tcp": TcpFlow,
+    "udp": UdpFlow,
+    "requests": RequestsFlow,
+    "ping": PingFlow,
+    "command": CommandFlow,
+}
 
 __all__ = ["RUNNERS", "FlowContext", "RunningFlow", "make_flows"]
 

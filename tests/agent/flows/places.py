@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from netlab_engines.agent.artifacts import ArtifactStore
-from netlab_engines.agent.flows import ping, tcp, udp
+from netlab_engines.agent.flows import connections, ping, udp
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 
 # All of 127.0.0.0/8 is this machine's: each process of a test run has its own address, so ports do not meet.
@@ -40,7 +40,7 @@ def place(
 
 def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a flow open its sockets in this process's own namespace, which needs no privilege."""
-    for module in (ping, tcp, udp):
+    for module in (ping, connections, udp):
         monkeypatch.setattr(module, "enter_namespace", lambda _pid: nullcontext())
 
 

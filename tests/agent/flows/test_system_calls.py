@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from netlab_engines.agent.flows import ping, tcp, udp
+from netlab_engines.agent.flows import ping, requests, tcp, udp
 from netlab_engines.sockets import batch
 from netlab_kernel.edits import RECIPE
 from tests.agent.flows.places import ADDRESS, place, run, stay_here
@@ -200,6 +200,20 @@ def test_a_udp_flow(tmp_path: Path, recorder: Recorder) -> None:
     assert source == ["setsockopt SO_SNDBUFFORCE", "connect", "send"]
 
 
+def test_requests(tmp_path: Path, recorder: Recorder) -> None:
+    asked = {"congestion": "reno", "request_bytes": 100, "response_bytes": 50_000, "count": 2, "connections": 1}
+    flow = requests.RequestsFlow(item("requests", think_s=0.0, interval_s=None, **asked), place(tmp_path))
+    run(flow)
+    listener = recorder.once()[0]
+    assert listener == ["setsockopt TCP_CONGESTION", "bind", "listen 1", "accept", "close"]
+    # The client's thread reads the counters of both ends whenever it asks.
+    kept = [[call for call in calls if call != "getsockopt TCP_INFO"] for calls in recorder.calls]
+    sink, source = map(_without_repetitions, kept[1:])
+    closed = ["shutdown", "setsockopt SO_LINGER", "close"]
+    assert sink == ["setsockopt TCP_CONGESTION", "connect", "sendfile", "recv MSG_TRUNC MSG_WAITALL", *closed]
+    assert [call for call in source if call not in closed] == ["recv MSG_TRUNC", "sendfile"]
+
+
 def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
     flow = ping.PingFlow(item("ping", interval_s=0.05, payload_bytes=56, count=3), place(tmp_path))
     flow.launch(time.monotonic())
@@ -215,7 +229,12 @@ def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
         ("open_tcp", ["socket", "bind", "listen", "socket"]),
         ("tune_tcp", ["setsockopt"]),
         ("receive_tcp", ["accept4", "close", "recvfrom", "recvfrom"]),
-        ("send_tcp", ["fcntl", "sendfile", "ppoll", "shutdown"]),
+        ("send_bytes", ["fcntl", "sendfile", "ppoll"]),
+        ("send_tcp", ["shutdown"]),
+        ("connect_tcp", ["setsockopt", "connect", "setsockopt"]),
+        ("serve_requests", ["accept4", "close", "fcntl", "recvfrom", "ppoll"]),
+        ("exchange", ["fcntl", "recvfrom"]),
+        ("end_requests", ["shutdown", "shutdown"]),
         ("close_tcp", ["shutdown", "setsockopt", "close"]),
         ("open_udp", ["socket", "bind", "socket"]),
         ("send_until", ["sendto", "sendto"]),

@@ -80,14 +80,14 @@ struct go {
 	uint64_t steps;
 };
 
-enum flow_kind { FLOW_TCP = 1, FLOW_UDP, FLOW_PING, FLOW_PROGRAM };
+enum flow_kind { FLOW_TCP = 1, FLOW_UDP, FLOW_PING, FLOW_PROGRAM, FLOW_REQUESTS };
 
 #define NONE UINT64_MAX
 
 struct flow {
 	uint32_t kind;
 	uint32_t item;		/* which of the plan's traffic */
-	uint32_t stream;	/* of a TCP flow's connections, which */
+	uint32_t stream;	/* of the connections of TCP or requests, which */
 	uint32_t src, dst;	/* nodes */
 	uint32_t address;	/* of dst, in network order */
 	uint32_t port;		/* for an echo, its identifier */
@@ -96,13 +96,16 @@ struct flow {
 	uint64_t num_bytes;	/* TCP, or NONE */
 	uint32_t window_bytes;	/* TCP, or 0 */
 	uint32_t mss_bytes;	/* TCP, or 0; with its options, as TCP_MAXSEG has it */
-	char congestion[16];	/* TCP */
+	char congestion[16];	/* TCP, requests */
 	uint64_t rate_bps;	/* UDP */
 	uint32_t spread;	/* UDP: at random moments, from this key */
 	uint32_t key_words;
 	uint32_t key[4];
-	uint64_t interval_ns;	/* echo */
-	uint64_t count;		/* echo, or NONE */
+	uint64_t interval_ns;	/* echo; requests, or 0 */
+	uint64_t count;		/* echo or requests, or NONE */
+	uint64_t request_bytes, response_bytes;	/* requests */
+	uint64_t think_ns;	/* requests: from a response to the next request of its connection */
+	uint64_t connections;	/* requests: how many share them */
 };
 
 enum answer {
@@ -121,6 +124,7 @@ enum answer {
 	/* Questions: the network stands still until REQUEST_REPLY. */
 	ANSWER_CONTROL,		/* struct library_state: of a flow whose congestion control is "own" */
 	ANSWER_PROGRAM,		/* struct happened, then a datagram where one came */
+	ANSWER_RESPONSES,	/* uint32_t item, uint32_t stream, then struct response, several */
 };
 
 enum program_event { PROGRAM_START, PROGRAM_DATAGRAM, PROGRAM_TIMER };
@@ -175,6 +179,12 @@ struct udp_interval {
 
 struct echo {
 	uint64_t number, sent_ns, rtt_ns;	/* rtt is NONE where no reply came */
+};
+
+struct response {
+	uint64_t number;		/* of its request in the flow, from 0 */
+	uint64_t start_ns, end_ns;	/* the request was sent; the last byte of the response came, or NONE */
+	uint32_t retransmits, timeouts;	/* of the server's connection, before */
 };
 
 /* As the kernel's ring has them (linux/if_packet.h, TPACKET_V3), so that both kernels' captures are read alike. */

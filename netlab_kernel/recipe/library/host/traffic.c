@@ -48,6 +48,11 @@ struct echoes {
 	uint64_t count, replies, room;
 };
 
+struct responses {
+	struct response *rows;
+	size_t count, room;
+};
+
 struct traffic {
 	struct flow flow;
 	char *label;
@@ -62,6 +67,7 @@ struct traffic {
 	uint64_t read_bytes, connect_ns, first_ns, last_ns;
 	struct reading total, last_reading;
 	int has_last_reading;
+	struct responses responses;	/* requests */
 	/* UDP */
 	int started, stopping, halted;
 	struct books books;
@@ -169,6 +175,14 @@ static void open_tcp(struct traffic *t)
 	moment_make(&t->read_out);
 }
 
+/* The client is the flow's source, but the server's socket is the one that sends the data. */
+static void open_requests(struct traffic *t)
+{
+	open_tcp(t);
+	t->sink = t->source;
+	t->source = -1;
+}
+
 static void open_udp(struct traffic *t)
 {
 	struct sockaddr_in address = address_of(&t->flow);
@@ -205,6 +219,8 @@ static void open_payload(void)
 	static const uint32_t key[1];
 	struct twister chance;
 
+	if (payload_file >= 0)
+		return;
 	/* Python's random.Random(0).randbytes(). */
 	twister_start(&chance, key, 1);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -234,9 +250,11 @@ void add_flow(const struct flow *flow, const char *label)
 	t->first_ns = t->last_ns = NONE;
 	moment_make(&t->ended);
 	if (flow->kind == FLOW_TCP) {
-		if (payload_file < 0)
-			open_payload();
+		open_payload();
 		open_tcp(t);
+	} else if (flow->kind == FLOW_REQUESTS) {
+		open_payload();
+		open_requests(t);
 	} else if (flow->kind == FLOW_UDP) {
 		open_udp(t);
 	} else if (flow->kind == FLOW_PROGRAM) {
@@ -362,34 +380,37 @@ static int receive_tcp(void *argument)
 	return 0;
 }
 
-static void send_tcp(struct traffic *t, uint64_t end_ns)
+/* Send so many bytes, or NONE for all that the socket takes until then. It is an end of this flow, which may be closed
+ * meanwhile. Returns whether all were sent.
+ */
+static int send_bytes(const struct traffic *t, const int *descriptor, uint64_t num_bytes, uint64_t end_ns)
 {
 	uint64_t sent_bytes = 0, count = SEND_CHUNK_BYTES;
 
 	/* The kernel reports room only when a third of the send buffer is free, so a wake-up serves many packets. */
-	call(fcntl, t->source, F_SETFL, O_NONBLOCK);
-	for (;;) {
+	call(fcntl, *descriptor, F_SETFL, O_NONBLOCK);
+	while (!t->has_total) {
 		uint64_t left_ns;
 		int64_t from = 0;
 		long done;
 
-		if (t->flow.num_bytes != NONE) {
-			count = t->flow.num_bytes - sent_bytes;
+		if (num_bytes != NONE) {
+			count = num_bytes - sent_bytes;
 			if (!count)
-				break;
+				return 1;
 			if (count > SEND_CHUNK_BYTES)
 				count = SEND_CHUNK_BYTES;
 		}
 		if (now_ns() >= end_ns)
 			break;
 		left_ns = end_ns - now_ns();
-		done = call(sendfile, t->source, payload_file, &from, count);
+		done = call(sendfile, *descriptor, payload_file, &from, count);
 		if (done >= 0) {
 			sent_bytes += done;
 		} else if (done != -EAGAIN) {
 			break;
 		} else if (left_ns >= NS_PER_MS) {
-			struct pollfd room = { .fd = t->source, .events = POLLOUT };
+			struct pollfd room = { .fd = *descriptor, .events = POLLOUT | POLLRDHUP };
 			/* Whole milliseconds, as poll() takes them. */
 			struct timespec left = { left_ns / NS_PER_S, left_ns % NS_PER_S / NS_PER_MS * NS_PER_MS };
 
@@ -398,6 +419,12 @@ static void send_tcp(struct traffic *t, uint64_t end_ns)
 			sleep_until(end_ns);
 		}
 	}
+	return 0;
+}
+
+static void send_tcp(struct traffic *t, uint64_t end_ns)
+{
+	send_bytes(t, &t->source, t->flow.num_bytes, end_ns);
 	call(shutdown, t->source, SHUT_WR);
 }
 
@@ -432,12 +459,11 @@ static void end_tcp(struct traffic *t)
 	moment_come(&t->ended);
 }
 
-static int run_tcp(void *argument)
+/* Connect the flow's socket at its start. Returns whether it is connected, and the flow not stopped meanwhile. */
+static int connect_tcp(struct traffic *t, int descriptor)
 {
-	struct traffic *t = argument;
 	struct sockaddr_in address = address_of(&t->flow);
 	struct timespec patience = { CONNECT_PATIENCE_S, 0 }, for_ever = { 0, 0 };
-	uint64_t end_ns = origin_ns + t->flow.end_ns;
 	long result;
 
 	enter_node(t->flow.src);
@@ -445,10 +471,9 @@ static int run_tcp(void *argument)
 	if (t->has_total)
 		return 0;
 	t->connect_ns = now_ns();
-	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
-	result = call(connect, t->source, &address, sizeof(address));
-	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
-	/* It was stopped meanwhile. */
+	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
+	result = call(connect, descriptor, &address, sizeof(address));
+	call(setsockopt, descriptor, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
 	if (t->has_total)
 		return 0;
 	if (result < 0) {
@@ -458,6 +483,16 @@ static int run_tcp(void *argument)
 		moment_come(&t->ended);
 		return 0;
 	}
+	return 1;
+}
+
+static int run_tcp(void *argument)
+{
+	struct traffic *t = argument;
+	uint64_t end_ns = origin_ns + t->flow.end_ns;
+
+	if (!connect_tcp(t, t->source))
+		return 0;
 	/* As applications do: the receiver accepts on its own. */
 	send_tcp(t, end_ns);
 	if (t->flow.num_bytes != NONE)
@@ -465,6 +500,141 @@ static int run_tcp(void *argument)
 	else
 		sleep_until(end_ns);
 	end_tcp(t);
+	return 0;
+}
+
+/* ---- requests and responses over TCP ---- */
+
+static int serve_requests(void *argument)
+{
+	struct traffic *t = argument;
+	uint64_t end_ns = origin_ns + t->flow.end_ns, read_bytes = 0;
+	/* MSG_TRUNC never touches the buffer. */
+	void *nowhere = t;
+	long count = call(accept4, t->listener, NULL, NULL, 0);
+
+	if (count < 0)
+		return 0;
+	t->source = count;
+	call(close, t->listener);
+	t->listener = -1;
+	call(fcntl, t->source, F_SETFL, O_NONBLOCK);
+	while (!t->has_total) {
+		struct pollfd waiting = { .fd = t->source, .events = POLLIN | POLLRDHUP };
+
+		count = call(recvfrom, t->source, nowhere, t->flow.request_bytes - read_bytes, MSG_TRUNC, NULL, NULL);
+		if (count == -EAGAIN) {
+			call(ppoll, &waiting, 1, NULL, NULL, 8);
+			continue;
+		}
+		if (count <= 0)
+			break;
+		read_bytes += count;
+		if (read_bytes < t->flow.request_bytes)
+			continue;
+		read_bytes = 0;
+		if (!send_bytes(t, &t->source, t->flow.response_bytes, end_ns))
+			break;
+	}
+	return 0;
+}
+
+static struct response *add_response(struct responses *responses)
+{
+	if (responses->count == responses->room) {
+		struct response *more = allocate((responses->room = 2 * responses->room + 16) * sizeof(*more));
+
+		if (responses->count)
+			memcpy(more, responses->rows, responses->count * sizeof(*more));
+		free(responses->rows);
+		responses->rows = more;
+	}
+	return &responses->rows[responses->count++];
+}
+
+/* Send a request and wait for the whole response. Returns whether it came before the flow's end. */
+static int exchange(struct traffic *t, uint64_t number, uint64_t end_ns)
+{
+	struct response *response = add_response(&t->responses);
+	uint64_t left = t->flow.response_bytes;
+	struct tcp_info info;
+
+	*response = (struct response){ .number = number, .start_ns = now_ns() - origin_ns, .end_ns = NONE };
+	/* Before the first request the server may not have its socket yet. */
+	if (t->source >= 0 && read_info(t->source, &info) >= 0) {
+		response->retransmits = info.tcpi_total_retrans;
+		response->timeouts = info.tcpi_total_rto;
+	}
+	if (!send_bytes(t, &t->sink, t->flow.request_bytes, end_ns))
+		return 0;
+	call(fcntl, t->sink, F_SETFL, 0);
+	while (left) {
+		/* MSG_TRUNC never touches the buffer. */
+		long count = call(recvfrom, t->sink, t, left < RECEIVE_CHUNK_BYTES ? left : RECEIVE_CHUNK_BYTES,
+				  MSG_TRUNC | MSG_WAITALL, NULL, NULL);
+
+		if (t->has_total || !count)
+			return 0;
+		if (count < 0) {
+			t->failed = -count;
+			t->tried = "receive";
+			return 0;
+		}
+		left -= count;
+	}
+	response->end_ns = now_ns() - origin_ns;
+	t->last_ns = now_ns();
+	if (t->first_ns == NONE)
+		t->first_ns = t->last_ns;
+	return 1;
+}
+
+static void end_requests(struct traffic *t)
+{
+	if (t->has_total)
+		return;
+	if (!read_stream(t, &t->total))
+		t->total = t->last_reading;
+	if (t->last_ns == NONE)
+		t->last_ns = now_ns();
+	t->has_total = 1;
+	/* Closing alone would leave the threads that read from them waiting. */
+	call(shutdown, t->sink, SHUT_RD);
+	call(shutdown, t->source, SHUT_RD);
+	close_tcp(t);
+	moment_come(&t->ended);
+}
+
+static int run_client(void *argument)
+{
+	struct traffic *t = argument;
+	uint64_t end_ns = origin_ns + t->flow.end_ns, next_ns = 0, number = t->flow.stream;
+
+	if (!connect_tcp(t, t->sink))
+		return 0;
+	for (; number < t->flow.count; number += t->flow.connections) {
+		uint64_t due_ns = origin_ns + t->flow.start_ns + number * t->flow.interval_ns;
+
+		if (due_ns < next_ns)
+			due_ns = next_ns;
+		/* The connection stays open until the end. */
+		if (due_ns >= end_ns)
+			return 0;
+		sleep_until(due_ns);
+		if (t->has_total || !exchange(t, number, end_ns))
+			return 0;
+		next_ns = now_ns() + t->flow.think_ns;
+	}
+	end_requests(t);
+	return 0;
+}
+
+static int end_at_time(void *argument)
+{
+	struct traffic *t = argument;
+
+	moment_wait(&t->ended, origin_ns + t->flow.end_ns);
+	end_requests(t);
 	return 0;
 }
 
@@ -734,6 +904,11 @@ static void launch(struct traffic *t)
 		start_thread(receive_tcp, t);
 		start_thread(run_tcp, t);
 		break;
+	case FLOW_REQUESTS:
+		start_thread(serve_requests, t);
+		start_thread(run_client, t);
+		start_thread(end_at_time, t);
+		break;
 	case FLOW_UDP:
 		t->books.origin_ns = origin_ns;
 		t->books.interval_ns = interval_ns;
@@ -763,7 +938,7 @@ static void sample_streams(uint32_t step)
 		struct stream_sample *sample = &samples[ready];
 		int known;
 
-		if (t->flow.kind != FLOW_TCP || t->told_end)
+		if ((t->flow.kind != FLOW_TCP && t->flow.kind != FLOW_REQUESTS) || t->told_end)
 			continue;
 		*sample = (struct stream_sample){ .item = t->flow.item, .stream = t->flow.stream, .step = step };
 		/* The last reading of a stream that has just ended is its total; after that there is nothing to tell. */
@@ -797,6 +972,7 @@ static void finish(struct traffic *t, uint64_t until_ns)
 
 	switch (t->flow.kind) {
 	case FLOW_TCP:
+	case FLOW_REQUESTS:
 		moment_wait(&t->ended, at_least(until_ns));
 		break;
 	case FLOW_UDP:
@@ -882,10 +1058,20 @@ static void tell_udp(struct traffic *t)
 	free(used);
 }
 
+static void tell_responses(struct traffic *t)
+{
+	uint32_t head[2] = { t->flow.item, t->flow.stream };
+
+	answer(ANSWER_RESPONSES, head, sizeof(head), t->responses.rows, t->responses.count * sizeof(*t->responses.rows));
+}
+
 static void tell(struct traffic *t)
 {
 	if (t->flow.kind == FLOW_TCP) {
 		tell_tcp(t);
+	} else if (t->flow.kind == FLOW_REQUESTS) {
+		tell_tcp(t);
+		tell_responses(t);
 	} else if (t->flow.kind == FLOW_UDP) {
 		tell_udp(t);
 	} else if (t->flow.kind == FLOW_PING) {
@@ -945,6 +1131,8 @@ void stop_item(uint32_t item)
 			continue;
 		if (t->flow.kind == FLOW_TCP)
 			end_tcp(t);
+		else if (t->flow.kind == FLOW_REQUESTS)
+			end_requests(t);
 		else if (t->flow.kind == FLOW_UDP)
 			t->halted = 1;
 		else if (t->flow.kind == FLOW_PROGRAM)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A congestion control that asks the host program for a window, a threshold and a pace at each event, while network time
- * stands still. Recovery itself is Linux's: it leads to the window asked for, segment by segment (RFC 6937).
+ * stands still. Recovery itself is Linux's: it leads to the window asked for, segment by segment (RFC 9937).
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -13,6 +13,8 @@ struct asked {
 	bool cut;			/* Linux has asked for a threshold since the last event */
 	bool acked;			/* an ACK is being looked at */
 };
+
+static struct tcp_congestion_ops own_control, own_control_ect_1;
 
 static u64 delivery_rate(const struct tcp_sock *tp)
 {
@@ -31,6 +33,15 @@ static bool may_grow(const struct sock *sk, const struct rate_sample *rs)
 	return !tcp_in_cwnd_reduction(sk) && tcp_is_cwnd_limited(sk) && (reordered ? rs->acked_sacked : tp->snd_una != asked->una);
 }
 
+static bool has_accurate_ecn(const struct sock *sk)
+{
+#ifdef TCP_CONG_ECT_1_NEGOTIATION
+	return tcp_ecn_mode_accecn(tcp_sk(sk));
+#else
+	return false;
+#endif
+}
+
 static void ask(struct sock *sk, enum library_event event, const struct rate_sample *rs)
 {
 	struct asked *asked = inet_csk_ca(sk);
@@ -41,7 +52,7 @@ static void ask(struct sock *sk, enum library_event event, const struct rate_sam
 		.port = ntohs(inet_sk(sk)->inet_dport),
 		.event = event,
 		.flags = (rs && may_grow(sk, rs) ? CONTROL_MAY_GROW : 0) | (rs && rs->is_app_limited ? CONTROL_APP_LIMITED : 0) |
-			 (asked->cut ? CONTROL_IS_NEW : 0),
+			 (asked->cut ? CONTROL_IS_NEW : 0) | (has_accurate_ecn(sk) ? CONTROL_ACCURATE_ECN : 0),
 		.mss_bytes = tp->mss_cache,
 		.delivery_rate = delivery_rate(tp),
 		.window = undo ? tp->prior_cwnd : tcp_snd_cwnd(tp),
@@ -62,6 +73,8 @@ static void ask(struct sock *sk, enum library_event event, const struct rate_sam
 	asked->window = max(control.window, 1U);
 	asked->pacing_rate = control.pacing_rate;
 	tp->snd_ssthresh = max(control.threshold, 2U);
+	/* Linux has the choice of the codepoint in the flags of the congestion control. */
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, control.ect ? &own_control_ect_1 : &own_control);
 }
 
 static void set_window(struct sock *sk)
@@ -179,6 +192,7 @@ static u32 control_undo(struct sock *sk)
 	return asked->window;
 }
 
+static struct tcp_congestion_ops own_control_ect_1 __read_mostly;
 static struct tcp_congestion_ops own_control __read_mostly = {
 	.init = control_init,
 	.in_ack_event = control_ack_comes,
@@ -194,6 +208,10 @@ static struct tcp_congestion_ops own_control __read_mostly = {
 static int __init control_register(void)
 {
 	BUILD_BUG_ON(sizeof(struct asked) > ICSK_CA_PRIV_SIZE);
+	own_control_ect_1 = own_control;
+#ifdef TCP_CONG_ECT_1_NEGOTIATION
+	own_control_ect_1.flags |= TCP_CONG_ECT_1_NEGOTIATION;
+#endif
 	return tcp_register_congestion_control(&own_control);
 }
 late_initcall(control_register);

@@ -26,6 +26,7 @@ enum library_event { CONTROL_START, CONTROL_ACK, CONTROL_LOSS, CONTROL_TIMEOUT, 
 #define CONTROL_MAY_GROW 1				/* where Linux's own controls would let the window grow */
 #define CONTROL_APP_LIMITED 2				/* the rate's sample is of a time with too little to send */
 #define CONTROL_IS_NEW 4				/* a loss or timeout for which Linux's own would cut the threshold */
+#define CONTROL_ACCURATE_ECN 8				/* the connection has negotiated AccECN (RFC 9768) */
 struct library_state {
 	unsigned long long now_ns;			/* CLOCK_MONOTONIC */
 	unsigned int port, event, flags, mss_bytes;	/* the port is that of the other end */
@@ -39,6 +40,7 @@ struct library_state {
 struct library_control {
 	unsigned int window, threshold;			/* segments */
 	unsigned long long pacing_rate;			/* bytes/s; 0: as Linux paces */
+	unsigned long long ect;				/* 1: data are sent with ECT(1), else with ECT(0), if ECN is negotiated */
 };
 void host_control(const struct library_state *state, struct library_control *control);
 

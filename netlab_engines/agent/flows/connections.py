@@ -1,0 +1,286 @@
+"""TCP connections with both ends in this process, and the flows that have several of them."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
+from netlab.protocol.plan import FlowItem, StreamSample, StreamState
+from netlab_engines.agent.flows.base import FlowContext, RunningFlow
+from netlab_engines.agent.namespaces import enter_namespace
+from netlab_engines.sockets import options, tcp_info
+from netlab_engines.sockets.constants import CONNECT_PATIENCE_S
+
+if TYPE_CHECKING:
+    from netlab.traffic.tcp import StreamTotals, TcpTotals
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class Tuning(NamedTuple):
+    """The congestion control of a connection, its largest window and its largest segment in bytes; None leaves one to
+    the kernel.
+    """
+
+    congestion: str
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+
+    def tune(self, end: socket.socket) -> None:
+        """Set these values on a TCP socket. Raises OSError or ThroughputError if the kernel refuses."""
+        options.tune_tcp(
+            end,
+            congestion=self.congestion,
+            window_bytes=self.window_bytes,
+            mss_bytes=None if self.mss_bytes is None else self.mss_bytes + TCP_TIMESTAMPS_BYTES,
+        )
+
+
+class TcpConnection:
+    """A TCP connection whose ends are both in this process, each with its socket in its host's namespace; subclasses
+    connect the sockets and send.
+
+    Parameters
+    ----------
+    src_pid, dst_pid : int
+        A process or thread in the namespace of the connecting and of the accepting host.
+    address : str
+        The IPv4 address of the accepting host.
+    port : int
+        Its port.
+    tuning : Tuning
+        The settings of both sockets.
+
+    Attributes
+    ----------
+    source, sink : socket or None
+        The ends that send and receive the data; None until the connection is accepted.
+    connect_s : float
+        The time of the call of connect in s on the monotonic clock.
+    last_info : StreamState
+        The last counters that were read.
+    is_closed : bool
+        True once the flow has ended.
+    """
+
+    def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, tuning: Tuning) -> None:
+        """Open a listening socket at `address` and `port` in the namespace of the process `dst_pid`, and the connecting
+        socket in that of `src_pid`. Raises OSError or ThroughputError if that fails.
+        """
+        self.address = (address, port)
+        with enter_namespace(dst_pid):
+            self.listener = socket.socket()
+        tuning.tune(self.listener)
+        self.listener.bind(self.address)
+        self.listener.listen(1)
+        with enter_namespace(src_pid):
+            self.connecting = socket.socket()
+        tuning.tune(self.connecting)
+        self.source: socket.socket | None = None
+        self.sink: socket.socket | None = None
+        self.connect_s = 0.0
+        self.last_info: StreamState = {}
+        self.is_closed = False
+
+    @property
+    def first_s(self) -> float | None:
+        """The time in s on the monotonic clock at which its first data arrived; None if none did."""
+        raise NotImplementedError
+
+    @property
+    def last_s(self) -> float | None:
+        """The time in s on the monotonic clock at which its last data arrived; None if more may come."""
+        raise NotImplementedError
+
+    @property
+    def has_started(self) -> bool:
+        """True once the connection can be stopped."""
+        raise NotImplementedError
+
+    def connect(self) -> None:
+        """Connect, and note when; blocks. Raises OSError if it cannot connect."""
+        self.connecting.settimeout(CONNECT_PATIENCE_S)
+        self.connect_s = time.monotonic()
+        self.connecting.connect(self.address)
+
+    def accept(self) -> socket.socket | None:
+        """Return the accepted connection; blocks. None if the flow has ended meanwhile."""
+        try:
+            end, _ = self.listener.accept()
+        except OSError:
+            # The flow ended before it was connected.
+            return None
+        self.listener.close()
+        return end
+
+    def read(self) -> StreamState | None:
+        """Return the cumulative counters and the present state of both ends, and keep them in `last_info`; None if
+        there is no connection, or it is closed.
+        """
+        if self.source is None or self.sink is None:
+            return None
+        try:
+            ours, theirs = tcp_info.read(self.source), tcp_info.read(self.sink)
+        except OSError:
+            return None
+        self.last_info = {
+            "received_bytes": self._received_bytes(theirs),
+            "cwnd_segments": ours.cwnd_segments,
+            "ssthresh_segments": ours.ssthresh_segments,
+            "rtt_ms": ours.rtt_ms,
+            "rtt_min_ms": ours.rtt_min_ms,
+            "retransmits": ours.retransmits,
+            "delivery_rate_mbps": ours.delivery_rate_mbps,
+            "sent_bytes": ours.bytes_sent,
+            "segments_out": ours.data_segments_out,
+            "segments_in": theirs.data_segments_in,
+            "marks": ours.delivered_ce_segments,
+            "timeouts": ours.timeouts,
+            "ca_state": ours.ca_state,
+        }
+        return self.last_info
+
+    def stop(self) -> None:
+        """End what it sends now."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close both ends with a reset, which discards unsent data, so that no packets follow after the flow's end."""
+        self.is_closed = True
+        with suppress(OSError):
+            # A mere close would leave the thread that accepts waiting.
+            self.listener.shutdown(socket.SHUT_RDWR)
+        for end in (self.source, self.sink, self.listener):
+            if end is not None:
+                try:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                    end.close()
+                except OSError:
+                    continue
+
+    def _received_bytes(self, info: tcp_info.TcpInfo) -> int | None:
+        """Return the number of bytes that have arrived at the receiver, whose counters are `info`."""
+        return info.bytes_received
+
+
+class _FinishedStream(NamedTuple):
+    """The counters and times of one connection after its end; times are in s on the monotonic clock."""
+
+    state: StreamState
+    """The last counters."""
+    connect_s: float
+    """The time of the call of connect."""
+    first_s: float | None
+    """The time at which the first bytes arrived, or None if none did."""
+    last_s: float
+    """The end."""
+
+
+ConnectionsItem = TypeVar("ConnectionsItem", bound=FlowItem)
+
+
+class ConnectionsFlow(RunningFlow[ConnectionsItem]):
+    """A group of TCP connections between the same two hosts that start together, as an item of traffic; subclasses open
+    and run them.
+    """
+
+    streams: Sequence[TcpConnection]
+
+    def __init__(self, item: ConnectionsItem, place: FlowContext) -> None:
+        """Start without connections."""
+        super().__init__(item, place)
+        self._finished: dict[int, _FinishedStream] = {}
+        self._reported_end: set[int] = set()
+
+    def sample(self, at_s: float) -> list[StreamSample]:
+        """Return one row of cumulative counters for each open connection, with the time `at_s` in s from the run's
+        start; one that has ended since the last call has its last row.
+        """
+        found: list[StreamSample] = []
+        for number, stream in enumerate(self.streams):
+            # A stream that has just ended returns its totals once, and no rows after that.
+            ended = self._finished.get(number)
+            reading = stream.read() if ended is None else ended.state
+            if number in self._reported_end:
+                continue
+            if ended is not None:
+                self._reported_end.add(number)
+            if reading:
+                found.append(cast("StreamSample", {"flow": self.label, "stream": number, "t_s": at_s, **reading}))
+        return found
+
+    def finish(self, until_s: float) -> None:
+        """Wait for the ends of all connections, each at most until `until_s` in s on the monotonic clock."""
+        for thread in self._threads:
+            thread.join(max(0.1, until_s - time.monotonic()))
+
+    def totals(self) -> TcpTotals:
+        """Return the totals with a row for each connection that delivered data, in the order of their numbers; it is an
+        error if others did not.
+        """
+        rows = [
+            self._row(number, ended, ended.first_s)
+            for number, ended in sorted(self._finished.items())
+            if ended.first_s is not None
+        ]
+        missing = len(self.streams) - len(rows)
+        if missing and not self.errors:
+            self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
+        return {**super().totals(), "streams": rows}
+
+    def totals_so_far(self) -> TcpTotals:
+        """Return the totals that the flow would have if its open connections ended now; they go on."""
+        kept, errors = dict(self._finished), list(self.errors)
+        try:
+            self._finished.update(self._open_streams())
+            return {**self.totals(), "error": "; ".join(errors) or None}
+        finally:
+            self._finished, self.errors = kept, errors
+
+    def stop(self) -> None:
+        """Note the counters of the connections that are open, stop their senders and close them."""
+        ended = self._open_streams()
+        self._finished.update(ended)
+        for number in ended:
+            self.streams[number].stop()
+            self.streams[number].close()
+
+    def _open_streams(self) -> dict[int, _FinishedStream]:
+        """Return the present counters of the connections that are open, by their numbers."""
+        return {
+            number: self._end_of(stream)
+            for number, stream in enumerate(self.streams)
+            if number not in self._finished and stream.has_started
+        }
+
+    @staticmethod
+    def _end_of(stream: TcpConnection) -> _FinishedStream:
+        """Return the counters and times of a connection as if it ended now, or with the time of its last data if the
+        receiver has all.
+        """
+        first_s, last_s = stream.first_s, stream.last_s
+        return _FinishedStream(
+            stream.read() or stream.last_info, stream.connect_s, first_s, time.monotonic() if last_s is None else last_s
+        )
+
+    def _row(self, number: int, ended: _FinishedStream, first_s: float) -> StreamTotals:
+        """Return the row of totals of the connection of this number; its times are in s from the run's start, and
+        `first_s` is the arrival of its first bytes on the monotonic clock.
+        """
+        state = ended.state
+        return {
+            **state,
+            "stream": number,
+            # Round: a difference of floats has more digits than the clock.
+            "connect_s": round(ended.connect_s - self._origin_s, 9),
+            "first_s": round(first_s - self._origin_s, 9),
+            "last_s": round(ended.last_s - self._origin_s, 9),
+            "throughput_bytes": tcp_ip_bytes(
+                state.get("segments_in"), state.get("sent_bytes"), state.get("segments_out")
+            ),
+        }
