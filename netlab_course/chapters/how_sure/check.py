@@ -137,10 +137,23 @@ def _runs(own: StudentValues) -> Number:
         name="number of runs",
         expected=lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms),
         unit="",
-        tolerance=0.06,
+        whole=True,
+        tolerance=1e-6,
         misconceptions=slips(
+            lambda: math.ceil(ratio**2),
+            "This makes the standard error so small. The interval is about twice as wide.",
             lambda: ratio**2,
             "This makes the standard error so small. The interval is about twice as wide.",
+            lambda: math.ceil((1.96 * ratio) ** 2),
+            "1.96 is the factor of very many values. Student's factor for so many runs is a little larger.",
+            lambda: (1.96 * ratio) ** 2,
+            "Runs are whole, and 1.96 is the factor of very many values: Student's is a little larger.",
+            lambda: math.ceil((theory.student_t(12) * ratio) ** 2),
+            "This takes Student's factor of the twelve trial runs. With all the runs it is smaller.",
+            lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms) + 12,
+            "The twelve trial runs are among the runs that you need.",
+            lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms) - 12,
+            "The twelve trial runs are among the runs that you need: give the number of all.",
             lambda: 2 * ratio,
             "With this many the half width is too large: it falls with the root of the number.",
             lambda: (4 * ratio) ** 2,
@@ -149,7 +162,7 @@ def _runs(own: StudentValues) -> Number:
         right="Half of the width needs four times the runs: certainty is expensive.",
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
-            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Try it in the formula, then some more and some less.",
+            "For 20 runs and more Student's factor is about 2: then r is near (2 s / h)^2. Try that in the formula, then its neighbours.",
             "The smallest r for which nl.theory.student_t(r) * s / r**0.5 is at most the wanted half width.",
         ],
     )
@@ -188,10 +201,13 @@ class QueueChoice:
         """Return the interval of the differences between the second best queue and the choice."""
         return interval(self.differences())
 
-    def without_pairs(self) -> tuple[float, float]:
-        """Return the wrong interval without pairing by seeds: the difference of the means, and both half widths
-        combined.
-        """
+    def unpaired(self) -> Interval:
+        """Return the interval that ignores the seeds, which is wider: that of two independent samples (Welch)."""
+        losses = self.losses()
+        return interval(losses[str(self.differences().name)], losses[self.choice])
+
+    def combined(self) -> tuple[float, float]:
+        """Return the difference of the means with both half widths combined, which is no 95 % interval."""
         losses = self.losses()
         mean, half = interval(losses[self.choice])
         other, its_half = interval(losses[str(self.differences().name)])
@@ -254,7 +270,8 @@ def _slip(found: QueueChoice) -> str:
     losses = found.losses()
     slips: list[tuple[tuple[float, float], str]] = [
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
-        (found.without_pairs(), "the two half widths put together: subtract seed by seed, then take the interval"),
+        (found.unpaired(), "the interval of two independent samples; subtract seed by seed, then take the interval"),
+        (found.combined(), "the two half widths put together: subtract seed by seed, then take the interval"),
         ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
         (
             (right_mean - right_half, right_mean + right_half),

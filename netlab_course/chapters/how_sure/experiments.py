@@ -64,6 +64,19 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
     return figure.update_yaxes(title_text="Loss rate", rangemode="tozero")
 
 
+def rooms_table(small: pd.DataFrame, large: pd.DataFrame) -> pd.DataFrame:
+    """Return the loss rates in per cent and the mean delays in ms of two tables of `netlab.repeat` side by side, a row
+    for each run.
+    """
+    tables = {f"room for {SMALL_PACKETS}": small, f"room for {LARGE_PACKETS}": large}
+    return pd.DataFrame(
+        {
+            **{f"lost, {name}": 100 * table["loss_rate"] for name, table in tables.items()},
+            **{f"delay, {name}": table["delay_ms"] for name, table in tables.items()},
+        }
+    )
+
+
 def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
     """Return a figure of the loss rates in per cent with a small and a large queue by seed, and below them their
     difference with its interval.
@@ -98,14 +111,13 @@ def difference_table(small: pd.Series[float], others: pd.Series[float], large: p
     """Return the difference between the small and the large queue in per cent with its 95 % interval, for different
     (`others`) and for equal seeds, a row for each.
     """
-    apart = pd.Series(small.to_numpy() - others.to_numpy())
-    together = small - large
+    found = [interval(small, others), interval(small - large)]
     return pd.DataFrame(
         {
             "the two rooms have": ["other seeds", "the same seeds"],
-            "difference (%)": [apart.mean(), together.mean()],
-            "half width (%)": [interval(apart).half_width, interval(together).half_width],
-            "holds 0": ["yes" if abs(mean) <= half else "no" for mean, half in map(interval, (apart, together))],
+            "difference (%)": [each.mean for each in found],
+            "half width (%)": [each.half_width for each in found],
+            "holds 0": ["yes" if abs(each.mean) <= each.half_width else "no" for each in found],
         }
     )
 
@@ -154,7 +166,7 @@ def pairs_of_rooms(seeds: int = 200) -> float:
         return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
 
     small, large, other = losses(SMALL_PACKETS, 1), losses(LARGE_PACKETS, 1), losses(LARGE_PACKETS, seeds + 1)
-    return interval(small - other).half_width / interval(small - large).half_width
+    return interval(small, other).half_width / interval(small - large).half_width
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
@@ -172,7 +184,7 @@ def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
         return repeat(scenario, seeds=range(first, first + seeds))["goodput_mbps"].to_numpy(dtype=float)
 
     reno, cubic, other = goodputs("reno", 1), goodputs("cubic", 1), goodputs("cubic", seeds + 1)
-    return interval(reno - other).half_width / interval(reno - cubic).half_width
+    return interval(reno, other).half_width / interval(reno - cubic).half_width
 
 
 def _first(table: pd.DataFrame) -> pd.Series[float]:

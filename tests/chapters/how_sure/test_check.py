@@ -23,10 +23,16 @@ def test_right_answers_pass(token: str) -> None:
     passes(chapter.check.runs, theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
 
 
-def test_the_plain_rule_of_two_standard_errors_is_near_enough() -> None:
-    """For many runs Student's factor is 2."""
-    chapter = how_sure.begin()
-    passes(chapter.check.runs, round((2 * chapter.own.scatter_ms / chapter.own.wanted_ms) ** 2))
+def test_only_the_whole_number_of_runs_passes() -> None:
+    """1.96 for Student's factor gives 61.47 runs with the printed numbers; 64 are needed."""
+    check = how_sure.begin().check.runs
+    passes(check, 64)
+    assert "Runs are whole, and 1.96 is the factor of very many values" in said(check, (1.96 * 12 / 3) ** 2)
+    assert "1.96 is the factor of very many values" in said(check, 62)
+    assert "1.96 is the factor of very many values" not in said(check, 63)
+    for wrong in (63, 65, 63.9, 64.2):
+        assert "✗" in said(check, wrong)
+    assert "The twelve trial runs are among the runs" in said(check, 64 - 12)
 
 
 def test_a_function_that_returns_one_number_hears_of_both() -> None:
@@ -46,7 +52,7 @@ def table(chapter: Any, queue: str, loss_rate: float, seeds: range, offset: floa
     return found
 
 
-def tables(chapter: Any, seeds: range = range(1, 14)) -> dict[str, pd.DataFrame]:
+def tables(chapter: Any, seeds: range = range(1, 9)) -> dict[str, pd.DataFrame]:
     return {
         queue: table(chapter, queue, loss_rate, seeds, offset)
         for offset, (queue, loss_rate) in enumerate((("A", SECOND), ("B", BEST), ("C", WORST)))
@@ -65,7 +71,7 @@ def test_a_decision_by_pairs_passes(chapter: Any) -> None:
 
 
 def test_runs_may_go_where_they_are_worth_most(chapter: Any) -> None:
-    found = {**tables(chapter, range(1, 19)), "C": table(chapter, "C", WORST, range(1, 5))}
+    found = {**tables(chapter, range(1, 11)), "C": table(chapter, "C", WORST, range(1, 5))}
     passes(chapter.check.decision, [found, paired(found), "B"])
 
 
@@ -75,14 +81,15 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
     losses = {queue: each["loss_rate"] for queue, each in found.items()}
     apart = np.hypot(interval(losses["A"]).half_width, interval(losses["B"]).half_width)
     swapped = {**found, "A": found["B"], "B": found["A"]}
-    others = {**found, "B": table(chapter, "B", BEST, range(20, 33))}
-    many = tables(chapter, range(1, 15))
-    close = {**found, "A": table(chapter, "A", BEST + 1e-5, range(1, 14))}
+    others = {**found, "B": table(chapter, "B", BEST, range(20, 28))}
+    many = tables(chapter, range(1, 10))
+    close = {**found, "A": table(chapter, "A", BEST + 1e-5, range(1, 9))}
     decide = chapter.check.decision
     cases: list[tuple[list[Any], str]] = [
         ([swapped, right, "A"], "Seen: A is another scenario, B is another scenario."),
-        ([many, paired(many), "B"], "40 runs, and each must have two or more. Seen: 42 runs (A: 14, B: 14, C: 14)."),
+        ([many, paired(many), "B"], "24 runs, and each must have two or more. Seen: 27 runs (A: 9, B: 9, C: 9)."),
         ([found, (right[0], apart), "B"], "this is the two half widths put together"),
+        ([found, interval(losses["A"], losses["B"]), "B"], "this is the interval of two independent samples"),
         ([found, (-right[0], right[1]), "B"], "the other way round"),
         ([found, (100 * right[0], 100 * right[1]), "B"], "in per cent; loss rates are fractions here"),
         ([found, interval(losses["B"]), "B"], "the interval of the loss rates of B, not of a difference"),
