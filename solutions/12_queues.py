@@ -117,7 +117,7 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_que
 
 # %% [markdown] id="lab-why"
 # The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
-# was of no use here. (Begun at five other moments, both flows together had 4.7 or 4.8 Mbit/s in all three settings too, and RTTs of 2156 to 2172, 50 to 51 and 56 ms.) But look at the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
+# was of no use here. (Begun at five other moments, both flows together had 4.7 or 4.8 Mbit/s in all three settings too, and RTTs of 2156 to 2172, 50 to 51 and 56 ms.) But look at the network: the path has no propagation delay; its BDP is 0, so it stays busy with almost no queue. With $T_0$ = 200 ms the BDP is 83 packets,
 # CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 leaves 1 % of the link idle (0.8 to 1.3 % in five draws).
 #
 # **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
@@ -207,11 +207,14 @@ chapter.check.ecn_run(my_run)
 #
 # Few marks, a small cut. So its window swings by about $\sqrt{W/2}$ only, and a short queue bridges that.
 #
+# How does the number get back? ECE as above says only *that* a mark came, and repeats it until CWR. DCTCP's receiver sets ECE on the ACKs of marked packets alone (RFC 8257, section 3.2).
+# Accurate ECN (RFC 9768; `tcp_ecn` of 3) returns the number of marks to any sender.
+#
 # ### Exercise 4: full and nearly empty
 #
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for one DCTCP flow on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
-# goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
+# goodput must be 99.9 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
 # [[most_wait_ms]] ms. Leave `window_bytes` out here, too. Allow yourself five runs of 20 s, so think before you try: how many packets fill the path, and by how many does the window swing?
 # Keep the run as `best_run`.
 
@@ -237,7 +240,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # So the answer to the chapter's question is: nearly. Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
 #
-# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow without ECN share the link, then the same with ECN for both, then with another queue. Five draws each, with other
+# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link, CUBIC without ECN and with it; then the same two with another queue. Five draws each, with other
 # starting moments:
 
 # %% id="together"
@@ -247,9 +250,12 @@ print(shared.to_string(index=False))
 # %% [markdown] id="together-why"
 # In one queue DCTCP takes nearly everything. With ECN the CUBIC flow is marked and not dropped, but it still gives up three tenths each time, and gets [[a tenth at most = float(shared.iloc[1, 3].split()[0]) | 0.1 .. 1.9]]. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
 # way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
-# them: it serves the queue for small answers first, and marks it so often that both kinds of sender become about equally fast. In the table both get [[a share of the same order = abs(float(shared.iloc[2, 3].split()[0]) / 9.5 - 1) < 0.5]], and
-# DCTCP still waits little. The sender made for L4S is called Prague; this kernel has DualPI2 and not Prague, so we use DCTCP. (It
-# marks its packets 10 where L4S says 01; the option `any_ecn` lets DualPI2 take both.)
+# them: it serves the queue for small answers first, and marks it so often that both kinds of sender become about equally fast. In the third row both get [[a share of the same order = abs(float(shared.iloc[2, 3].split()[0]) / 9.5 - 1) < 0.5]], and
+# DCTCP still waits little.
+#
+# But look at the fourth row. Now CUBIC asks for ECN, as yours did in exercise 3, and gets [[1.3 = float(shared.iloc[3, 3].split()[0]) | .1f]] Mbit/s beside DCTCP's [[17.8 = float(shared.iloc[3, 1].split()[0]) | .1f]]. Both senders write 10 into their packets, so both come into the queue
+# for small answers, and CUBIC gives up three tenths at marks that are meant for DCTCP. A queue cannot see how a sender answers: **the packet has to say it.** So L4S has an identifier of its own, 01 or ECT(1) (RFC 9331), and 10 keeps the meaning of
+# RFC 3168. (The sender made for L4S is called Prague. This kernel has DualPI2 and not Prague, so we use DCTCP, and the option `any_ecn`, which lets DualPI2 take 10 for 01.)
 #
 # ## Part 4: which queue would you choose?
 #
@@ -257,11 +263,11 @@ print(shared.to_string(index=False))
 #
 # - **PIE**: steers a drop probability so that the wait is near 15 ms.
 # - **CoDel**: drops (or marks) once every packet has waited longer than 5 ms for a whole 100 ms.
-# - **fq_codel**: a queue for each flow, served in turn, each under CoDel. Linux's default on many systems.
+# - **fq_codel**: a queue for each flow, served in turn, each under CoDel, with marks for those who ask. Linux's default on many systems.
 # - **CAKE**: the same idea for home routers, with more to set.
 #
 # Now 20 Mbit/s and 20 ms. `h1` downloads all the time. `h2` loads a page of 100 kB about every two seconds, six times, and sends
-# a ping every 50 ms. Ten queues, five draws each with other starting moments; together about ten seconds. The senders are CUBIC, with DualPI2 they are DCTCP.
+# a ping every 50 ms. Ten queues, five draws each with other starting moments; together about ten seconds. All senders use CUBIC without ECN, except with *CoDel, ECN*, where it asks for marks, and with DualPI2, where they use DCTCP.
 
 # %% id="alone"
 page = nl.Tcp("h2", "h3", num_bytes=100_000)
@@ -278,20 +284,21 @@ print(experiments.pages_table(compared).to_string(index=False))
 seen = experiments.seen(compared)
 page_prediction.compare(round(seen["long drop-tail"]["page_s"].mean, 1))
 alone_s = experiments.page_times_s(alone)[0]
+senders = experiments.page_by_senders()
 
 # %% [markdown] id="compared-why"
 # The top left corner is the goal: a full link and quick pages. From each symbol a line goes to the slowest page. Behind the long drop-tail queue a page takes
 # [[more than twenty times = seen["long drop-tail"]["page_s"].mean / alone_s | 20 .. 40]] as long as alone. Behind a tiny drop-tail queue packets hardly wait, but it leaves [[about a tenth = 1 - seen["drop-tail, 5"]["full"].mean | 0.07 .. 0.13]] of the link idle.
 # A queue of one BDP is not bad for the download, but *all* others wait with it, and a page takes [[nearly twice as long as with CoDel = seen["drop-tail, 1 BDP"]["page_s"].mean / seen["CoDel"]["page_s"].mean | 1.5 .. 2.3]].
-# A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.
+# A full queue drops packets of the page too: behind it [[every page = float((experiments.pages("drop-tail, 1 BDP")["retransmits"] > 0).mean()) | 1 .. 1]] of 70 packets has to send again, [[about ten packets = experiments.pages("drop-tail, 1 BDP")["retransmits"].mean() | 8 .. 12]] each; behind CoDel [[a quarter at most = float((experiments.pages("CoDel")["retransmits"] > 0).mean()) | 0.1 .. 0.25]] of the pages lose any.
 #
 # Look at the two columns of waits. With RED, PIE and CoDel all others wait [[about as long as the download = all(0.75 < seen[queue]["other_wait_ms"].mean / seen[queue]["bulk_wait_ms"].mean < 1.1 for queue in ("RED", "PIE", "CoDel"))]]. With fq_codel and CAKE
 # the others wait [[a millisecond or so = max(seen[queue]["other_wait_ms"].mean for queue in ("fq_codel", "CAKE")) | 0 .. 1.7]]: the download waits in a queue of its own.
-# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone. So it does behind RED and CoDel. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page. (A guess: losses are few, and ECN only saves the retransmissions.)
+# A page behind one of these takes [[less than twice = max(seen[queue]["page_s"].mean for queue in ("RED", "CoDel", "CoDel, ECN", "fq_codel", "CAKE")) / alone_s | 1 .. 2]] as long as alone. The same holds for RED and CoDel. ECN makes [[no difference that these intervals show = abs(seen["CoDel"]["page_s"].mean - seen["CoDel, ECN"]["page_s"].mean) < seen["CoDel"]["page_s"].half_width]] to the median page: few pages lose a packet there, and those take [[only a little longer = experiments.slowed_by_loss("CoDel", draws=8) | 1.05 .. 1.3]].
 #
-# Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = seen["DualPI2, DCTCP"]["page_s"].mean - seen["DualPI2, DCTCP"]["page_s"].half_width > sum(seen["CoDel"]["page_s"])]], though [[they wait less = sum(seen["DualPI2, DCTCP"]["other_wait_ms"]) < seen["CoDel"]["other_wait_ms"].mean - seen["CoDel"]["other_wait_ms"].half_width]]. A guess: they
-# share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. The slowest page is
-# one of thirty and mostly chance: behind the tiny queue five other draws had one four times as slow.
+# Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = seen["DualPI2, DCTCP"]["page_s"].mean - seen["DualPI2, DCTCP"]["page_s"].half_width > sum(seen["CoDel"]["page_s"])]], though [[they wait less = sum(seen["DualPI2, DCTCP"]["other_wait_ms"]) < seen["CoDel"]["other_wait_ms"].mean - seen["CoDel"]["other_wait_ms"].half_width]]. But this row changes the
+# queue *and* the senders. With DualPI2 and each sender exchanged alone (five draws), a page of DCTCP takes [[0.35 s = senders["dctcp", "dctcp"].mean | 0.34 .. 0.36]] beside DCTCP and [[0.27 s = senders["dctcp", "cubic"].mean | 0.255 .. 0.28]] beside CUBIC; a page of CUBIC [[0.22 = senders["cubic", "dctcp"].mean | .2f]] s and [[0.20 = senders["cubic", "cubic"].mean | .2f]] s.
+# So most of it is the page's *sender*. The slowest page is one of thirty and mostly chance: behind the tiny queue five other draws had one four times as slow.
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -307,7 +314,7 @@ alone_s = experiments.page_times_s(alone)[0]
 # The panel is part 4 with one number: for drop-tail the room in the queue, for the others the wait that they aim at, both in
 # milliseconds of the link's time. Move a slider, and the experiment runs again; earlier runs stay in the figure, but fainter.
 #
-# 1. Drop-tail: start at 100 ms and go down. What is the smallest room with which 99 % of the link are in use? Compare it with 0.43 of the
+# 1. Drop-tail: start at 100 ms and go down. What is the smallest queue that keeps the link 99 % busy? Compare it with 0.43 of the
 #    round trip (part 3), for round trips of 20 and of 40 ms.
 # 2. CoDel at that wait: is the link as full, and the page as fast? And at its default of 5 ms?
 # 3. Now `fq_codel`, and let its target grow to 100 ms: who waits, and who does not?
@@ -341,14 +348,14 @@ nl.widgets.live(
 # - BBR needs no signal from a queue. Send it through the long drop-tail queue: where does it lie in the figure, and what happens to
 #   pages of CUBIC beside it?
 # - The panel has one download. Let four run behind drop-tail: which room fills the link now, and why less?
-# - Test the guess about DCTCP's pages: which measurement would refute it?
+# - Pages of DCTCP are slow behind DualPI2. Are they marked in their first round trips, and do they leave slow start too early? Which measurement would refute this?
 #
 # ## Sources
 #
 # - J. Gettys and K. Nichols, Bufferbloat: dark buffers in the Internet, ACM Queue 9(11), 2011.
 # - S. Floyd and V. Jacobson, Random Early Detection gateways, IEEE/ACM Transactions on Networking 1(4), 1993.
 # - RFC 3168 (ECN), RFC 7567 (why queues should be managed), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC 8257
-#   (DCTCP), RFC 9330 and 9332 (L4S, DualPI2).
+#   (DCTCP), RFC 9768 (Accurate ECN), RFC 9330, 9331 and 9332 (L4S, its identifier, DualPI2).
 # - M. Alizadeh and others, Data Center TCP (DCTCP), ACM SIGCOMM 2010.
 # - T. Høiland-Jørgensen, D. Täht and J. Morton, Piece of CAKE, IEEE LANMAN 2018.
 # - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 4.

@@ -7,7 +7,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.measure.results import Run
 from netlab_course.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab_course.chapters.queues.settings import call_beside_download
+from netlab_course.chapters.queues.settings import FULL, call_beside_download
 from netlab_course.conditions import (
     Condition,
     Measurement,
@@ -104,7 +104,7 @@ class Checks:
                 Condition(
                     lambda run: run.queues["marks"].max() > 0,
                     "The queue must have marked packets.",
-                    "Two must agree: the queue marks (aqm_options), and the sender asks for it (sysctls).",
+                    "Two must agree: the queue marks (aqm_options, if it does not by itself), and the sender asks for it (sysctls).",
                     lambda run: f"{run.queues['marks'].max():g} marks",
                 ),
                 Condition(
@@ -123,7 +123,7 @@ class Checks:
             right="The sender slowed down each time, and not one packet was lost.",
             hints=[
                 "chapter.settings.one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
-                'aqm="codel" or "fq_codel" with aqm_options={"ecn": True}, and 1000 packets of room.',
+                'aqm="codel" with aqm_options={"ecn": True}, or "fq_codel", which marks by itself, and 1000 packets of room.',
                 'nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})',
             ],
         )
@@ -148,8 +148,8 @@ class Checks:
                     lambda run: f"aqm={_slow_link(run).get('aqm', 'fifo')}, {_slow_link(run).get('aqm_options')}",
                 ),
                 Condition(
-                    lambda run: _goodput_mbps(run) > 0.99 * limit_mbps,
-                    f"After {WARM_UP_S} s the goodput must be 99 % of the link's limit at least.",
+                    lambda run: _goodput_mbps(run) > FULL * limit_mbps,
+                    f"After {WARM_UP_S} s the goodput must be {100 * FULL:g} % of the link's limit at least.",
                     "The queue runs empty at times: let it grow a little longer before it marks.",
                     _goodput_mbps,
                 ),
@@ -160,7 +160,7 @@ class Checks:
                     lambda run: f"{_added_rtt_ms(run):.3g} ms",
                 ),
             ],
-            right="The link is full, and on average the queue is shorter than a quarter of a BDP.",
+            right="The link is full, and on average little more than a seventh of a BDP waits.",
             hints=[
                 "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
                 "DCTCP's authors found that a seventh of it is enough.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -211,6 +213,40 @@ def page_times_s(run: Run) -> list[float]:
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
+def pages(name: str, draws: int = DRAWS) -> pd.DataFrame:
+    """Return the rows of `flows` of all pages of h2 behind the queue of the case with this name, of several draws."""
+    runs = sweeps.sweep([_beside_pages(CASES[name], seed) for seed in range(1, draws + 1)])
+    tables = [run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")] for run in runs]
+    return pd.concat(tables, ignore_index=True)
+
+
+def slowed_by_loss(name: str, draws: int = DRAWS) -> float:
+    """Return how many times as long the median page with a retransmission takes as the median page without one."""
+    found = pages(name, draws)
+    has_lost = found["retransmits"] > 0
+    return float(found.loc[has_lost, "completion_s"].median() / found.loc[~has_lost, "completion_s"].median())
+
+
+def page_by_senders(draws: int = DRAWS) -> dict[tuple[str, str], Interval]:
+    """Measure the median page in s behind DualPI2 with each congestion control of the page and of the download; return
+    its interval over the draws by both.
+    """
+    case = CASES["DualPI2, DCTCP"]
+    scenarios: dict[tuple[str, str, int], Scenario] = {}
+    for page, bulk in product(("dctcp", "cubic"), repeat=2):
+        for seed in range(1, draws + 1):
+            scenario = _beside_pages(replace(case, congestion=page), seed)
+            traffic = [
+                replace(flow, congestion=bulk) if isinstance(flow, Tcp) and flow.src == "h1" else flow
+                for flow in scenario.traffic
+            ]
+            scenarios[page, bulk, seed] = replace(scenario, traffic=traffic)
+    times_s: dict[tuple[str, str], list[float]] = {}
+    for (page, bulk, _), run in sweeps.sweep(scenarios).items():
+        times_s.setdefault((page, bulk), []).append(float(np.median(page_times_s(run))))
+    return {senders: interval(values) for senders, values in times_s.items()}
+
+
 def compared(draws: int = DRAWS) -> pd.DataFrame:
     """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; return a row for each
     queue of `CASES` and draw.
@@ -336,7 +372,7 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def together(seeds: Iterable[int]) -> pd.DataFrame:
-    """Run a DCTCP and a CUBIC flow behind a marking threshold (CUBIC without and with ECN) and DualPI2 with each seed;
+    """Run a DCTCP and a CUBIC flow behind a marking threshold and DualPI2, CUBIC without and with ECN, with each seed;
     return goodputs and waits as a printed table, a row for each queue.
     """
     coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
@@ -344,6 +380,7 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
         "one queue, step of 10": (marking(10), {}),
         "the same, both with ECN": (marking(10), ASK_FOR_ECN),
         "DualPI2": (coupled, {}),
+        "DualPI2, both with ECN": (coupled, ASK_FOR_ECN),
     }
     scenarios: dict[tuple[str, int], Scenario] = {}
     for seed in seeds:

@@ -80,13 +80,13 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
 
 def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(opened: SimpleNamespace) -> None:
     check = opened.check.threshold_run
-    passes(check, stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1))
+    passes(check, stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12))
     cases = {
         "by DCTCP": stand_in(opened.step, goodput_mbps=19.1),
-        "with dctcp in 2 streams": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, streams=2),
-        "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.1),
-        "99 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=18.0),
-        "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, rtt_ms=45.0),
+        "with dctcp in 2 streams": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12, streams=2),
+        "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.12),
+        "99.9 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.09),
+        "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.12, rtt_ms=37.0),
     }
     for sentence, run in cases.items():
         assert sentence in said(check, run)

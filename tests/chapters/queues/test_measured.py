@@ -12,6 +12,7 @@ import netlab as nl
 from netlab import theory
 from netlab_course.chapters import queues
 from netlab_course.chapters.queues import experiments, settings
+from netlab_course.checks import Status
 from tests.agreement import agrees
 
 pytestmark = pytest.mark.pocket
@@ -53,6 +54,40 @@ def test_a_seventh_of_the_bdp_is_enough_for_dctcp_and_its_queue_swings_as_its_pa
     low, high = theory.dctcp_queue_packets(own.rate_mbps, own.base_rtt_ms, threshold)
     middle_ms = (low + high) / 2 * theory.transmission_delay_ms(1514, own.rate_mbps)
     agrees("mean wait (ms)", found["wait_ms"][0], middle_ms, relative=0.35)
+
+
+@pytest.mark.parametrize("token", ["", "anna", "t3", "t9"])
+def test_only_thresholds_near_a_seventh_of_the_bdp_pass_the_exercise(token: str) -> None:
+    """Half as much leaves the link idle at times, and twice as much makes packets wait too long."""
+    chapter = queues.begin(token)
+    own = chapter.own
+    best = math.ceil(own.bdp_frames / 7)
+    passed = {}
+    for threshold in (round(best / 3), best, 2 * best):
+        step = settings.marking(threshold, own.rate_mbps, own.base_rtt_ms)
+        run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
+        passed[threshold] = chapter.check.threshold_run.judge(run).status is Status.PASSED
+    assert list(passed.values()) == [False, True, False], passed
+
+
+def test_linuxs_own_fq_codel_passes_the_exercise_on_marks() -> None:
+    chapter = queues.begin()
+    own = chapter.own
+    network = settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="fq_codel")
+    run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=settings.ASK_FOR_ECN)
+    assert chapter.check.ecn_run.judge(run).status is Status.PASSED
+
+
+def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> None:
+    """Both rows of DualPI2: a share of the same order without ECN, a fourteenth of DCTCP's with it."""
+    table = experiments.together(seeds=(1, 2, 3)).set_index("")
+    got = {
+        name: [float(str(table.loc[name, column]).split()[0]) for column in table if "Mbit/s" in str(column)]
+        for name in ("DualPI2", "DualPI2, both with ECN")
+    }
+    assert got["DualPI2"][1] > 0.5 * got["DualPI2"][0]
+    agrees("DCTCP (Mbit/s)", got["DualPI2, both with ECN"][0], 17.85, absolute=0.2)
+    agrees("CUBIC (Mbit/s)", got["DualPI2, both with ECN"][1], 1.27, absolute=0.2)
 
 
 def test_a_queue_for_each_flow_protects_a_page() -> None:
