@@ -142,6 +142,25 @@ def test_a_module_that_the_kernel_lacks_fails_as_with_the_real_program(lab: Lab,
     assert (said, said.exit_code) == (printed, 1)
 
 
+def test_modules_are_listed_and_cannot_be_removed(lab: Lab) -> None:
+    """The sentences are those of kmod's rmmod 30."""
+    assert lab["h1"].run("rmmod tcp_probe; modprobe -q tcp_bbr") == (
+        "rmmod: ERROR: Module tcp_probe is not currently loaded\n"
+    )
+    said = lab["h1"].run("rmmod tcp_bbr")
+    assert (said, said.exit_code) == ("rmmod: ERROR: Module tcp_bbr is builtin.\n", 1)
+    assert lab["h1"].run("rmmod").exit_code == 1
+    listed = lab["h1"].run("lsmod").splitlines()
+    assert listed[0].split() == ["Module", "Size", "Used", "by"]
+    names = {line.split()[0] for line in listed[1:]}
+    assert {"tcp_bbr", "tcp_cubic", "sch_fq_codel", "sch_netem", "8021q"} <= names and "tcp_probe" not in names
+
+
+def test_sudo_lists_what_root_may_do(lab: Lab) -> None:
+    assert lab["h1"].run("sudo -l").splitlines()[-1].split()[-1] == "ALL"
+    assert lab["h1"].run("sudo -nl && echo yes").splitlines()[-1] == "yes"
+
+
 SCRIPT = """
     import os, shutil, sys
     from mininet.log import setLogLevel

@@ -2,7 +2,7 @@
 
 Most come last in the search path, so the machine's own program is used where there is one. Some come first: programs of
 Open vSwitch, which a guest does not have, and, on the pocket kernel, iptables, whose older variant needs parts that
-this kernel lacks, sudo, mn and modprobe. A replacement knows a part of the real program's options. It rejects all
+this kernel lacks, sudo, mn and the programs for modules. A replacement knows a part of the real program's options. It rejects all
 others with one line; the line names what the replacement supports and the package of the real program. There is no
 replacement for iperf: its script names the packages only.
 """
@@ -28,8 +28,8 @@ PLACES = {
         **dict.fromkeys(("ip6tables", "ip6tables-save", "ip6tables-restore"), "no_ipv6"),
         # Mininet's own removes *.log and *.out from /tmp, where a script shares the user's files.
         "mn": "mn",
-        # A machine's own looks for modules of the guest's kernel, which has none.
-        "modprobe": "modprobe",
+        # A machine's own look for modules of the guest's kernel, which has none.
+        **{name: name for name in ("modprobe", "rmmod", "lsmod")},
     },
     "last": {
         **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig", "sysctl", "hostname")},
@@ -94,7 +94,7 @@ def search_path(directory: str) -> str:
     """Return the search path of a host's shell, separated by colons: the machine's programs first, then replacements in
     `directory` for those that it lacks.
 
-    On the pocket kernel the replacements in `filter` (iptables, sudo, mn, modprobe) come before the machine's programs.
+    On the pocket kernel the replacements in `filter` (such as iptables, sudo and modprobe) come before the machine's programs.
     """
     own = f"{directory}/filter"
     machine = os.environ["PATH"]

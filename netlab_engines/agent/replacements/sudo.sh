@@ -9,7 +9,7 @@ while [ $# -gt 0 ]; do
         -u|--user) user=$2; shift ;;
         --user=*) user=${1#--user=} ;;
         -u?*) user=${1#-u} ;;
-        -[EHnSAPkKbsiv]?*)
+        -[EHnSAPkKbsivl]?*)
             # Several options in one word, such as -nE or -su root.
             rest=${1#-?}
             first=${1%"$rest"}
@@ -20,9 +20,13 @@ while [ $# -gt 0 ]; do
         -b|--background) background=1 ;;
         -s|--shell|-i|--login) shell=1 ;;
         -v|--validate|-K|--remove-timestamp) exit 0 ;;
+        -l|--list)
+            echo "User root may run the following commands on $(hostname):"
+            echo "    (ALL : ALL) NOPASSWD: ALL"
+            exit 0 ;;
         -V|--version) echo "netlab's stand-in for sudo"; exit 0 ;;
         --) shift; break ;;
-        -*) fail "the option $1 is not known to this stand-in; it knows -E -H -n -S -A -P -k -K -u -g -p -b -s -i -v -V" ;;
+        -*) fail "the option $1 is not known to this stand-in; it knows -E -H -n -S -A -P -k -K -u -g -p -b -s -i -l -v -V" ;;
         [A-Za-z_]*=*) export "$1" ;;
         *) break ;;
     esac
