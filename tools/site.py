@@ -39,6 +39,8 @@ MENDED = (
     ('<div class="highlight"><pre>', '<div class="highlight"><pre tabindex="0">'),
     ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
     ('<div class="table-wrapper ', '<div tabindex="0" class="table-wrapper '),
+    # The words of a folded cell are its name: "Show code cell source".
+    ('<summary aria-label="Toggle hidden content">', "<summary>"),
 )
 MENU = ("tutorial", "how-to", "reference", "explanation", "contributing")
 EVIDENCE = "evidence"
