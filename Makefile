@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test quick unbooted lint notebooks site wheel lite bench clean setup
+.PHONY: lab test quick unbooted lint notebooks site wheel lite release bench clean setup
 
 lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
 	@sh tools/setup.sh --lab
@@ -56,6 +56,9 @@ wheel: setup  ## wheels in dist: for any system, for Linux on each processor, an
 
 lite: setup  ## the course as a page in a browser, in build/lite: any web server shows it
 	$(BIN)/python tools/lite.py
+
+release: setup  ## a release in dist, from a clean working tree: wheels, source, page, site, the list of dependencies, sums
+	$(BIN)/python tools/release.py
 
 bench: setup
 	$(BIN)/python benchmarks/experiments.py

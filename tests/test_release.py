@@ -1,0 +1,139 @@
+"""Tests of the parts of a release, of its refusals, and of the workflows that make it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import release  # noqa: E402
+
+from netlab.base.version import VERSION  # noqa: E402
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A repository with a changelog and a citation that agree on version 1.2.3."""
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2026-01-31)\n\n### Added\n")
+    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 1.2.3\n")
+    git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(folder: Path, *words: str) -> None:
+    own = ("-c", "user.name=n", "-c", "user.email=n@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *own, *words], cwd=folder, check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Add files")
+
+
+def test_a_clone_in_which_all_agree_can_be_released(clone: Path) -> None:
+    assert list(release.problems(clone, "1.2.3")) == []
+    git(clone, "tag", "v1.2.3")
+    assert list(release.problems(clone, "1.2.3")) == []
+
+
+def test_a_file_that_is_not_committed_is_named(clone: Path) -> None:
+    (clone / "new.py").write_text("")
+    (problem,) = release.problems(clone, "1.2.3")
+    assert "1 files differ from the last commit, such as new.py" in problem
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence"),
+    [
+        ("## 1.2.2 (2026-01-31)", "begins with 1.2.2, but netlab/base/version.py has 1.2.3"),
+        ("## 1.2.3 (unreleased)", "gives 1.2.3 no date, but 'unreleased'"),
+        ("## Next", "has no heading such as"),
+    ],
+)
+def test_a_changelog_that_does_not_agree_is_refused(clone: Path, heading: str, sentence: str) -> None:
+    (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
+    commit(clone)
+    (problem,) = release.problems(clone, "1.2.3")
+    assert sentence in problem
+
+
+def test_a_citation_and_a_tag_of_another_version_are_refused(clone: Path) -> None:
+    (clone / "CITATION.cff").write_text("version: 1.2.2\n")
+    commit(clone)
+    git(clone, "tag", "v1.2.2")
+    assert list(release.problems(clone, "1.2.3")) == [
+        "CITATION.cff must have the line 'version: 1.2.3'",
+        "the commit has the tag v1.2.2, but the version is 1.2.3",
+    ]
+
+
+def test_a_problem_ends_the_command_with_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], clone: Path
+) -> None:
+    monkeypatch.setattr(release, "ROOT", clone)
+    monkeypatch.setattr(release, "VERSION", "9.9.9")
+    monkeypatch.setattr(sys, "argv", ["release.py", "--check"])
+    assert release.main() == 1
+    assert "netlab 9.9.9 cannot be released:\n  - CHANGELOG.md begins with 1.2.3" in capsys.readouterr().err
+
+
+def test_a_folder_gives_the_same_archive_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    folder = tmp_path / "page"
+    (folder / "files").mkdir(parents=True)
+    (folder / "index.html").write_text("<p>")
+    (folder / "files" / "a.js").write_text("1")
+    archives = [release.write_folder(tmp_path, folder, name) for name in ("one", "two")]
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    with zipfile.ZipFile(archives[0]) as archive:
+        assert archive.namelist() == ["files/a.js", "index.html"]
+    with pytest.raises(FileNotFoundError, match="nothing has no files"):
+        release.write_folder(tmp_path, tmp_path / "nothing", "three")
+
+
+def test_the_sums_are_those_of_the_files(tmp_path: Path) -> None:
+    (tmp_path / "b").write_bytes(b"2")
+    (tmp_path / "a").write_bytes(b"1")
+    expected = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in (("a", b"1"), ("b", b"2")))
+    assert release.write_sums(tmp_path).read_text() == expected == release.write_sums(tmp_path).read_text()
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the source archive is made of a commit")
+def test_the_source_archive_has_the_committed_files_and_their_metadata(tmp_path: Path) -> None:
+    path = release.write_source(tmp_path, b"Metadata-Version: 2.1\nName: netlab\n")
+    first = path.read_bytes()
+    with tarfile.open(path) as archive:
+        names = set(archive.getnames())
+    top = f"netlab-{VERSION}"
+    assert {f"{top}/PKG-INFO", f"{top}/pyproject.toml", f"{top}/netlab/__init__.py"} <= names
+    assert not any("/.venv/" in name or "/build/" in name for name in names)
+    assert release.write_source(tmp_path, b"Metadata-Version: 2.1\nName: netlab\n").read_bytes() == first
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_only_calls_make_and_pins_its_actions(path: Path) -> None:
+    text = path.read_text()
+    commands = re.findall(r"run: (.+)", text)
+    assert commands and all(re.fullmatch(r"make [a-z]+", command) for command in commands)
+    assert {command.split()[1] for command in commands} <= set(TARGETS)
+    actions = re.findall(r"uses: (.+)", text)
+    assert actions and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in actions)
+    assert "permissions:\n  contents: read\n" in text
+
+
+def test_the_pins_of_a_release_are_of_exact_versions() -> None:
+    lines = [line for line in release.LOCK.read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) > 20 and all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)

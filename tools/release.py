@@ -1,0 +1,176 @@
+"""Write a release to `dist`: wheels, source, page, site, the list of dependencies (an SBOM) and SHA256SUMS.
+
+It starts from a clean working tree, and refuses one whose version, changelog and notebooks do not agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import wheel  # noqa: E402
+import wheel_file  # noqa: E402
+
+from netlab.base.version import VERSION  # noqa: E402 (also of a clone that is not installed)
+
+LOCK = ROOT / "requirements-release.lock"
+HEADING = re.compile(r"^## (?P<version>\d+\.\d+\.\d+) \((?P<date>[^)]*)\)$", re.MULTILINE)
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+SUMS = "SHA256SUMS"
+
+
+def problems(root: Path, version: str) -> Iterator[str]:
+    """Yield a sentence for each reason why the clone at `root` cannot be released as `version`."""
+    changes = _printed(root, "git", "status", "--porcelain").splitlines()
+    if changes:
+        yield f"{len(changes)} files differ from the last commit, such as {changes[0][3:]}; commit them or put them away"
+    newest = HEADING.search((root / "CHANGELOG.md").read_text(encoding="utf-8"))
+    if newest is None:
+        yield "CHANGELOG.md has no heading such as '## 0.1.0 (2026-11-26)'"
+    else:
+        if newest["version"] != version:
+            yield f"CHANGELOG.md begins with {newest['version']}, but netlab/base/version.py has {version}"
+        if not DATE.fullmatch(newest["date"]):
+            yield f"CHANGELOG.md gives {newest['version']} no date, but '{newest['date']}'; write the day, such as 2026-11-26"
+    cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    if cited is None or cited[1] != version:
+        yield f"CITATION.cff must have the line 'version: {version}'"
+    tags = _printed(root, "git", "tag", "--points-at", "HEAD").split()
+    if tags and f"v{version}" not in tags:
+        yield f"the commit has the tag {', '.join(tags)}, but the version is {version}"
+
+
+def _printed(root: Path, *command: str) -> str:
+    """Return what a command prints in the directory `root`. Raises CalledProcessError if it fails."""
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def notebooks_agree(root: Path) -> bool:
+    """Return whether the notebooks are those of their sources; what differs is printed."""
+    return (
+        subprocess.run([sys.executable, "-m", "netlab_course.authoring", "--check"], cwd=root, check=False).returncode
+        == 0
+    )
+
+
+def write_source(directory: Path, metadata: bytes) -> Path:
+    """Write the committed files and `metadata`, the PKG-INFO of the source distribution, to an archive in `directory`; return
+    its path. The same commit gives the same bytes.
+    """
+    name = f"netlab-{VERSION}"
+    plain = subprocess.run(
+        ["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"], cwd=ROOT, check=True, capture_output=True
+    ).stdout
+    packed = io.BytesIO(plain)
+    with tarfile.open(fileobj=packed, mode="a") as archive:
+        member = tarfile.TarInfo(f"{name}/PKG-INFO")
+        member.size, member.mtime = len(metadata), wheel.written_s()
+        archive.addfile(member, io.BytesIO(metadata))
+    path = directory / f"{name}.tar.gz"
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=wheel.written_s()) as file:
+        file.write(packed.getvalue())
+    return path
+
+
+def write_folder(directory: Path, folder: Path, name: str) -> Path:
+    """Write the files of a folder to a zip archive `name`.zip in `directory`; return its path. The same files give the same
+    bytes. Raises FileNotFoundError if there are none.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not files:
+        raise FileNotFoundError(f"{folder} has no files")
+    target = directory / f"{name}.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            member = zipfile.ZipInfo(str(path.relative_to(folder)), time.gmtime(wheel.written_s())[:6])
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return target
+
+
+def write_dependencies(directory: Path) -> Path:
+    """Write the list of all packages that netlab needs, with their versions, in CycloneDX's format; return its path.
+
+    CycloneDX's own program makes it of requirements.lock. Raises CalledProcessError when that fails.
+    """
+    home = ROOT / "build" / "parts" / "release"
+    if not (home / "bin" / "cyclonedx-py").is_file():
+        venv.create(home, clear=True, with_pip=True)
+        pip = [str(home / "bin" / "python"), "-m", "pip", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, "install", "--no-deps", "-r", str(LOCK)], check=True)
+    path = directory / f"netlab-{VERSION}.cdx.json"
+    subprocess.run(
+        [str(home / "bin" / "cyclonedx-py"), "requirements", "--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible",
+         "--output-file", str(path), str(ROOT / "requirements.lock")],
+        check=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(wheel.written_s())},
+    )  # fmt: skip
+    listed = json.loads(path.read_text())
+    # The version in pyproject.toml is dynamic, which the program leaves out.
+    listed["metadata"]["component"]["version"] = VERSION
+    path.write_text(json.dumps(listed, indent=2) + "\n")
+    return path
+
+
+def write_sums(directory: Path) -> Path:
+    """Write the SHA-256 of each file in `directory` to SHA256SUMS there, as `sha256sum -c` reads it; return its path."""
+    files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != SUMS)
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    target = directory / SUMS
+    target.write_text("".join(lines))
+    return target
+
+
+def main() -> int:
+    """Make the release, or print why there is none; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say whether the clone can be released")
+    options = parser.parse_args()
+    found = list(problems(ROOT, VERSION))
+    if found:
+        print(f"netlab {VERSION} cannot be released:", *found, sep="\n  - ", file=sys.stderr)
+        return 1
+    if not notebooks_agree(ROOT):
+        print("The notebooks differ from their sources: run make notebooks, and commit them.", file=sys.stderr)
+        return 1
+    if options.check:
+        print(f"netlab {VERSION} can be released.")
+        return 0
+    directory = ROOT / "dist"
+    for old in (directory, ROOT / "build" / "lite", ROOT / "build" / "site"):
+        shutil.rmtree(old, ignore_errors=True)
+    directory.mkdir()
+    # `make site` also makes the page.
+    for number, target in enumerate(("wheel", "site"), start=1):
+        print(f"step {number} of 3: make {target}", flush=True)
+        if subprocess.run(["make", target], cwd=ROOT, check=False).returncode:
+            return 1
+    print("step 3 of 3: source, page, site, dependencies and sums", flush=True)
+    write_folder(directory, ROOT / "build" / "lite", f"{wheel.PROJECT}-page")
+    for audience in ("students", "instructors"):
+        write_folder(directory, ROOT / "build" / "site" / audience / "html", f"{wheel.PROJECT}-site-{audience}")
+    (portable,) = directory.glob(f"{wheel.PROJECT}-py3-none-any.whl")
+    write_source(directory, wheel_file.read(portable)[f"{wheel.PROJECT}.dist-info/METADATA"])
+    write_dependencies(directory)
+    print(write_sums(directory).read_text(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
