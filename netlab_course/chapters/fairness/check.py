@@ -24,6 +24,8 @@ FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
 MIN_DURATION_S = 60
 AFTER_S = 20
+MIN_FULL = 0.88
+"""The share of the link in use: fq_codel and cake, which keep queues short, reach 0.91 to 0.93 here."""
 
 
 def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
@@ -133,8 +135,8 @@ class Checks:
                     lambda run: [round(value, 3) for value in _goodputs_mbps(run)],
                 ),
                 Condition(
-                    lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > 0.93 * limit_mbps,
-                    f"After {AFTER_S} s both links must be full to 93 % at least.",
+                    lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > MIN_FULL * limit_mbps,
+                    f"After {AFTER_S} s both links must be full to {100 * MIN_FULL:g} % at least.",
                     "Does the discipline drop before a window is as long as the path?",
                     lambda run: f"{100 * sum(sorted(_goodputs_mbps(run))[:2]) / limit_mbps:.3g} %",
                 ),

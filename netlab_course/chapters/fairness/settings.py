@@ -14,6 +14,9 @@ RATE_MBPS = 5
 NEAR_MS = 300
 FAR_MS = 800
 QUEUE_PACKETS = 100
+FAST_MBPS = 200
+LOSS_RATE = 0.002
+"""Rate and loss rate of the links on which nothing but random losses limits a flow."""
 SECONDS = lasting(240, real_s=26)
 WARM_UP_S = lasting(60, real_s=10)
 """Time in s that is left out of every mean, with slow start and the first window, which is too large."""
@@ -93,4 +96,19 @@ def crossing(
         Link("r1", "r2", rate_mbps=rate_mbps, **queue, reverse=UNLIMITED),
         Link("h2", "r2", delay_ms=out_ms if h2_delay_ms is None else h2_delay_ms, reverse={"delay_ms": 0}),
         Link("r2", "h3", rate_mbps=rate_mbps, **queue, reverse={**UNLIMITED, "delay_ms": out_ms}),
+    )
+
+
+def losing_at_random(loss_rate: float = LOSS_RATE) -> Topology:
+    """Return the network of `crossing` at 300 ms with fast links instead of slow ones, each of which loses data at random
+    with this chance; nothing waits.
+    """
+    fast: dict[str, Any] = {"rate_mbps": FAST_MBPS, "queue_packets": 5000, "loss_rate": loss_rate}
+    without: dict[str, Any] = {**UNLIMITED, "loss_rate": 0}
+    out_ms = NEAR_MS / 2
+    return of_links(
+        Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
+        Link("r1", "r2", **fast, reverse=without),
+        Link("h2", "r2", delay_ms=out_ms, reverse={"delay_ms": 0}),
+        Link("r2", "h3", **fast, reverse={**without, "delay_ms": out_ms}),
     )

@@ -34,6 +34,24 @@ def test_reno_and_cubic_reach_optima_of_their_own_over_two_bottlenecks() -> None
     assert ratio["reno"] > ratio["cubic"]
 
 
+def test_with_random_losses_alone_both_senders_reach_their_own_optimum() -> None:
+    """Ten draws without RED; the intervals exclude max-min and proportional fairness."""
+    found = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10, network=settings.losing_at_random())
+    for congestion, rows in found.groupby("congestion"):
+        mean, half = nl.interval(rows["ratio"])
+        assert abs(mean - experiments.own_ratio(rows, str(congestion))) < half < 0.1
+        assert mean + half < 1 and mean - half > 0.5
+
+
+@pytest.mark.parametrize(("aqm", "queue_packets"), [("fq_codel", 300), ("cake", 300)])
+def test_the_fair_queues_of_the_next_chapter_pass_the_exercise(aqm: str, queue_packets: int) -> None:
+    chapter = fairness.begin()
+    own = chapter.own
+    network = settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=queue_packets, aqm=aqm)
+    run = nl.run(network, [nl.Tcp(*pair) for pair in experiments.PAIRS], duration_s=120, interval_s=1)
+    assert "all 6 conditions hold" in str(chapter.check.fair_run.judge(run))
+
+
 def test_a_queue_for_each_flow_is_max_min_fair_and_the_check_says_so() -> None:
     chapter = fairness.begin("anna")
     own = chapter.own
