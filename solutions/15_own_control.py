@@ -72,7 +72,7 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # ### Run it
 #
 # This is a congestion control. `on_start` gets the flow. Any method may set the flow's window at any time. `on_ack` and `on_loss` are there
-# and do nothing: what a class leaves out, netlab does as Linux's Reno does.
+# and do nothing; methods that a class omits behave like Linux Reno.
 #
 # ```python
 # class Window:
@@ -104,8 +104,9 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=expe
 # and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times, and it is: with 10 segments
 # it is [[5.0 = experiments.longer_ms(5) | .1f]] ms at 5 Mbit/s and [[1.2 = experiments.longer_ms(20) | .1f]] ms at 20.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
-# The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Power has its peak at the window of
-# [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]].
+# The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Of these six windows
+# [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = experiments.most_powerful(range(28, 45)) | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
+# sent and one waits for its acknowledgement.
 #
 # ### Exercise 1: the best window
 #
@@ -363,7 +364,7 @@ chapter.panel()
 # - L. Brakmo and L. Peterson, TCP Vegas: end to end congestion avoidance on a global Internet, IEEE JSAC 13(8), 1995.
 # - F. Yan and others, Pantheon: the training ground for Internet congestion-control research, USENIX ATC 2018.
 # - V. Arun and H. Balakrishnan, Copa: practical delay-based congestion control for the Internet, NSDI 2018.
-# - M. Mathis, N. Dukkipati and Y. Cheng, Proportional rate reduction for TCP, RFC 6937, 2013: what Linux does with your window during a recovery.
+# - M. Mathis, N. Cardwell, Y. Cheng and N. Dukkipati, Proportional rate reduction for TCP, RFC 9937, 2025: what Linux does with your window during a recovery. (It replaces RFC 6937.)
 #
 # ## Limits
 #

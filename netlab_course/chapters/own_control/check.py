@@ -34,6 +34,9 @@ Runs = dict[str, Any]
 FIRST_LOSS_S, SLOW_START_S = 1, 2
 BEST_WINDOW_TOLERANCE, BEST_WINDOW_SEGMENTS = 0.06, 2
 MIN_FALL, MAX_STEEPER = 0.95, 1.1
+MAX_CUT_ERROR = 0.06
+MIN_ADDED, MAX_ADDED = 0.75, 1.3
+"""Limits of the segments added for each RTT; one segment gives 0.99, 0.7 and 1.6 segments give 0.61 and 1.6."""
 MIN_J, MIN_TIMES, MIN_PART, MAX_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
@@ -198,7 +201,8 @@ def _cuts(run: Run) -> list[float]:
 def _halves(run: Run) -> bool:
     """Return whether losses about halve the window in a run, without a timeout."""
     cuts = _cuts(run)
-    return bool(cuts) and 0.4 < float(np.median(cuts)) < 0.6 and int(run.flows["timeouts"].sum()) == 0
+    halved = bool(cuts) and abs(float(np.median(cuts)) - 0.5) < MAX_CUT_ERROR
+    return halved and int(run.flows["timeouts"].sum()) == 0
 
 
 def _cuts_in_words(run: Run) -> str:
@@ -234,7 +238,8 @@ def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
 def _grows_by_one(run: Run) -> bool:
     """Return whether the window of a run grows by about one segment per RTT, whatever its size."""
     small, large = _growth_of_small_and_large(run)
-    return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MAX_STEEPER * small
+    is_steady = bool(_growth(run).between(0.3, 2).mean() > 0.6)
+    return is_steady and MIN_ADDED < small < MAX_ADDED and large < MAX_STEEPER * small
 
 
 def _growth_in_words(run: Run) -> str:
@@ -320,7 +325,7 @@ class Checks:
                 bdp_bytes,
                 "These are bytes; a window counts segments.",
                 bdp_bytes / 1e3,
-                "These are kB; a window counts segments.",
+                "That is the path in kB, or one and a half times what fills it. A window counts segments of 1514 bytes.",
                 bdp_bytes * BITS_PER_BYTE / 1e3,
                 "These are kbit; a window counts segments.",
                 theory.bdp_bytes(settings.RATE_MBPS, settings.BASE_RTT_MS) / FRAME_BYTES,

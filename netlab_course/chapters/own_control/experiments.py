@@ -73,6 +73,13 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
     )
 
 
+def most_powerful(windows: Sequence[float]) -> float:
+    """Return the fixed window in segments that has the greatest power on the steady link, of those in `windows`."""
+    found = fixed_windows(windows)
+    powers = (found["goodput_mbps"] / found["rtt_ms"]).to_numpy()
+    return float(found["window"].to_numpy()[powers.argmax()])
+
+
 def longer_ms(rate_mbps: float, window: float = 10) -> float:
     """Return the difference in ms between the RTT of a small window and that of the empty path, on the steady link at
     another rate.

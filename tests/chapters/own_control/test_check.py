@@ -54,6 +54,25 @@ class Gentle(Aimd):
     left = 0.9
 
 
+class Half(Aimd):
+    left = 0.58
+
+
+class Steep(Aimd):
+    added = 1.6
+
+    def on_ack(self, ack: Any) -> None:
+        flow = self.flow
+        if ack.may_grow and flow.cwnd_segments >= flow.ssthresh_segments:
+            flow.cwnd_segments += self.added * ack.delivered_segments / flow.cwnd_segments
+        else:
+            super().on_ack(ack)
+
+
+class Flat(Steep):
+    added = 0.7
+
+
 class Shared(Aimd):
     acks = 0
 
@@ -99,6 +118,10 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
     )
     assert "window of the first link" in said(chapter.check.best, 33)
     assert "These are kbit" in said(chapter.check.best, 300)
+    own = chapter.own
+    in_kb = own.rate_mbps * own.base_rtt_ms / 8
+    assert "in kB, or one and a half times what fills it" in said(chapter.check.best, in_kb)
+    assert "in kB, or one and a half times what fills it" in said(chapter.check.best, 1.5 * in_kb / 1.514)
 
 
 @pytest.mark.library
@@ -110,6 +133,9 @@ def test_the_numbers_of_the_first_link_are_found() -> None:
         (Bytes, "In slow start the window must double"),
         (Quarter, "to 0.26 of the window"),
         (Gentle, "to 0.91 of the window"),
+        (Half, "to 0.59 of the window"),
+        (Steep, "1.6 segments for each RTT while the window is small"),
+        (Flat, "0.61 segments for each RTT while the window is small"),
         (Shared, "Keep it on the object: self.acks"),
     ],
 )
