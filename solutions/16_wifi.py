@@ -196,7 +196,7 @@ chapter.check.repeated(my_finding)
 # ## Summary
 #
 # 1. On a shared medium each packet pays for its turn: 802.11g leaves UDP 30 and TCP 24 of 54 Mbit/s.
-# 2. The price hardly depends on the packet's size, so small packets cost most, TCP's acknowledgements among them.
+# 2. More than 165 µs of the price do not depend on the packet's size, so small packets cost most for each byte, TCP's acknowledgements among them.
 # 3. A faster rate shortens only the frame. (Newer Wi-Fi therefore sends many packets in one frame.)
 
 # %% [markdown] id="published"

@@ -104,9 +104,13 @@ class Checks:
             expected=smallest_bytes,
             unit="bytes",
             # A payload of one byte less has too little goodput.
-            tolerance=0.4 / smallest_bytes,
+            tolerance=0.3 / smallest_bytes,
             whole=True,
             misconceptions=slips(
+                smallest_bytes + 1,
+                "One byte less does it, too.",
+                smallest_bytes - 1,
+                "This payload just misses it. Does your function round the number of symbols up?",
                 MAX_PAYLOAD_BYTES * own.target_mbps / udp_ceiling_mbps(MAX_PAYLOAD_BYTES, own.air_mbps),
                 "This takes goodput and payload as proportional. Look at the figure: they are not.",
                 MAX_PAYLOAD_BYTES * own.target_mbps / own.air_mbps,
