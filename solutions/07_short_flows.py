@@ -132,8 +132,8 @@ wide["your stairs"] = [stairs(size, 100, 10) for size in wide.index]
 print(f"1000 Mbit/s and your stairs differ by {(wide[1000] / wide['your stairs'] - 1).abs().max():.1%} at most")
 
 # %% [markdown] id="rates-why"
-# Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. A kilobyte more costs a round trip
-# or little less on each, [[90 to 100 ms = bool((wide.loc[15000] - wide.loc[14000]).drop("your stairs").between(89.5, 100.5).all())]]. At 1 Gbit/s the stairs go on to the end, and they agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
+# Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. One more kilobyte costs about
+# one more round trip on every link, [[90 to 100 ms = bool((wide.loc[15000] - wide.loc[14000]).drop("your stairs").between(89.5, 100.5).all())]]. At 1 Gbit/s the stairs go on to the end, and they agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
 # $R T_0$, here [[83 = nl.theory.bdp_bytes(10, 100) / 1514 | .0f]] packets. Beyond that the curve is a line, and there a faster link helps.
 #
 # So the answer to the question of this chapter: **a short transfer waits for round trips, not for the rate of the link.** A shorter
@@ -157,7 +157,7 @@ print(f"Time saved by 10 segments in place of 3: {100 * gain.min():.0f} to {100 
 # ### Exercise 2: a window for a deadline
 #
 # A page of [[page_kb]] kB must be there [[deadline_ms]] ms after `connect`. The round-trip time is [[page_rtt_ms]] ms, and the link is fast. Which is the *smallest* initial
-# window, in segments, that does it? Compute it; the next cell runs it.
+# window, in whole segments, that does it? Compute it; the next cell runs it.
 
 # %% id="window"
 initial_window = math.ceil(own.page_kb * 1000 / 1448 / 3)  # SOLUTION
@@ -190,7 +190,7 @@ largest = tried.iloc[-1]
 # ### Exercise 3: a staircase of your own
 #
 # Measure one. Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
-# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs. Keep the run as `my_run`,
+# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`,
 # and print its `completion_s` beside your function.
 
 # %% id="staircase"
@@ -221,7 +221,7 @@ experiments.crowd_figure(crowd)
 
 # %% [markdown] id="crowd-why"
 # [[Most pages = float((crowd.flows["retransmits"] == 0).mean()) | 0.7 .. 0.95]] do not notice. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
-# all that the link at `h1` saw of it.
+# every packet of that page, captured at `h1`.
 
 # %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())
@@ -261,7 +261,7 @@ more_ms = lost.set_index("lost")["more (ms)"]
 # %% [markdown] id="lost-why"
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
 # - **In the last burst** the gap is found in the same way, but then nothing else is on its way: the page waits [[100 = more_ms["a segment of the last burst"] | .0f]] ms for it, a round trip.
-# - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then sends it again without being asked: a *tail loss probe* (RFC 8985). No timeout is counted.
+# - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then retransmits it as a probe: a *tail loss probe* (RFC 8985). No timeout is counted.
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
 #
 # ### Exercise 5: how often?
@@ -301,7 +301,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="panel-text"
 # ## Optional: explore
 #
-# One transfer, and theory's curve for the same link. Begin with 100 kB. Halve the round-trip time, then double the rate: which one helps? Then look for the size from which on the other one helps more. With a queue of 20 places, which initial window is the best one?
+# One transfer, and theory's curve for the same link. Begin with 100 kB. Halve the round-trip time, then double the rate: which one helps? Then find the size above which doubling the rate helps more. With a queue of 20 places, which initial window is the best one?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
@@ -314,7 +314,7 @@ chapter.panel()
 # - Send 300 kB with an initial window of 30 at 100 Mbit/s. Theory says three rounds, and it takes four. How large is the window after the second round (`run.intervals`), and which acknowledgements
 #   came late?
 # - Let a download fill the queue, and send a page beside it. What is the round-trip time in the formula now?
-# - **Challenge.** A browser opens six connections to one server. Ten segments each are a burst of sixty. Compare one connection with $W_0$ = 45 and six with 10, with a queue of 20.
+# - **Challenge.** With HTTP/1.1 a browser opens up to six connections to one server (with HTTP/2 and HTTP/3 one). Ten segments each are a burst of sixty. Compare one connection with $W_0$ = 45 and six with 10, with a queue of 20.
 #
 # ## Sources
 #
@@ -328,7 +328,7 @@ chapter.panel()
 #
 # ## Limits
 #
-# Real pages come over TLS, which adds a round trip, and from several servers. A name must be looked up first. The sender here has all data at once, and computing takes no time. Losses by chance
+# Real pages come over TLS, which adds a round trip to the handshake (TLS 1.3; two with TLS 1.2), or over QUIC, whose handshake includes it, and from several servers. A name must be looked up first. The sender here has all data at once, and computing takes no time. Losses by chance
 # are not those of a full queue, which come in bursts.
 
 # %% id="versions" tags=["nbval-ignore-output"]

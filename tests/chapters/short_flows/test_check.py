@@ -73,8 +73,9 @@ def test_each_condition_is_looked_for_in_what_ran() -> None:
         "must be 6 TCP transfers or more": stand_in(own, segments=SEGMENTS[:5]),
         "must be over before the next one starts": stand_in(own, gap_s=0.1),
         "Nothing may be lost": stand_in(own, retransmits=2),
-        "the links must be plain": stand_in(own, loss_rate=0.01),
-        "on 4 different stairs or more. Seen: 3.": stand_in(own, segments=(1, 2, 3, 12, 13, 40)),
+        "on 4 different stairs or more, each within 5 % of your function. Seen: 3;": stand_in(
+            own, segments=(1, 2, 3, 12, 13, 40)
+        ),
     }
     for sentence, run in cases.items():
         assert sentence in said(chapter.check.staircase, run)
@@ -158,3 +159,24 @@ def test_a_loss_of_another_student_is_not_what_is_asked_for() -> None:
     other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
     answer = finding(other, np.array(LATE_PAGES) / 60 * 100)
     assert "must be what the exercise describes" in said(chapter.check.repeated, answer)
+
+
+def test_a_round_too_many_where_the_last_one_is_full_is_not_taken_for_equal_rounds() -> None:
+    """Seven windows take three rounds; floor(...) + 1 gives four, and rounds of one window would be seven."""
+
+    def wrong(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
+        return rtt_ms * (math.floor(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 1.5)
+
+    heard = said(short_flows.begin().check.stairs, wrong)
+    assert "size_bytes=101360" in heard and "This is a round trip too many" in heard
+    assert "each round sends as much as the first" not in heard
+
+
+def test_large_transfers_lie_on_no_stair() -> None:
+    """Their times are those of the link's rate, which differ by more than a round trip, too."""
+    chapter = short_flows.begin()
+    run = stand_in(chapter.own)
+    run.flows["completion_s"] *= 1.1
+    assert "on 4 different stairs or more, each within 5 % of your function. Seen: 0;" in said(
+        chapter.check.staircase, run
+    )
