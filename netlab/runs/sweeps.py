@@ -251,7 +251,7 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dic
     for label, wanted in decided.items():
         name = wanted if isinstance(wanted, str) else id(wanted)
         if name not in here:
-            runners[name] = engines.choose(wanted)
+            runners[name] = engines.choose(engine, [labelled[label].plan()])
             here[name] = run_cache.conditions(runners[name])
         # Check before anything starts, not after other scenarios have run.
         if refuse := getattr(runners[name], "refuse", None):

@@ -24,6 +24,7 @@ from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
 from netlab.runs.cache import RunCache
 from netlab.runs.sweeps import SweepError, SweepInterrupted
+from netlab_engines import selection
 
 TOPOLOGY = nl.topologies.dumbbell(pairs=1)
 PATIENCE_S = 60.0
@@ -422,7 +423,11 @@ def test_without_a_wish_each_scenario_of_a_sweep_has_the_engine_of_a_single_run(
         return "pocket" if any(item["kind"] == "command" for own in plans for item in own["traffic"]) else "library"
 
     monkeypatch.setattr(engines, "decide", decide)
-    monkeypatch.setattr(engines, "choose", lambda wanted=None, plans=(): SimpleNamespace(name=wanted, clock="virtual"))
+
+    def choose(wanted: Any = None, plans: Any = ()) -> SimpleNamespace:
+        return SimpleNamespace(name=wanted or decide(wanted, plans), clock="virtual")
+
+    monkeypatch.setattr(engines, "choose", choose)
     monkeypatch.setattr(run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
     tasks = sweeps._tasks({"a": plain, "b": command}, None).values()
     assert [(task.engine, task.here) for task in tasks] == [
@@ -469,3 +474,16 @@ def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monke
     monkeypatch.setattr(run_cache, "conditions", lambda _engine: "here")
     with pytest.raises(NotHereError, match="no tahoe"):
         nl.sweep([udp(1)], engine=Refuses(), progress=False)
+
+
+def test_a_sweep_without_the_kernel_that_it_needs_says_that_the_machine_lacks_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Chapters skip a cell that ends with this error and go on; any other error stops them."""
+    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr(selection, "_library_refusal", lambda plans: "no blocking sockets." if plans else "")
+    monkeypatch.setattr(selection, "_pocket_refusal", lambda: "there is no pocket kernel")
+    with pytest.raises(NotHereError, match="no blocking sockets.*there is no pocket kernel"):
+        nl.sweep([udp(1)], progress=False)
