@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology
+from netlab.network.topology import Topology, of_links
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, series_settings, theory_line
-from netlab.runs.replications import interval
+from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
@@ -114,6 +115,18 @@ def beside(
     """
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
+
+
+def loss_ratio(access_mbps: float | None, seeds: int = 8) -> Interval:
+    """Return TCP's loss rate relative to the video's of 4 Mbit/s, with its interval over the seeds, if the link of h2 has
+    this rate (None: unlimited).
+    """
+    without: dict[str, Any] = {"rate_mbps": None, "queue_packets": None}
+    access = Link("h2", "s1", rate_mbps=access_mbps, queue_packets=1000 if access_mbps else None, reverse=without)
+    slow = Link("r1", "h3", rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, reverse=without)
+    network = of_links(Link("h1", "s1"), access, Link("s1", "r1"), slow)
+    runs = sweep([replace(beside(4, seed), topology=network) for seed in range(1, seeds + 1)])
+    return interval([run.flows["loss_rate"].iloc[2] / run.flows["loss_rate"].iloc[1] for run in runs])
 
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
