@@ -3,8 +3,8 @@
 #
 # **What do K connections buy, and at whose cost?**
 #
-# Browsers and tools that move large data sets open several TCP connections where one would do. It often helps. When, by how
-# much, and who pays?
+# Tools that move large data sets open several TCP connections where one would do, and so do browsers with HTTP/1.1. (With HTTP/2 and HTTP/3 they
+# open one for each server, RFC 9113, section 9.1.) It often helps. When, by how much, and who pays?
 #
 # After this chapter you can
 #
@@ -99,7 +99,7 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 
 # %% [markdown] id="sweep-run-text"
 # Now one to eight connections. `nl.sweep` does many such runs. At 10 Gbit/s netlab uses *segmentation offload*: *super-segments*
-# of up to 64 kB cross the link as one packet. That saves much time. Where nothing is lost it changes little here (a super-segment is 1 % of the window; the chapter BDP has a case with 5 %). In part 2 it changes a lot.
+# of up to 64 kB cross the link as one packet. This makes runs faster. Where nothing is lost it hardly matters here (a super-segment is 1 % of the window; the chapter BDP has a case with 5 %), but it will in part 2.
 
 # %% id="windows-run"
 counts = [1, 2, 3, 4, 8]
@@ -128,7 +128,7 @@ window_prediction.compare(windowed[1], theory=settings.window_mbps(1, window_byt
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
 # %% [markdown] id="windows-why"
-# **Why do they differ?** Our measurement and theory agree. `lab9` has 3250 Mbit/s with one connection (3300 after slow start) and 9500 with eight. It
+# **Why do they differ?** Our measurement and theory agree. `lab9` reports 3250 Mbit/s for one connection (3300 after slow start) and 9500 for eight. It
 # does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB in flight; we set 8 MiB (8.39 MB) and came [[within 4 % = float(windowed[1] / 3250 - 1) | 0.02 .. 0.04]]. So its limit was
 # probably a buffer of about this size.
 #
@@ -287,8 +287,8 @@ print(table.round(1).to_string())
 two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
-# **Why do they differ?** The shares are random. Which flow a loss hits is chance, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
-# too few for chance to even out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (Of four such intervals at least one misses in nearly a fifth of all cases.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
+# **Why do they differ?** The shares are random. Losses hit flows at random, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
+# too few for this to average out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (An interval of 95 % misses one time in twenty. If four were independent, at least one would miss in nearly a fifth of all cases; these four are not, because their shares have a fixed sum.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
 # of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 
@@ -373,8 +373,8 @@ comparison
 # ## Explore
 #
 # Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: with no
-# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Do not touch the queue switch. In which of the three,
-# and up to how many connections, does `h2` lose nothing?
+# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Leave the queue switch as it is; it exchanges the common
+# queue for one that keeps flows or hosts apart. In which of the three does `h2` lose nothing? Up to how many connections?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
