@@ -84,7 +84,7 @@ class TcpSender:
         # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
         # packets.
         room = select.poll()
-        room.register(out, select.POLLOUT | select.POLLRDHUP)
+        room.register(out, select.POLLOUT)
         room.register(self._stopper.fd, select.POLLIN)
         count = SEND_CHUNK_BYTES
         end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
