@@ -148,8 +148,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
 
     def streams(self) -> list[StreamTotals]:
         """Return the totals of each connection; only responses that arrived whole count as received."""
-        complete = Counter(row["stream"] for row in self.totals["responses"] if row["end_s"] is not None)
-        size = self.item["response_bytes"]
+        complete, size = self._complete(), self.item["response_bytes"]
         return [
             cast("StreamTotals", {**own, "received_bytes": complete[own["stream"]] * size})
             for own in self.totals["streams"]
@@ -172,13 +171,11 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
 
         The losses of a request are those of the server's connection until its next request, or until the end.
         """
-        size = self.item["response_bytes"]
-        ends = {own["stream"]: own for own in self.totals["streams"]}
-        following: dict[int, Row] = {stream: cast("Row", own) for stream, own in ends.items()}
+        following: dict[int, Row] = {end["stream"]: cast("Row", end) for end in self.totals["ends"]}
         rows = []
         for response in reversed(self.totals["responses"]):
             stream, end_s = response["stream"], response["end_s"]
-            after = following.get(stream, {})
+            after = following[stream]
             rows.append(
                 {
                     "flow": self.item["label"],
@@ -186,20 +183,22 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
                     "connection": stream,
                     "start_s": response["start_s"],
                     "completion_s": math.nan if end_s is None else round(end_s - response["start_s"], 9),
-                    "response_bytes": size if end_s is not None else self._partial_bytes(stream),
-                    "retransmits": (after.get("retransmits") or 0) - response["retransmits"],
-                    "timeouts": (after.get("timeouts") or 0) - response["timeouts"],
+                    "response_bytes": self._partial_bytes(stream) if end_s is None else self.item["response_bytes"],
+                    "retransmits": after["retransmits"] - response["retransmits"],
+                    "timeouts": after["timeouts"] - response["timeouts"],
                 }
             )
             following[stream] = cast("Row", response)
         return rows[::-1]
 
+    def _complete(self) -> Counter[int]:
+        """Return the number of responses that arrived whole, by connection."""
+        return Counter(row["stream"] for row in self.totals["responses"] if row["end_s"] is not None)
+
     def _partial_bytes(self, stream: int) -> int:
         """Return how many bytes of the last response of a connection, which is not complete, have arrived."""
-        own = [row for row in self.totals["streams"] if row["stream"] == stream]
-        complete = sum(row["stream"] == stream and row["end_s"] is not None for row in self.totals["responses"])
-        arrived = own[0]["received_bytes"] or 0 if own else 0
-        return max(0, arrived - complete * self.item["response_bytes"])
+        (arrived,) = (end["received_bytes"] for end in self.totals["ends"] if end["stream"] == stream)
+        return arrived - self._complete()[stream] * self.item["response_bytes"]
 
 
 def _flow_intervals(rows: list[Row]) -> list[Row]:

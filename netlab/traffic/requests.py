@@ -42,10 +42,24 @@ class Response(TypedDict):
     timeouts: int
 
 
+class ConnectionEnd(TypedDict):
+    """The counters at the end of a connection, by its number: the bytes that have arrived at the client, and the
+    retransmissions and timeouts of the server.
+    """
+
+    stream: int
+    received_bytes: int
+    retransmits: int
+    timeouts: int
+
+
 class RequestsTotals(TcpTotals):
-    """The totals of a flow of requests: those of its connections, on which the server sends, and its responses."""
+    """The totals of a flow of requests: those of its connections, on which the server sends, its responses, and the
+    counters of all connections, also of those that no whole response has crossed.
+    """
 
     responses: list[Response]
+    ends: list[ConnectionEnd]
 
 
 @explain_bad_construction('nl.Requests("client", "server", response_bytes=32_000, count=10)')

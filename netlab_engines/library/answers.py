@@ -203,8 +203,7 @@ class Answers:
         if kind == "tcp":
             return self._tcp_summary(number, self._items[number]["streams"], errors)
         if kind == "requests":
-            responses = sorted(self._responses.get(number, []), key=lambda row: row["number"])
-            return {**self._tcp_summary(number, self._items[number]["connections"], errors), "responses": responses}
+            return self._requests_summary(number, errors)
         if kind == "command":
             return self._command_summary(number)
         error = "; ".join(errors) or None
@@ -237,6 +236,25 @@ class Answers:
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(errors) or None}
+
+    def _requests_summary(self, number: int, errors: list[str]) -> Row:
+        """Return the rows of a flow of requests: of its connections as for TCP, of its requests in the order of their
+        numbers, and the counters at the end of each connection.
+        """
+        ends = [
+            {
+                "stream": total.stream,
+                "received_bytes": total.received_bytes,
+                "retransmits": total.retransmits,
+                "timeouts": total.timeouts,
+            }
+            for total in self._tcp.get(number, [])
+        ]
+        return {
+            **self._tcp_summary(number, self._items[number]["connections"], errors),
+            "responses": sorted(self._responses.get(number, []), key=lambda row: row["number"]),
+            "ends": ends,
+        }
 
     def _udp_summary(self, number: int) -> Row:
         """Return the counters of the UDP item of this number in the plan's traffic: bytes, datagrams, delays and jitter

@@ -71,6 +71,18 @@ def test_a_loss_of_the_last_segment_is_counted_for_its_response() -> None:
     assert flow.received_bytes == complete.sum() * 30_000
 
 
+@pytest.mark.parametrize("engine", ["library", "pocket"])
+def test_a_response_that_the_end_cuts_off_has_the_bytes_that_arrived(engine: str) -> None:
+    traffic = [nl.Requests("h1", "h2", response_bytes=10**7, duration_s=2.5)]
+    run = nl.run(path(rate_mbps=2, queue_packets=20), traffic, duration_s=3, engine=engine, progress=False)
+    (row,) = run.requests.to_dict("records")
+    assert np.isnan(row["completion_s"])
+    # Two round trips pass before the first byte.
+    expected_bytes = (2.5 - 4 * DELAY_MS / 1000) * 2e6 / 8 * 1448 / (1448 + HEADER_BYTES)
+    assert row["response_bytes"] == pytest.approx(expected_bytes, rel=0.02)
+    assert row["retransmits"] > 0, "slow start overflows a queue of 20 packets"
+
+
 def incast(servers: int, **words: object) -> nl.Run:
     """Servers that answer at once through one port of 1 Gbit/s."""
     names = [f"s{number}" for number in range(servers)]

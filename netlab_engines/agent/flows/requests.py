@@ -20,7 +20,7 @@ from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
 from netlab_engines.sockets.tcp import TcpSender
 
 if TYPE_CHECKING:
-    from netlab.traffic.requests import RequestsItem, RequestsTotals, Response
+    from netlab.traffic.requests import ConnectionEnd, RequestsItem, RequestsTotals, Response
 
 
 @functools.cache
@@ -209,7 +209,7 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
             self._start(self._end, number, stream)
 
     def totals(self) -> RequestsTotals:
-        """Return the totals with a row for each request, in the order of their numbers."""
+        """Return the totals with a row for each request, in the order of their numbers, and one for each connection."""
         origin_ns = round(self._origin_s * NS_PER_S)
         responses: list[Response] = [
             {
@@ -223,7 +223,16 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
             for number, stream in enumerate(self.streams)
             for exchange in stream.exchanges
         ]
-        return {**super().totals(), "responses": sorted(responses, key=lambda row: row["number"])}
+        ends: list[ConnectionEnd] = [
+            {
+                "stream": number,
+                "received_bytes": ended.state.get("received_bytes") or 0,
+                "retransmits": ended.state.get("retransmits") or 0,
+                "timeouts": ended.state.get("timeouts") or 0,
+            }
+            for number, ended in sorted(self._finished.items())
+        ]
+        return {**super().totals(), "responses": sorted(responses, key=lambda row: row["number"]), "ends": ends}
 
     def _ask(self, number: int, stream: RequestConnection) -> None:
         """Send the requests of the connection of this number, each when it is due, until the flow's end or until the last
