@@ -21,10 +21,11 @@ def sections() -> dict[str, list[Requirement]]:
     """Check this machine and return the requirements of each engine, met or not, by the title of the section in the
     report.
     """
-    programs = {"Programs in hosts (optional: commands, terminals and Mininet scripts)": host_programs()}
+    pocket_sections = {"Pocket engine (experiments in netlab's own kernel, without root)": pocket()}
+    if has_pocket_engine():
+        pocket_sections["Programs in hosts (optional: commands, terminals and Mininet scripts)"] = host_programs()
     return {
-        "Pocket engine (experiments in netlab's own kernel, without root)": pocket(),
-        **(programs if has_pocket_engine() else {}),
+        **pocket_sections,
         "Library engine (the network stack as one program, for runs without commands)": library(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }

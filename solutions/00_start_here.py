@@ -113,7 +113,7 @@ nl.progress()
 # | chapter | the question | builds on |
 # |---|---|---|
 # | [1 UDP loss](01_udp_loss.ipynb) | Which rate would you choose, and what does a wrong choice cost? | this page |
-# | [2 How sure are you?](02_how_sure.ipynb) | Two queues, one run each. One lost less. Is it the better queue? | 1 |
+# | [2 How sure are you?](02_how_sure.ipynb) | Two queues, one run each. One lost less. Does it always lose less? | 1 |
 # | [3 Congestion collapse](03_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
 # | [4 Delay and jitter](04_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
 # | [5 BDP](05_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
@@ -125,7 +125,7 @@ nl.progress()
 # | [11 Fair by which measure?](11_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 6, 8 |
 # | [12 Queues that speak up](12_queues.ipynb) | Can we have a full link and an empty queue? | 5, 6 |
 # | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 4 |
-# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, duplicates and delays packets. How do you deliver everything once, in order, and fast? | 5, 6 |
+# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | A network may lose, duplicate and delay packets. How do you deliver everything once, in order, and fast? | 5, 6 |
 # | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1, 2 |
 #
