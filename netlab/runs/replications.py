@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -155,11 +155,12 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
 
 @explain_bad_arguments('nl.repeat(network, [nl.Tcp("h1", "h2")], duration_s=10, seeds=10)')
 def repeat(
-    network: Topology | Scenario | Mapping[str, Any],
+    network: Topology | Scenario | Mapping[Any, Any],
     traffic: Sequence[Traffic] | None = None,
     duration_s: float | None = None,
     *,
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
+    case: str | Sequence[str] = "case",
     sysctls: Mapping[str, Any] | None = None,
     changes: Sequence[Change] | None = None,
     executor: futures.Executor | None = None,
@@ -167,14 +168,17 @@ def repeat(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> pd.DataFrame:
-    """Run the same scenario once with each of several seeds; return the flows of all runs in one table.
+    """Run the same scenario, or each of several, once with each seed; return the flows of all runs in one table.
 
     Parameters
     ----------
     network, traffic, duration_s, sysctls, changes
         As for `netlab.run`: a network and the other arguments, or a whole `Scenario` (whose own seed is ignored).
+        Instead of a network also a mapping of label to `Scenario`: several cases, each run with every seed.
     seeds : int or iterable of int
         The number of seeds (10 means the seeds 1 to 10), or the seeds.
+    case : str or sequence of str
+        For several cases, the name of the column with the labels; if the labels are tuples, a name for each part.
     executor, fresh, engine, progress
         As for `netlab.sweep`, which runs the scenarios in parallel and caches their results.
 
@@ -182,39 +186,86 @@ def repeat(
     -------
     pandas.DataFrame
         The rows of each run's `flows`, with the column `seed` in front; `attrs["scenario"]` has the repeated scenario.
+        For several cases, their labels come before `seed`, and `attrs["scenarios"]` has the scenarios by label.
 
     Raises
     ------
     ScenarioError
-        When runs failed; its `runs` has the successful ones by seed.
+        With every mistake in the arguments; nothing has been started.
     SweepError
-        When runs failed; its `runs` has the others by seed.
+        When runs failed; its `runs` has the others by seed, or by (label, seed).
 
     Examples
     --------
     >>> import netlab as nl
     >>> table = nl.repeat(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3")], seeds=10)  # doctest: +SKIP
     >>> nl.interval(table["goodput_mbps"])  # doctest: +SKIP
+    >>> cases = {
+    ...     rate_mbps: nl.Scenario(nl.topologies.dumbbell(rate_mbps=rate_mbps), [nl.Tcp("h1", "h3")])
+    ...     for rate_mbps in (5, 10)
+    ... }
+    >>> table = nl.repeat(cases, seeds=5, case="rate_mbps")  # doctest: +SKIP
+    >>> table.groupby("rate_mbps")["goodput_mbps"].agg(nl.interval)  # doctest: +SKIP
     """
     chosen, wrong = _seeds(seeds)
+    how: dict[str, Any] = {"executor": executor, "fresh": fresh, "engine": engine, "progress": progress}
+    if _are_cases(network):
+        others = {"traffic": traffic, "duration_s": duration_s, "sysctls": sysctls, "changes": changes}
+        wrong += [
+            f"{name}: each case is a whole scenario; give {name} to nl.Scenario"
+            for name, value in others.items()
+            if value is not None
+        ]
+        return _repeat_cases(network, chosen, case, wrong, how)
     try:
         scenario = Scenario.from_arguments(network, traffic, duration_s, sysctls=sysctls, changes=changes)
     except ScenarioError as error:
         raise ScenarioError([*error.problems, *wrong]) from None
     if wrong:
         raise ScenarioError(wrong)
-    runs = sweep(
-        {seed: replace(scenario, seed=seed) for seed in chosen},
-        executor=executor,
-        fresh=fresh,
-        engine=engine,
-        progress=progress,
-    )
+    runs = sweep({seed: replace(scenario, seed=seed) for seed in chosen}, **how)
     return table_of(scenario.to_dict(), runs)
 
 
+def _are_cases(given: Any) -> TypeGuard[Mapping[Any, Scenario]]:
+    """Return whether the first argument of `repeat` is a mapping of label to scenario, not the dict of a scenario file."""
+    return isinstance(given, Mapping) and any(isinstance(scenario, Scenario) for scenario in given.values())
+
+
+def _repeat_cases(
+    cases: Mapping[Any, Scenario],
+    seeds: Sequence[int],
+    case: str | Sequence[str],
+    wrong: list[str],
+    how: dict[str, Any],
+) -> pd.DataFrame:
+    """Return the table of `repeat` for several cases. `case` names the columns of the labels, `how` goes to `sweep`.
+
+    Raises ScenarioError with the mistakes in `wrong` and those in the cases and the names of columns.
+    """
+    names = [case] if isinstance(case, str) else list(case)
+    for label, scenario in cases.items():
+        if not isinstance(scenario, Scenario):
+            wrong.append(f"case {short_repr(label)} must be an nl.Scenario, got {short_repr(scenario)}")
+        if not isinstance(case, str) and not (isinstance(label, tuple) and len(label) == len(names)):
+            wrong.append(
+                f"case={names} names {len(names)} parts of a label; the label {short_repr(label)} has other parts"
+            )
+    if wrong:
+        raise ScenarioError(wrong)
+    runs = sweep({(label, seed): replace(cases[label], seed=seed) for label in cases for seed in seeds}, **how)
+    tables = []
+    for (label, seed), run in runs.items():
+        parts = [label] if isinstance(case, str) else label
+        front = pd.DataFrame({name: [part] * len(run.flows) for name, part in zip(names, parts, strict=True)})
+        tables.append(pd.concat([front.assign(seed=seed), run.flows.reset_index(drop=True)], axis=1))
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs["scenarios"] = _SharedDict({label: scenario.to_dict() for label, scenario in cases.items()})
+    return table
+
+
 class _SharedDict(dict[str, Any]):
-    """The dict of a scenario in a table's `attrs`, which pandas does not copy."""
+    """The dict of a scenario, or of several by label, in a table's `attrs`, which pandas does not copy."""
 
     def __deepcopy__(self, _copied: Any) -> _SharedDict:
         # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.

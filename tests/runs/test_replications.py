@@ -86,6 +86,41 @@ def test_mistakes_of_the_scenario_and_of_the_seeds_are_told_at_once(swept: list[
     assert not swept
 
 
+def cases(*labels: Any) -> dict[Any, nl.Scenario]:
+    return {label: nl.Scenario(NETWORK, TRAFFIC, number + 1) for number, label in enumerate(labels)}
+
+
+def test_several_cases_are_run_with_every_seed_and_labelled_in_front(swept: list[Any]) -> None:
+    table = nl.repeat(cases("slow", "fast"), seeds=2)
+    assert list(table.columns) == ["case", "seed", "flow", "goodput_mbps"]
+    assert list(table["case"]) == ["slow"] * 4 + ["fast"] * 4
+    assert list(table["seed"]) == [1, 1, 2, 2] * 2
+    assert [(scenario.duration_s, scenario.seed) for scenario in swept[0].values()] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert table.attrs["scenarios"]["fast"] == nl.Scenario(NETWORK, TRAFFIC, 2).to_dict()
+
+
+def test_labels_of_several_parts_fill_a_column_each(swept: list[Any]) -> None:
+    table = nl.repeat(cases(("reno", 5), ("cubic", 20)), seeds=1, case=("congestion", "delay_ms"))
+    assert list(table.columns[:3]) == ["congestion", "delay_ms", "seed"]
+    assert list(table["delay_ms"].unique()) == [5, 20]
+
+
+def test_a_label_of_several_parts_may_stay_whole(swept: list[Any]) -> None:
+    assert nl.repeat(cases(("reno", 5)), seeds=1)["case"].iloc[0] == ("reno", 5)
+
+
+def test_mistakes_in_cases_are_all_told_before_anything_runs(swept: list[Any]) -> None:
+    mixed: dict[Any, Any] = {**cases("slow"), "fast": NETWORK}
+    with pytest.raises(ScenarioError) as told:
+        nl.repeat(mixed, TRAFFIC, seeds=0, case=["a", "b"])
+    words = str(told.value)
+    assert "'fast' must be an nl.Scenario" in words
+    assert "traffic: each case is a whole scenario" in words
+    assert "seeds must be 1 or more" in words
+    assert "label 'slow' has other parts" in words
+    assert not swept
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
 def test_an_interval_is_students(values: list[float]) -> None:
     mean, half = nl.interval(values)
