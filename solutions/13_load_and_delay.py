@@ -48,7 +48,7 @@ times_prediction = nl.checks.predict("longest over shortest", my_times, unit="",
 # link is never asked for more than it carries.
 
 # %% id="network" tags=["figure"]
-network = chapter.settings.network()
+network = nl.topologies.chain([None, 5], [0, 0], 10_000)  # rates in Mbit/s, delays in ms, packets
 nl.plots.topology(network, title="One link, one queue")
 
 # %% [markdown] id="symbols"
@@ -120,31 +120,95 @@ mean_delay = chapter.check.mean_delay.take(mean_delay_ms, experiments.by_formula
 # %% [markdown] id="load-text"
 # ### Run it
 #
-# Four loads with datagrams of one size, each with five seeds and more. Then datagrams of seven sizes, from 89 to 1511 bytes with headers, each
-# half as frequent as the one before: nearly exponentially distributed. Their link is slower, so that $\sigma$ is the same. The
-# runs last 10 to 40 s each; all of them take about four seconds.
+# Four loads with datagrams of one size. `nl.repeat` runs each with eight seeds. A run near full load lasts longer: part 2 says why.
 
-# %% id="load" tags=["figure"]
-found = experiments.delays()
-experiments.load_figure(found, lambda load: mean_delay(5, 1000, chapter.settings.offered_mbps(load)))
+
+# %% id="load"
+def one_size(load, duration_s, rate_mbps=5, **more):
+    """A scenario: datagrams of 1000 bytes keep the link busy for this share of the time."""
+    link_mbps = nl.theory.udp_goodput_limit_mbps(rate_mbps, 1000)  # what keeps it always busy
+    flow = nl.Udp("h1", "h2", rate_mbps=load * link_mbps, payload_bytes=1000, spacing="random")
+    network = nl.topologies.chain([None, rate_mbps], [0, 0], 10_000)
+    return nl.Scenario(network, [flow], duration_s=duration_s, interval_s=1, **more)
+
+
+same = nl.repeat(
+    {
+        0.5: one_size(0.5, nl.lasting(10, real_s=4)),  # virtual time, or real time
+        0.8: one_size(0.8, nl.lasting(20, real_s=6)),
+        0.9: one_size(0.9, nl.lasting(30, real_s=8)),
+        0.95: one_size(0.95, nl.lasting(32, real_s=12)),
+    },
+    seeds=8,
+    case="load",
+)
+
+# %% [markdown] id="mixed-text"
+# Now datagrams of seven sizes, from 89 to 1511 bytes with headers, each half as frequent as the one before: nearly
+# exponentially distributed. Each size is a flow of its own. The link is slower, so that $\sigma$ is the same.
+
+
+# %% id="mixed" tags=["figure"]
+def mixed_sizes(load, duration_s):
+    """A scenario: datagrams of seven sizes keep a link of 1.5 Mbit/s busy for this share."""
+    frame_bytes = np.arange(89, 1514, 237)
+    shares = 0.5 ** np.arange(1, 8) / (1 - 0.5**7)
+    packets_per_s = load * 1.5e6 / (8 * (shares @ frame_bytes))
+    flows = [
+        nl.Udp(
+            "h1",
+            "h2",
+            rate_mbps=packets_per_s * share * 8 * (frame - 42) / 1e6,
+            payload_bytes=frame - 42,
+            spacing="random",
+        )
+        for frame, share in zip(frame_bytes, shares)
+    ]
+    network = nl.topologies.chain([None, 1.5], [0, 0], 10_000)
+    return nl.Scenario(network, flows, duration_s=duration_s, interval_s=1)
+
+
+mixed = nl.repeat(
+    {
+        0.5: mixed_sizes(0.5, nl.lasting(10, real_s=4)),
+        0.8: mixed_sizes(0.8, nl.lasting(20, real_s=6)),
+        0.9: mixed_sizes(0.9, nl.lasting(40, real_s=8)),
+    },
+    seeds=8,
+    case="load",
+)
+found = experiments.mean_delays({"one size": same, "mixed sizes": mixed})
+experiments.load_figure(found, lambda load: mean_delay(5, 1000, load * nl.theory.udp_goodput_limit_mbps(5, 1000)))
 
 # %% id="load-table"
 print(experiments.load_table(found).to_string(index=False))
-long_runs = found[found["load"] == 0.95]["delay_ms"]
-delay_prediction.compare(nl.interval(long_runs).mean, theory=mean_delay(5, 1000, chapter.settings.offered_mbps(0.95)))
 seen = {key: nl.interval(rows["delay_ms"]) for key, rows in found.groupby(["kind", "load"])}
+delay_prediction.compare(seen["one size", 0.95].mean, theory=experiments.theory_ms("one size", 0.95))
 
 # %% [markdown] id="load-why"
 # **Do they differ?** [[All seven intervals hold their theory = all(abs(each.mean - experiments.theory_ms(*key)) <= each.half_width for key, each in seen.items())]]. (Of seven, one could well miss: an interval of 95 % misses one time in twenty.)
 #
-# Mixed sizes wait nearly twice as long at the same load: at 90 % the wait is [[1.9 = (seen["mixed sizes", 0.9].mean - 1.67) / (seen["one size", 0.9].mean - 1.67) | .1f]] times as long. The reason is in $q$: when you come, a large packet is more likely to be
+# Mixed sizes wait about twice as long at the same load: at 90 % the wait is [[2.0 = (seen["mixed sizes", 0.9].mean - 1.67) / (seen["one size", 0.9].mean - 1.67) | .1f]] times as long. The reason is in $q$: when you come, a large packet is more likely to be
 # on the link than a small one, because it is there for longer. The general formula (**Pollaczek and Khinchine**) has $q = \tfrac{\sigma}{2}(1 + c^2)$. Here $c^2$ is the variance of the sizes
 # over their mean squared: 0 for one size, 1 for exponential ones, [[0.92 = chapter.settings.MIXED_VARIATION | .2f]] for our seven (Ethernet allows no larger ones). The figure's second curve has that.
 #
 # The last column is Little's law with the whole delay: at 50 % there is [[less than one packet = 0.5 / 1.6672 * seen["one size", 0.5].mean < 1]], at 95 % there are [[ten = 0.95 / 1.6672 * seen["one size", 0.95].mean | 9.5 .. 10.5]].
 # The link does the same work for each of them.
 #
-# Now look at the intervals. The one at 95 % is [[32 times as wide = seen["one size", 0.95].half_width / seen["one size", 0.5].half_width | 25 .. 40]] as the one at 50 %, although its runs are three times as long. Why?
+# Now look at the intervals. The one at 95 % is [[57 times as wide = seen["one size", 0.95].half_width / seen["one size", 0.5].half_width | 50 .. 63]] as the one at 50 %, although its runs are three times as long. Why?
+
+# %% [markdown] id="changed-text"
+# ### Change one thing
+#
+# Between 80 and 90 % the curve bends. Which mean delay do you expect at 85 %? Say a number, then run the cell. Then try another load, or
+# another `rate_mbps`: what does a link of 50 Mbit/s change at the same load?
+
+# %% id="changed"
+changed_load, changed_rate_mbps = 0.85, 5
+changed = nl.repeat(one_size(changed_load, nl.lasting(30, real_s=8), changed_rate_mbps), seeds=8)
+before = {load: f"{seen['one size', load]:.1f} ms" for load in (0.8, 0.9)}
+print("before:", before)
+print(f"{changed_load} at {changed_rate_mbps} Mbit/s: {nl.interval(changed['delay_ms']):.1f} ms")
 
 # %% [markdown] id="length-text"
 # ## Part 2: how long must a run be?
@@ -163,23 +227,27 @@ seen = {key: nl.interval(rows["delay_ms"]) for key, rows in found.groupby(["kind
 # We measure 95 % with runs of three lengths: 40 of 2 s, 16 of 8 s and the eight of 32 s from above.
 
 # %% id="length" tags=["figure"]
-lengths = experiments.shorter(found)
+lengths = {
+    2: nl.repeat(one_size(0.95, 2), seeds=40),
+    8: nl.repeat(one_size(0.95, 8), seeds=16),
+    nl.lasting(32, real_s=12): same[same["load"] == 0.95],
+}
 experiments.length_figure(lengths)
 
 # %% id="length-table"
 print(experiments.length_table(lengths).to_string(index=False))
-short = lengths[lengths["seconds"] == 2]["delay_ms"]
+short = lengths[2]["delay_ms"]
 times_prediction.compare(short.max() / short.min())
 
 # %% [markdown] id="length-why"
 # Two things are wrong with a short run.
 #
 # - *Chance.* Single runs of 2 s give from [[8.6 = short.min() | .1f]] to [[26 ms = short.max() | 25.5 .. 26.5]]. Each has more than a thousand packets, and yet it has only [[three = 2000 / nl.theory.relaxation_ms(0.95, chapter.settings.SERVICE_MS) | 2.5 .. 3.5]] relaxation times.
-#   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.groupby("seconds") if seconds > 2)]].
+#   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.items() if seconds > 2)]].
 # - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not cure that: they would only make the interval around
 #   the wrong number smaller. There are two reasons. A run begins with an empty queue. And each run has the same number of packets, so none has the lasting excess of packets that
 #   makes the longest queues. A simulation of the queue tells them apart (20 000 runs of 2 s each, so all is known to 0.15 ms): 14.8 ms with the empty beginning alone, 15.6 ms with the same number alone, 13.5 ms with both, and
-#   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.groupby("seconds") if seconds > 2)]], but that of 8 s does so only because it is
+#   17.3 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.items() if seconds > 2)]], but that of 8 s does so only because it is
 #   wide: 60 runs (seeds 1 to 60) gave 16.1 ± 0.9 ms.
 #
 # So: first make the runs long against $\theta$, then make enough of them.
@@ -187,7 +255,7 @@ times_prediction.compare(short.max() / short.min())
 # %% [markdown] id="busy-text"
 # ### Exercise 2: good to 3 %
 #
-# `chapter.settings.busy(own, duration_s=...)` is the same experiment with a link of [[busy_rate_mbps]] Mbit/s that is busy for 90 % of the time. Measure the mean delay
+# `one_size(0.9, duration_s, own.busy_rate_mbps)` is the same experiment with a link of [[busy_rate_mbps]] Mbit/s that is busy for 90 % of the time. Measure the mean delay
 # to within 3 % (half width of the 95 % interval). Choose how long and how often. Make a plan first: what is $\theta$ here, and which $d$ gives one run a scatter of 3 %?
 # 1500 s of network time in all are enough (a few seconds of computing).
 #
@@ -196,7 +264,7 @@ times_prediction.compare(short.max() / short.min())
 # %% id="busy"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.busy(own, duration_s=nl.lasting(80, real_s=6)), seeds=12)
+my_table = nl.repeat(one_size(0.9, nl.lasting(80, real_s=6), own.busy_rate_mbps), seeds=12)
 my_interval = nl.interval(my_table["delay_ms"])
 mean, half = my_interval
 my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms", title="Mean delay at 90 %")
@@ -234,10 +302,16 @@ chapter.check.busy(my_finding)
 # ## Part 3: the late ones
 #
 # A mean says little to somebody on the phone: what counts is how many packets come too late. So we look at each packet. Two captures, before and behind
-# the queue, give the wait of each one in five runs of [[50 s = experiments.WAITS_S | 10 .. 50]], at two loads.
+# the queue, give the wait of each one in five runs, at two loads.
 
 # %% id="tail" tags=["figure"]
-waits_ms = experiments.captured()
+both_ends = [nl.Capture("h1", "r1"), nl.Capture("r1", "h2")]
+duration_s = nl.lasting(50, real_s=10)
+scenarios = [
+    one_size(load, duration_s, seed=seed, captures=both_ends) for load in (0.5, 0.8) for seed in (1, 2, 3, 4, 5)
+]
+waits_ms = [experiments.queue_waits_ms(run) for run in nl.sweep(scenarios)]  # of each packet
+waits_ms = {0.5: waits_ms[:5], 0.8: waits_ms[5:]}
 experiments.tail_figure(waits_ms)
 
 # %% [markdown] id="tail-why"
@@ -255,17 +329,27 @@ experiments.tail_figure(waits_ms)
 # A line of [[line_rate_mbps]] Mbit/s is for calls. Each sends 50 datagrams a second with [[call_bytes]] bytes of payload, at random moments. At least 99 of 100 datagrams
 # must be there after 20 ms, wait and transmission together. How many calls can the line carry at most?
 #
-# Find it in at most five runs: compute first, with one of the formulas, then look. `nl.run(chapter.settings.calls(own, number))` runs a number of calls for 30 s,
-# and `experiments.late_percent(run)` counts those of 100 packets that took longer than 20 ms.
+# Find it in at most five runs: compute first, with one of the formulas, then look. The cell shows one run. `experiments.late_percent(run)` counts those
+# of 100 packets that took longer than 20 ms.
+
 
 # %% id="calls"
+def calls(number, seed=1):
+    """A scenario of this number of calls over the line, for 30 s."""
+    line = nl.topologies.chain([None, own.line_rate_mbps], [0, 0], 10_000)
+    call_mbps = 50 * 8 * own.call_bytes / 1e6
+    call = nl.Udp("h1", "h2", rate_mbps=call_mbps, payload_bytes=own.call_bytes, spacing="random")
+    return nl.Scenario(line, [call] * number, duration_s=nl.lasting(30, real_s=10), seed=seed, captures=both_ends)
+
+
+print(f"2 calls: {experiments.late_percent(nl.run(calls(2))):.2f} % are late")
 my_calls = ...
 # BEGIN SOLUTION NO PROMPT
 service_ms = (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1000
 loads = {number: number * 50 * service_ms / 1000 for number in range(1, 50)}
 late = {number: nl.theory.late_share(load, service_ms, 20 - service_ms) for number, load in loads.items() if load < 1}
 my_calls = max(number for number, share in late.items() if share <= 0.01)
-print(f"{my_calls} calls: {experiments.late_percent(nl.run(chapter.settings.calls(own, my_calls))):.2f} % are late")
+print(f"{my_calls} calls: {experiments.late_percent(nl.run(calls(my_calls))):.2f} % are late")
 # END SOLUTION
 
 # %% id="calls-check" tags=["minutes-13"]
@@ -273,8 +357,10 @@ chapter.check.calls(my_calls)
 
 # %% id="calls-run"
 number = int(chapter.check.calls.take(my_calls, 2))
-late_now = experiments.late_of_calls(own, number)
-late_next = experiments.late_of_calls(own, number + 1)
+now = nl.sweep([calls(number, seed) for seed in (1, 2, 3, 4, 5)])
+one_more = nl.sweep([calls(number + 1, seed) for seed in (1, 2, 3, 4, 5)])
+late_now = nl.interval([experiments.late_percent(run) for run in now])
+late_next = nl.interval([experiments.late_percent(run) for run in one_more])
 load = number * 50 * (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1e6
 print(
     f"{number} calls keep the line busy for {100 * load:.0f} % of the time\n"
@@ -309,8 +395,24 @@ chapter.panel()
 
 # %% id="clock"
 most = int(own.line_rate_mbps * 1e6 / (50 * (own.call_bytes + 42) * 8))
-clocked = experiments.late_of_calls(own, most, spacing="even", duration_s=5)
-by_chance = experiments.late_of_calls(own, most)
+call_mbps = 50 * 8 * own.call_bytes / 1e6
+
+
+def clocked_calls(seed):
+    """A scenario of `most` calls; each has its own clock."""
+    starts_s = np.random.default_rng(seed).uniform(0, 1 / 50, most).round(6)
+    flows = [
+        nl.Udp("h1", "h2", rate_mbps=call_mbps, payload_bytes=own.call_bytes, spacing="even", start_s=start_s)
+        for start_s in starts_s
+    ]
+    line = nl.topologies.chain([None, own.line_rate_mbps], [0, 0], 10_000)
+    return nl.Scenario(line, flows, duration_s=5, seed=seed, captures=both_ends)
+
+
+by_clock = nl.sweep([clocked_calls(seed) for seed in (1, 2, 3, 4, 5)])
+at_random = nl.sweep([calls(most, seed) for seed in (1, 2, 3, 4, 5)])
+clocked = nl.interval([experiments.late_percent(run) for run in by_clock])
+by_chance = nl.interval([experiments.late_percent(run) for run in at_random])
 print(f"{most} calls by the clock: {clocked:.2f} % are late; at random moments {by_chance:.0f} % (5 runs each)")
 
 # %% [markdown] id="clock-why"

@@ -132,7 +132,7 @@ class Checks:
         made = Repetition(
             name="delay at 90 %",
             scenario=lambda: settings.busy(own),
-            made_by="chapter.settings.busy(own, duration_s=...)",
+            made_by="one_size(0.9, duration_s, own.busy_rate_mbps)",
             values=lambda table: table.set_index("seed")["delay_ms"],
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered_mbps(table)),
             unit="ms",
@@ -152,7 +152,7 @@ class Checks:
             Condition(
                 lambda found: _relative_half(made.values(found.table)) <= settings.ACCURACY,
                 f"Half of the interval must be at most {100 * settings.ACCURACY:g} % of the mean.",
-                "Give chapter.settings.busy(own, duration_s=...) more seconds, or nl.repeat more seeds.",
+                "Give one_size(0.9, duration_s, own.busy_rate_mbps) more seconds, or nl.repeat more seeds.",
                 lambda found: f"{100 * _relative_half(made.values(found.table)):.2g} %",
             ),
         ]
@@ -179,7 +179,7 @@ class Checks:
             hints=[
                 "Each call brings 50 datagrams a second. How long is one of them on the line? That gives the load of a call.",
                 "The limit is for wait and time on the line together. Near full load, exp(-wait / mean wait) wait longer.",
-                "Then run it: nl.run(chapter.settings.calls(own, number)) and experiments.late_percent(run). One call more, one call less.",
+                "Then run it: experiments.late_percent(nl.run(calls(number))). One call more, one call less.",
             ],
         )
 

@@ -1,7 +1,6 @@
 """Runs, tables and figures of the chapter "Why is 95 % too much?"."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,33 +9,26 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import MS_PER_S
-from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, TEXT, Array, points, theory_line
-from netlab.runs import experiment, sweeps
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters.load_and_delay import settings
-from netlab_course.own_numbers import StudentValues
 from netlab_course.page_style import spaced
 
-SEEDS = 5
-LONG_SEEDS = 8
-"""The number of seeds at a load of 95 %, where results scatter most."""
-WAITS_S = lasting(50, real_s=10)
-KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], Mapping[float, float], float, float]] = {
-    "one size": (settings.one_size, settings.ONE_SIZE_S, settings.SERVICE_MS, 0.0),
-    "mixed sizes": (settings.mixed_sizes, settings.MIXED_S, settings.MIXED_SERVICE_MS, settings.MIXED_VARIATION),
+KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], float, float]] = {
+    "one size": (settings.one_size, settings.SERVICE_MS, 0.0),
+    "mixed sizes": (settings.mixed_sizes, settings.MIXED_SERVICE_MS, settings.MIXED_VARIATION),
 }
-"""For each kind: a function that returns the scenario, durations in s by load, the mean time on the link in ms, and the
-variation of the sizes.
-"""
+"""For each kind: a function that returns the scenario, the mean time on the link in ms, and the variation of the sizes."""
+LONG_LOAD = 0.95
+"""The load at which runs of several durations are compared."""
 
 
-def mean_delay_ms(run: Run) -> float:
-    """Return the mean one-way delay in ms of all received datagrams of a run."""
-    received = run.flows["received_datagrams"]
-    return float((run.flows["delay_ms"] * received).sum() / received.sum())
+def mean_delay_ms(flows: pd.DataFrame) -> float:
+    """Return the mean one-way delay in ms of all received datagrams of some flows (rows of `run.flows`)."""
+    received = flows["received_datagrams"]
+    return float((flows["delay_ms"] * received).sum() / received.sum())
 
 
 def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
@@ -50,31 +42,23 @@ def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> 
 
 def theory_ms(kind: str, load: float) -> float:
     """Return the mean delay in ms at this load by Pollaczek and Khinchine; `kind` is a key of `KINDS`."""
-    _, _, service_ms, variation = KINDS[kind]
+    _, service_ms, variation = KINDS[kind]
     return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
 
 
-def delays() -> pd.DataFrame:
-    """Measure mean delays in ms; return a row for each kind of datagrams, load and seed."""
-    return _drawn(
-        {
-            (kind, load, seed, seconds): make(load, seconds)
-            for kind, (make, lengths_s, _, _) in KINDS.items()
-            for load, seconds in lengths_s.items()
-            for seed in range(1, (LONG_SEEDS if load == max(settings.ONE_SIZE_S) else SEEDS) + 1)
-        }
-    )
+def mean_delays(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the mean delay of each run, a row with `kind`, `load`, `seed`, `seconds` and `delay_ms`, from tables of
+    `netlab.repeat` over loads (column `load`) by kind (a key of `KINDS`).
 
-
-def shorter(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of `found` (a table of `delays`) at 95 %, and more runs that are shorter, in the same form."""
-    load = max(settings.ONE_SIZE_S)
-    scenarios: dict[tuple[str, float, int, float], Scenario] = {
-        ("one size", load, seed, seconds): settings.one_size(load, seconds)
-        for seconds, number in settings.SHORTER_S.items()
-        for seed in range(1, number + 1)
-    }
-    return pd.concat([_drawn(scenarios), found[found["load"] == load]], ignore_index=True)
+    A run may have several flows: the mean is over all datagrams that were received.
+    """
+    rows = []
+    for kind, table in tables.items():
+        lengths_s = {load: scenario["duration_s"] for load, scenario in table.attrs["scenarios"].items()}
+        for (load, seed), flows in _groups(table, ["load", "seed"]):
+            row = {"kind": kind, "load": load, "seed": seed, "seconds": lengths_s[load]}
+            rows.append({**row, "delay_ms": mean_delay_ms(flows)})
+    return pd.DataFrame(rows)
 
 
 def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
@@ -82,19 +66,8 @@ def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.D
     return list(found.groupby(names, sort=False))
 
 
-def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.DataFrame:
-    """Run scenarios (by kind, load, seed and duration in s), each with its seed; return a row with the mean delay in ms
-    for each.
-    """
-    runs = sweeps.sweep({key: replace(scenario, seed=key[2]) for key, scenario in scenarios.items()})
-    names = ("kind", "load", "seed", "seconds")
-    return pd.DataFrame(
-        [{**dict(zip(names, key, strict=True)), "delay_ms": mean_delay_ms(run)} for key, run in runs.items()]
-    )
-
-
 def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
-    """Return a figure of the mean delay by load with 95 % intervals, from the table of `delays`: one size with
+    """Return a figure of the mean delay by load with 95 % intervals, from the table of `mean_delays`: one size with
     `formula` (of the load, in ms), mixed sizes with theory.
     """
     comparison = plots.Comparison(
@@ -111,13 +84,13 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
 
 
 def load_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return a printed table from that of `delays`: the mean delay with its interval and theory, and the mean number of
+    """Return a printed table from that of `mean_delays`: the mean delay with its interval and theory, and the mean number of
     packets by Little's law, a row for each kind and load.
     """
     rows = []
     for (kind, load), mine in _groups(found, ["kind", "load"]):
         delay_ms = interval(mine["delay_ms"])
-        packets_per_ms = load / KINDS[kind][2]
+        packets_per_ms = load / KINDS[kind][1]
         rows.append(
             {
                 "": kind,
@@ -131,35 +104,35 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
     return spaced(pd.DataFrame(rows))
 
 
-def length_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return statistics of the runs at 95 % (a table of `shorter`) by duration: the mean with its interval, the
-    extremes, the scatter, and its theory.
+def length_table(by_length: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
+    """Return statistics of runs at 95 % (tables of `netlab.repeat` by duration in s), a row for each duration: the mean
+    with its interval, the extremes, the scatter, and its theory.
     """
-    load = max(settings.ONE_SIZE_S)
-    wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", load)
+    wait_share = 1 - settings.SERVICE_MS / theory_ms("one size", LONG_LOAD)
     rows = []
-    for seconds, mine in _groups(found, "seconds"):
-        relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, settings.SERVICE_MS)
+    for seconds, table in by_length.items():
+        delay_ms = table["delay_ms"]
+        relaxations = MS_PER_S * seconds / theory.relaxation_ms(LONG_LOAD, settings.SERVICE_MS)
         rows.append(
             {
                 "length (s)": seconds,
-                "runs": len(mine),
+                "runs": len(table),
                 "d / theta": f"{relaxations:.0f}",
-                "mean delay (ms)": f"{interval(mine['delay_ms']):.1f}",
-                "lowest, highest": f"{mine['delay_ms'].min():.1f}, {mine['delay_ms'].max():.1f}",
-                "scatter (%)": f"{100 * mine['delay_ms'].std() / mine['delay_ms'].mean():.0f}",
+                "mean delay (ms)": f"{interval(delay_ms):.1f}",
+                "lowest, highest": f"{delay_ms.min():.1f}, {delay_ms.max():.1f}",
+                "scatter (%)": f"{100 * delay_ms.std() / delay_ms.mean():.0f}",
                 "in theory (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
             }
         )
     return spaced(pd.DataFrame(rows))
 
 
-def length_figure(found: pd.DataFrame) -> go.Figure:
-    """Return a figure of the mean delay of each run at 95 % (a table of `shorter`) by duration, and theory for an
-    infinite run.
+def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:
+    """Return a figure of the mean delay of each run at 95 % (tables of `netlab.repeat` by duration in s), and theory
+    for an infinite run.
     """
-    load = max(settings.ONE_SIZE_S)
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
+    found = pd.concat([table.assign(seconds=seconds) for seconds, table in by_length.items()], ignore_index=True)
     # Draw runs of the same duration side by side, so that all are visible.
     places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
     spread = found["seconds"] * 1.4**places
@@ -172,14 +145,13 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
             f"seed {seed}, {seconds:g} s" for seed, seconds in zip(found["seed"], found["seconds"], strict=True)
         ],
     )
-    longest_s = float(found["seconds"].max())
+    lengths_s = sorted(by_length)
     figure.add_scatter(
-        x=[1.2, 1.6 * longest_s],
-        y=[theory_ms("one size", load)] * 2,
+        x=[1.2, 1.6 * lengths_s[-1]],
+        y=[theory_ms("one size", LONG_LOAD)] * 2,
         name="theory, a run without end",
         **theory_line(color=COLOURS[0]),
     )
-    lengths_s = sorted(found["seconds"].unique())
     figure.update_xaxes(
         title_text="Length of the run (s); runs of one length stand side by side",
         type="log",
@@ -191,7 +163,7 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def delays_ms(run: Run) -> Array:
-    """Return the delay in ms of each packet from leaving h1 to its arrival at h2, from a run with `CAPTURES`; the queue
+    """Return the delay in ms of each packet from leaving h1 to its arrival at h2, from a run with captures of both links; the queue
     is first in, first out.
     """
     packets = run.packets
@@ -201,17 +173,9 @@ def delays_ms(run: Run) -> Array:
     return found
 
 
-def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
-    """Return arrays of the wait in ms of each packet in five runs, a list of them for each load."""
-    seeds = range(1, SEEDS + 1)
-    runs = sweeps.sweep(
-        {
-            (load, seed): replace(settings.one_size(load, WAITS_S), captures=settings.CAPTURES, seed=seed)
-            for load in loads
-            for seed in seeds
-        }
-    )
-    return {load: [delays_ms(runs[load, seed]) - settings.SERVICE_MS for seed in seeds] for load in loads}
+def queue_waits_ms(run: Run) -> Array:
+    """Return the wait in ms of each packet of one size in the queue, from a run with captures of both links."""
+    return delays_ms(run) - settings.SERVICE_MS
 
 
 def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
@@ -278,12 +242,3 @@ def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 2
 def late_percent(run: Run, limit_ms: float = settings.LATE_MS) -> float:
     """Return the percentage of packets of a run with captures that took longer than `limit_ms`."""
     return float(100 * (delays_ms(run) > limit_ms).mean())
-
-
-def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
-    """Return the mean percentage of late packets in five runs with a number of calls; `how` is passed to
-    `settings.calls`.
-    """
-    return interval(
-        [late_percent(experiment.run(settings.calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)]
-    )

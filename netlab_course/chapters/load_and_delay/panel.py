@@ -27,7 +27,7 @@ def panel() -> PanelParts:
     def show(result: Any, settings: Settings) -> go.Figure:
         """Return the figure of the mean delay of a run by load, with theory."""
         load, sizes = settings["load"], settings["sizes"]
-        delay_ms, expected_ms = mean_delay_ms(result), theory_ms(sizes, load)
+        delay_ms, expected_ms = mean_delay_ms(result.flows), theory_ms(sizes, load)
         comparison = plots.Comparison(
             x_label="Load (share of the time in which the link is busy)",
             y_label="Mean delay (ms)",

@@ -4,7 +4,6 @@ import numpy as np
 
 from netlab import engines, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
-from netlab.captures import Capture
 from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.topology import Topology
@@ -25,23 +24,10 @@ MIXED_VARIATION = float(MIXED_SHARES @ (MIXED_FRAMES - MIXED_BYTES) ** 2) / MIXE
 MIXED_SERVICE_MS = theory.transmission_delay_ms(MIXED_BYTES, MIXED_RATE_MBPS)
 """Seven frame sizes, each half as frequent as the previous: nearly exponentially distributed, within Ethernet's limits."""
 
-ONE_SIZE_S = {
-    0.5: lasting(10, real_s=4),
-    0.8: lasting(20, real_s=6),
-    0.9: lasting(30, real_s=8),
-    0.95: lasting(32, real_s=12),
-}
-MIXED_S = {0.5: lasting(10, real_s=4), 0.8: lasting(20, real_s=6), 0.9: lasting(40, real_s=8)}
-"""Duration of a run in s for each load: longer where the queue has a longer memory."""
-SHORTER_S = {2: 40, 8: 16}
-"""The number of runs of each shorter duration in s at 95 %."""
 MIN_RUN_S = lasting(10, real_s=2)
 ACCURACY = 0.03 if engines.clock() == "virtual" else 0.3
 """The half width of the interval relative to the mean in exercise 2: in real time, nobody waits for ten minutes."""
-CALLS_S = lasting(30, real_s=10)
 CALL_PACKETS_PER_S = 50
-CAPTURES = (Capture("h1", "r1"), Capture("r1", "h2"))
-"""A packet is in the router's queue between these two captures; a capture of the slow link alone shows it only when it leaves."""
 LATE_MS = 20.0
 LATE_SHARE = 0.01
 
@@ -103,24 +89,6 @@ def mixed_sizes(load: float, duration_s: float) -> Scenario:
 def busy(own: StudentValues, duration_s: float = MIN_RUN_S) -> Scenario:
     """Return a scenario in which the link of this copy is busy for 90 % of the time."""
     return one_size(0.9, duration_s, own.busy_rate_mbps)
-
-
-def calls(
-    own: StudentValues, number: int, seed: int = 1, spacing: str = "random", duration_s: float = CALLS_S
-) -> Scenario:
-    """Return a scenario of this number of calls over the link of this copy, each a flow of 50 datagrams a second, with
-    captures.
-    """
-    rate_mbps = own.call_bytes * BITS_PER_BYTE * CALL_PACKETS_PER_S / BITS_PER_MEGABIT
-    # Periodic calls start at random moments.
-    starts_s = np.random.default_rng(seed).uniform(0, 1 / CALL_PACKETS_PER_S, number).round(6)
-    flows = [
-        Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=own.call_bytes, spacing=spacing, start_s=float(start_s))
-        for start_s in (starts_s if spacing == "even" else np.zeros(number))
-    ]
-    return Scenario(
-        network(own.line_rate_mbps), flows, duration_s=duration_s, interval_s=1, seed=seed, captures=CAPTURES
-    )
 
 
 def call_service_ms(own: StudentValues) -> float:
