@@ -1,0 +1,147 @@
+"""How many of a chapter's runs a student can change: those whose network and traffic are built in a cell.
+
+A call of `nl.run`, `nl.sweep` or `nl.repeat` is visible if no function of the chapter's package builds its scenario. A call
+of a function of the package that runs something is hidden, and so is a run of a scenario that the package builds.
+Panels and checks do not count: they run what a student chose.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
+RUNNERS = {"run", "sweep", "repeat"}
+MODULES_THAT_RUN = {"nl", "experiment", "sweeps", "replications"}
+PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"}
+MIN_VISIBLE = 0.8
+NOT_YET = [
+    "01_udp_loss",
+    "02_how_sure",
+    "03_congestion_collapse",
+    "04_delay_and_jitter",
+    "05_bdp",
+    "06_congestion_control",
+    "07_short_flows",
+    "08_multiplexing",
+    "09_parallel_streams",
+    "10_tcp_beside_udp",
+    "11_fairness",
+    "12_queues",
+    "14_reliable_transfer",
+    "15_own_control",
+    "16_wifi",
+]
+"""Chapters whose runs are still in functions of their packages."""
+BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests", "Wifi"}
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Give (object, function) of each call below a node: ("nl", "run"); the object is "" for a bare name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                yield "", node.func.id
+            elif isinstance(node.func, ast.Attribute):
+                yield ast.unparse(node.func.value), node.func.attr
+
+
+@functools.cache
+def package_functions(topic: str) -> dict[str, frozenset[tuple[str, str]]]:
+    """The calls in each function of the modules of a chapter's package in which scenarios are built and run."""
+    found: dict[str, frozenset[tuple[str, str]]] = {}
+    for path in sorted((ROOT / "netlab_course" / "chapters" / topic).glob("*.py")):
+        if path.stem in {"__init__", "check", "panel"}:
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = frozenset(calls(node))
+    return found
+
+
+def closure(topic: str, direct: set[str]) -> set[str]:
+    """The functions of a package in `direct` and those that call one of them, directly or not."""
+    functions, found = package_functions(topic), set(direct)
+    while more := {name for name, made in functions.items() if {called for _, called in made} & found} - found:
+        found |= more
+    return found
+
+
+def running(topic: str) -> set[str]:
+    """The functions of a chapter's package that run something."""
+    functions = package_functions(topic).items()
+    return closure(
+        topic,
+        {
+            name
+            for name, made in functions
+            if any(where in MODULES_THAT_RUN and what in RUNNERS for where, what in made)
+        },
+    )
+
+
+def building(topic: str) -> set[str]:
+    """The functions of a chapter's package that build a network, traffic or a scenario."""
+    functions = package_functions(topic).items()
+    return closure(
+        topic,
+        {name for name, made in functions if any(what in BUILDERS or "topologies" in where for where, what in made)},
+    )
+
+
+def runs(solution: Path) -> tuple[list[str], list[str]]:
+    """The runs in the cells of a chapter as (visible, hidden): the text of each call."""
+    topic = solution.stem.split("_", 1)[1]
+    hide, build = running(topic), building(topic) - running(topic)
+    visible: list[str] = []
+    hidden: list[str] = []
+    package_made: set[str] = set()  # names in the notebook that hold what the package built
+    for statement in ast.parse(solution.read_text(encoding="utf-8")).body:
+        made = {what for where, what in calls(statement) if where.split(".")[-1] in PACKAGE_MODULES}
+        used = {
+            node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        by_package = bool(made & build) or bool(used & package_made)
+        for where, what, text in _texts(statement):
+            if where == "nl" and what in RUNNERS:
+                (hidden if by_package else visible).append(text)
+            elif what in hide and where.split(".")[-1] in PACKAGE_MODULES:
+                hidden.append(text)
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+        package_made = package_made | names if made & build else package_made - names
+    return visible, hidden
+
+
+def _texts(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Give (object, function, text) of each call of an object's function below a node."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield ast.unparse(node.func.value), node.func.attr, ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.xfail(strict=True)] if path.stem in NOT_YET else [])
+        for path in SOLUTIONS
+    ],
+)
+def test_at_least_four_of_five_runs_are_in_the_cells(solution: Path) -> None:
+    visible, hidden = runs(solution)
+    assert len(visible) >= MIN_VISIBLE * (len(visible) + len(hidden)), hidden
+
+
+if __name__ == "__main__":
+    for solution in SOLUTIONS:
+        shown, not_shown = runs(solution)
+        print(  # noqa: T201
+            f"{solution.stem:25} visible {len(shown):3}  hidden {len(not_shown):3}",
+            *(text[:70] for text in not_shown),
+            sep="\n      ",
+        )
