@@ -316,7 +316,8 @@ def takes_link_fields(function: _C) -> _C:
     """
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
-    names = {item.name for item in own}
+    # A function that takes a rate for each link takes no common rate.
+    names = {name for item in own for name in (item.name, item.name.replace("s_m", "_m"))}
     more = [
         item.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for item in inspect.signature(LinkShape).parameters.values()

@@ -142,10 +142,13 @@ def portfolio(
     )
 
 
-@explain_bad_arguments("nl.topologies.chain(rates_mbps=[10, 5], delays_ms=[5, 10])")
-def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
+@takes_link_fields
+def chain(
+    rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100, **links: Any
+) -> Topology:
     """Return a topology of hosts h1 and h2 at the ends of a chain of links with these rates (Mbit/s; None is unlimited)
-    and one-way delays (ms), and room for `queue_packets` before each link that has a rate.
+    and one-way delays (ms), and room for `queue_packets` before each link that has a rate; further fields of
+    `netlab.Link` for the links that have a rate may follow, such as ``framing="ethernet"``.
     """
     if len(rates_mbps) != len(delays_ms) or not rates_mbps:
         raise ScenarioError(
@@ -155,11 +158,13 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
         )
     routers = [f"r{i}" for i in range(1, len(rates_mbps))]
     nodes = ["h1", *routers, "h2"]
-    links = [
-        Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=queue_packets if rate is not None else None)
+    row = [
+        Link(a, b, delay_ms=delay)
+        if rate is None
+        else Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=_queue(rate, queue_packets, links), **links)
         for a, b, rate, delay in zip(nodes, nodes[1:], rates_mbps, delays_ms, strict=False)
     ]
-    return Topology(hosts=["h1", "h2"], routers=routers, links=links)
+    return Topology(hosts=["h1", "h2"], routers=routers, links=row)
 
 
 @explain_bad_arguments("nl.topologies.slow_middle(queue_bytes=64_000)")

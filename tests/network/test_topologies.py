@@ -117,6 +117,14 @@ def test_a_chain_needs_a_delay_for_each_rate(rates: list[float], delays: list[fl
         nl.topologies.chain(rates, delays)
 
 
+def test_more_fields_of_a_chain_are_those_of_its_links_with_a_rate() -> None:
+    access, slow = nl.topologies.chain([None, 5], [0, 8], framing="ethernet", queue_bytes=9000).links
+    assert (access.forward.framing, slow.forward.framing) == (nl.Link("h1", "r1").forward.framing, "ethernet")
+    assert (slow.forward.queue_bytes, slow.forward.queue_packets) == (9000, None)
+    with pytest.raises(ScenarioError, match="chain: unknown field: got 'rate_mbps'"):
+        nl.topologies.chain([None, 5], [0, 8], rate_mbps=5)
+
+
 def test_an_unknown_field_is_named() -> None:
     with pytest.raises(ScenarioError, match="dumbbell: unknown field: got 'bw'; allowed: pairs, rate_mbps, delay_ms"):
         nl.topologies.dumbbell(1, bw=5)
