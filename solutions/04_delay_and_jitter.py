@@ -38,7 +38,8 @@ print(nl.preflight())
 my_loss_rate = 0.1  # SOLUTION
 my_sent_twice = 0.02  # SOLUTION
 
-loss_prediction = nl.checks.predict("UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1)
+loss_prediction = nl.checks.predict(
+    "UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1)
 twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, high=1)
 
 # %% [markdown] id="network-text"
@@ -48,7 +49,14 @@ twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, h
 # round-trip time $T$. As in the lab, UDP offers 54.2 Mbit/s, and TCP sends for 10 s.
 
 # %% id="network" tags=["figure"]
-nl.plots.topology(chapter.settings.cable(delay_ms=300), title="The cable, here with a delay of 300 ms")
+def cable(delay_ms):
+    """Two hosts; packets from h1 to h2 are delayed, those back are not."""
+    link = nl.Link("h1", "h2", rate_mbps=100, framing="ethernet", queue_packets=1000,
+                   delay_ms=delay_ms, reverse={"delay_ms": 0})
+    return nl.Topology(["h1", "h2"], links=[link])
+
+
+nl.plots.topology(cable(delay_ms=300), title="The cable, here with a delay of 300 ms")
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -60,25 +68,23 @@ nl.plots.topology(chapter.settings.cable(delay_ms=300), title="The cable, here w
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 
-# %% id="delay" tags=["figure"]
-by_delay = experiments.by_delay([1, 10, 100, 300, 1000, 3000])
+# %% id="delay-runs"
+delays_ms = [1, 10, 100, 300, 1000, 3000]
+udp = nl.Udp("h1", "h2", rate_mbps=54.2, payload_bytes=1470)
+tcp_cases = {d: nl.Scenario(cable(d), [nl.Tcp("h1", "h2")], duration_s=10) for d in delays_ms}
+udp_cases = {d: nl.Scenario(cable(d), [udp], duration_s=1) for d in delays_ms}
+tcp_table = nl.repeat(tcp_cases, seeds=1, case="delay_ms")
+udp_table = nl.repeat(udp_cases, seeds=1, case="delay_ms")
 
-nl.plots.Comparison("Delay (ms)", "Goodput (Mbit/s)", "Goodput against delay, 10 s of TCP", log_x=True).add(
-    "UDP",
-    by_delay["delay_ms"],
-    by_delay["udp_mbps"],
-    [1, 3000],
-    [54.2, 54.2],
-).add(
-    "TCP",
-    by_delay["delay_ms"],
-    by_delay["tcp_mbps"],
-    range(1, 3001, 3),
-    experiments.tcp_in_ten_seconds_mbps,
-)
+# %% id="delay" tags=["figure"]
+title = "Goodput against delay, 10 s of TCP"
+figure = nl.plots.Comparison("Delay (ms)", "Goodput (Mbit/s)", title, log_x=True)
+figure.add("UDP", delays_ms, udp_table["goodput_mbps"], [1, 3000], [54.2, 54.2])
+x_ms = range(1, 3001, 3)
+figure.add("TCP", delays_ms, tcp_table["goodput_mbps"], x_ms, experiments.tcp_mbps)
 
 # %% id="delay-table"
-loss_prediction.compare(by_delay["udp_loss"].iloc[-1], theory=0)
+loss_prediction.compare(udp_table["loss_rate"].iloc[-1], theory=0)
 
 # %% [markdown] id="delay-why"
 # UDP does not notice. What is sent arrives, later.
@@ -112,6 +118,18 @@ def fill_time_s(goodput_mbps, rtt_s):
 # %% id="fill-check"
 chapter.check.fill(fill_time_s)
 
+# %% [markdown] id="change-duration-text"
+# ### Change one thing
+#
+# Before you run the next cell: how much does TCP get at 3000 ms if it sends for 60 s? And for 120 s? Only the duration changes.
+
+# %% id="change-duration"
+changed_duration_s = 60
+longer = nl.run(cable(delay_ms=3000), [nl.Tcp("h1", "h2")], duration_s=changed_duration_s)
+print("TCP at 3000 ms, goodput in Mbit/s")
+print(f"{10:4} s: {tcp_table['goodput_mbps'].iloc[-1]:5.2f}")
+print(f"{changed_duration_s:4} s: {longer.flows['goodput_mbps'][0]:5.2f}")
+
 # %% [markdown] id="fill-why"
 # At 3000 ms the path is full after [[36 = fill_time_s(94.15, 3) | .0f]] s: a test of 10 s is over long before. So its goodput says less
 # about the delay than about its own length. (The lab does not say how long it measured; 10 s is what iperf takes unless it is told otherwise.) **State how long you measured,
@@ -129,14 +147,19 @@ chapter.check.fill(fill_time_s)
 # %% id="predict-netem"
 my_netem_loss_rate = 0.5  # SOLUTION
 
-netem_prediction = nl.checks.predict("UDP loss in netem at 3000 ms", my_netem_loss_rate, low=0, high=1)
+netem_prediction = nl.checks.predict(
+    "UDP loss in netem at 3000 ms", my_netem_loss_rate, low=0, high=1)
 
 # %% id="netem"
-delays_ms = [100, 300, 1000, 3000]
-losses = experiments.netem_losses(delays_ms)
-for delay_ms, loss_rate in zip(delays_ms, losses):
-    print(f"netem delay {delay_ms:4} ms: {loss_rate:6.1%} of 54.2 Mbit/s lost")
-netem_prediction.compare(losses[-1])
+wire = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])
+udp = nl.Udp("h1", "h2", rate_mbps=54.2, payload_bytes=1470, start_s=0.5, duration_s=3)
+losses = {}
+for delay_ms in [100, 300, 1000, 3000]:
+    netem = nl.Command("h1", f"tc qdisc add dev h1-eth0 root netem delay {delay_ms}ms")
+    netem_run = nl.run(wire, [netem, udp], duration_s=7)
+    losses[delay_ms] = netem_run.flows.set_index("kind")["loss_rate"]["udp"]
+    print(f"netem delay {delay_ms:4} ms: {losses[delay_ms]:6.1%} of 54.2 Mbit/s lost")
+netem_prediction.compare(losses[3000])
 
 # %% [markdown] id="buffer-text"
 # There it is. A long wire needs no memory: the packets are on it. netem must keep each packet for the whole
@@ -157,14 +180,10 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 under_way = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (8 * 1470)
 limit_packets = math.ceil(1.1 * under_way)
-my_run = nl.run(
-    nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")]),
-    [
-        nl.Command("h1", f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit {limit_packets}"),
-        nl.Udp("h1", "h2", rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2),
-    ],
-    duration_s=5,
-)
+command = f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit {limit_packets}"
+my_flow = nl.Udp(
+    "h1", "h2", rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2)
+my_run = nl.run(wire, [nl.Command("h1", command), my_flow], duration_s=5)
 # END SOLUTION
 
 # %% id="buffer-check"
@@ -172,7 +191,7 @@ chapter.check.buffer(my_run)
 
 # %% [markdown] id="buffer-why"
 # netem holds 1000 packets. Each stays for $D$, so at most $1000 / D$ packets pass in a second. The rest is dropped:
-# $p = 1 - 1000 / (\text{packets sent during } D)$. The losses above agree with this to [[a few parts in a thousand = max(abs(loss - float(experiments.netem_loss(delay))) for loss, delay in zip(losses, delays_ms)) | 0 .. 0.005]], and
+# $p = 1 - 1000 / (\text{packets sent during } D)$. The losses above agree with this to [[a few parts in a thousand = max(abs(loss - experiments.netem_loss(delay)) for delay, loss in losses.items()) | 0 .. 0.005]], and
 # the remedy works. Whether the lab lost its packets this way we cannot know. But its command, as printed,
 # must lose them from 217 ms on. **Test your tool before you blame the network.**
 #
@@ -182,7 +201,21 @@ chapter.check.buffer(my_run)
 # keeps their order. netem, as the lab used it, lets them *overtake* each other. First UDP, 10 Mbit/s, with $V$ = 10 ms, the lab's value.
 
 # %% id="jitter-udp"
-print(experiments.udp_with_jitter(10).astype(float).round(2).astype({"reordered": int}).to_string())
+def jittery(jitter_ms, overtaking):
+    """Two hosts; each packet to h2 is earlier or later than 20 ms, by up to jitter_ms."""
+    link = nl.Link("h1", "h2", rate_mbps=20, queue_packets=1000, delay_ms=20,
+                   jitter_ms=jitter_ms, reorder=overtaking,
+                   reverse={"jitter_ms": 0, "reorder": False})
+    return nl.Topology(["h1", "h2"], links=[link])
+
+
+udp = nl.Udp("h1", "h2", rate_mbps=10, payload_bytes=1470)
+udp_cases = {
+    "order kept": nl.Scenario(jittery(10, overtaking=False), [udp], duration_s=5),
+    "overtaking": nl.Scenario(jittery(10, overtaking=True), [udp], duration_s=5),
+}
+columns = ["case", "goodput_mbps", "loss_rate", "delay_ms", "jitter_ms", "reordered"]
+print(nl.repeat(udp_cases, seeds=1)[columns].round(2).to_string(index=False))
 
 # %% [markdown] id="jitter-udp-why"
 # Nothing is lost, either way. Keeping the order costs time: each packet waits for the slowest one before it. Overtaking costs order: most datagrams arrive after
@@ -200,14 +233,49 @@ print(experiments.udp_with_jitter(10).astype(float).round(2).astype({"reordered"
 # One flow of Reno (the classic TCP, chapter 6) with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network** (column `dropped`), and every retransmission is
 # unnecessary. (You need not know the acronyms: the table shows what each adds.)
 
+# %% id="variants"
+old_tcp = {"net.ipv4.tcp_sack": 0, "net.ipv4.tcp_max_reordering": 3}
+variants = {  # may packets overtake each other, and which settings has Linux?
+    "delay varies, order kept": (False, {}),
+    "three duplicate ACKs (1990s)": (True, old_tcp),
+    "SACK and RACK, no DSACK": (True, {"net.ipv4.tcp_dsack": 0}),
+    "SACK, RACK and DSACK (today)": (True, {}),
+}
+
+# %% id="jitter-runs"
+flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=150_000)
+
+
+def cases(jitters_ms, seeds=range(1, 6)):
+    """Scenarios of 6 s by variant, jitter and seed."""
+    return {
+        (name, jitter_ms, seed): nl.Scenario(
+            jittery(jitter_ms, overtaking), [flow], duration_s=6, seed=seed, sysctls=sysctls)
+        for name, (overtaking, sysctls) in variants.items()
+        for jitter_ms in jitters_ms for seed in seeds
+    }
+
+
+jitter_runs = nl.sweep(cases(jitters_ms=[5, 10]))
+
 # %% id="jitter" tags=["figure"]
-found = experiments.tcp_with_jitter([5, 10], seeds=(1, 2, 3, 4, 5))
+found = experiments.jitter_table(jitter_runs)
 plots.jitter(found, title="Reno with a window of 150 kB, no loss, five seeds each")
 
 # %% id="jitter-table"
 print(experiments.summary(found).round(2).to_string(index=False, col_space=5))
 old = found.query("tcp.str.startswith('three') and jitter_ms == 10")
 twice_prediction.compare(old["sent_again"].mean())
+
+# %% [markdown] id="change-jitter-text"
+# ### Change one thing
+#
+# A jitter of 2 ms in place of 5 or 10: which of the four rows do you expect to change, and to which goodput? Predict, run, then try 3 and 4 ms.
+
+# %% id="change-jitter"
+changed_jitter_ms = 2
+changed = experiments.jitter_table(nl.sweep(cases(jitters_ms=[changed_jitter_ms])))
+print(experiments.goodput_by_jitter(found, changed).round(2).to_string(col_space=10))
 
 # %% [markdown] id="jitter-words"
 # ### Exercise 3: explain it
@@ -246,7 +314,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# 1. Set $V$ to 2, 3, 4 ms in `experiments.tcp_with_jitter`. From which $V$ on does the old TCP suffer, and how many segments overtake others then?
+# 1. From which $V$ on does the old TCP suffer, and how many segments overtake others then? (`reordered` of a UDP flow counts them.)
 # 2. Give the TCP flow of part 1 a window of 1 MB (`window_bytes`). What does a delay of 300 ms cost now, in the long run? (See the chapter BDP.)
 #
 # ### Reading
@@ -267,7 +335,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # ## Versions and seed
 
 # %% id="versions" tags=["nbval-ignore-output"]
-settings = experiments.through_netem(100).settings
+settings = netem_run.settings
 print(
     f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
     f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import jupytext  # type: ignore[import-untyped]
+
+import netlab as nl
 from netlab_course import chapters
 from netlab_course.checks import Check, Status
 
@@ -36,3 +41,16 @@ def said(check: Check, answer: object) -> str:
     result = check.judge(answer)
     assert result.status is Status.FAILED, str(result)
     return " ".join(str(result).split())
+
+
+def names_of_cells(stem: str, *ids: str, **names: Any) -> dict[str, Any]:
+    """The names that cells of a chapter's source define, when these cells and no others are executed, in this order.
+
+    The cells know `nl` and `names`. Sweeps in them use the cache.
+    """
+    source = Path(__file__).parents[2] / "solutions" / f"{stem}.py"
+    cells = {cell.metadata.get("id"): cell.source for cell in jupytext.read(source, fmt="py:percent").cells}
+    defined: dict[str, Any] = {"nl": nl, **names}
+    for name in ids:
+        exec(compile(cells[name], f"{source}, cell {name}", "exec"), defined)  # noqa: S102 - the project's own source
+    return defined

@@ -9,7 +9,7 @@ BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie 
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of the goodput of each run of `experiments.tcp_with_jitter` by variant of TCP; a marker for each
+    """Return a figure of the goodput of each run of an `experiments.jitter_table` by variant of TCP; a marker for each
     seed, a symbol for each jitter.
     """
     figure = go.Figure()
