@@ -8,8 +8,8 @@ In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's
 has one. ``[[text = expression | test]]`` is a claim that is held against the executed notebook (`netlab_course.claims`). A
 cell tagged ``figure`` shows one; a cell tagged ``folded`` is plumbing, hidden until the reader unfolds it.
 
-*Minutes* estimate the time for the page up to the cell ``summary``: words at 120 a minute, visible lines of code at 8 a
-minute, 1.5 minutes for a figure or a prediction, 1 for a table, 8 for a panel, 13 for a measurement of the student's
+*Minutes* estimate the time for the page up to the cell ``summary``: words at 120 a minute, visible lines of code with more
+than brackets at 8 a minute, 1.5 minutes for a figure or a prediction, 1 for a table, 8 for a panel, 13 for a measurement of the student's
 own and 10 for every other exercise (a cell ``…-check`` or ``…-words``); the tag ``minutes-5`` sets 5 minutes. A cell
 tagged ``optional`` counts 0, and its heading must say so. More than 90 minutes are an error. The rates are estimates of
 readers who worked through the chapters; they were not measured with a class.
@@ -203,7 +203,8 @@ def minutes(notebook: NotebookNode) -> float:
             words += _words(strip_markdown(cell.source).replace(INSTRUCTION, ""))
         elif "folded" not in tags:
             code = strip_code(cell.source).split("\n")
-            lines += sum(1 for line in code if line.strip() and not line.strip().startswith("#"))
+            # The formatter puts closing brackets on lines of their own: these take no time to read.
+            lines += sum(1 for line in code if re.search(r"\w", line) and not line.strip().startswith("#"))
         if cell.id == "summary":
             break
     return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + other_min

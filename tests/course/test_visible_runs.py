@@ -32,7 +32,6 @@ NOT_YET = [
     "09_parallel_streams",
     "10_tcp_beside_udp",
     "11_fairness",
-    "12_queues",
     "14_reliable_transfer",
     "15_own_control",
     "16_wifi",

@@ -62,7 +62,7 @@ class Checks:
         self.repeated = Repetition(
             name="a call beside a download",
             scenario=lambda: call_beside_download(own),
-            made_by="chapter.settings.call_beside_download(own)",
+            made_by="beside_download",
             values=lambda table: table.loc[table["kind"] == "udp", "delay_ms"],
             expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
             unit="ms",
@@ -122,7 +122,7 @@ class Checks:
             ],
             right="The sender slowed down each time, and not one packet was lost.",
             hints=[
-                "chapter.settings.one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
+                "one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
                 'aqm="codel" with aqm_options={"ecn": True}, or "fq_codel", which marks by itself, and 1000 packets of room.',
                 'nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})',
             ],
@@ -144,7 +144,7 @@ class Checks:
                         == _slow_link(run)["aqm_options"]["min_packets"] + 1
                     ),
                     "The queue must be a step of marks.",
-                    "chapter.settings.marking(threshold, rate_mbps, base_rtt_ms) builds it.",
+                    "marking(threshold, rate_mbps, base_rtt_ms) builds it.",
                     lambda run: f"aqm={_slow_link(run).get('aqm', 'fifo')}, {_slow_link(run).get('aqm_options')}",
                 ),
                 Condition(
@@ -164,6 +164,6 @@ class Checks:
             hints=[
                 "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
                 "DCTCP's authors found that a seventh of it is enough.",
-                'nl.run(chapter.settings.marking(threshold, ...), [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)',
+                'nl.run(marking(threshold, ...), [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)',
             ],
         )

@@ -1,10 +1,8 @@
-"""Runs, tables and figures of the chapter "Queues that speak up"."""
+"""Tables and figures of the chapter "Queues that speak up"."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,37 +10,17 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from netlab import engines, theory
+from netlab import theory
 from netlab.engines import lasting
 from netlab.measure.results import Run
-from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT, hover, points
-from netlab.runs import sweeps
 from netlab.runs.replications import Interval, interval
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Ping, Tcp, Traffic
-from netlab_course.chapters.queues.settings import (
-    ASK_FOR_ECN,
-    BASE_RTT_MS,
-    CASES,
-    LAB_RATE_MBPS,
-    LAB_RED,
-    LONG_QUEUE_PACKETS,
-    RATE_MBPS,
-    Case,
-    marking,
-    one_link,
-)
+from netlab_course.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS
 from netlab_course.page_style import spaced
 
 WARM_UP_S = 5
-LAB_S, LAB_SETTLED_S = lasting(180, real_s=50), lasting(60, real_s=25)
+LAB_SETTLED_S = lasting(60, real_s=25)
 PAGE_BYTES = 100_000
-PAGES = 6
-PAGE_EVERY_S, PAGE_WITHIN_S = 2.1, 1.0
-"""A page begins at a random moment within the first second of its period."""
-DRAWS = 5 if engines.clock() == "virtual" else 2
-"""The number of draws of part 4: in real time, readers would have to wait for all of them."""
 SLOW_LINK = "r1-eth2"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
 PUBLISHED = {
@@ -64,30 +42,10 @@ def late(run: Run, flow: str | None = None) -> pd.DataFrame:
     return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
 
 
-def lab_runs() -> dict[str, Run]:
-    """Run the published lab's three settings (two flows, 5 Mbit/s, no propagation delay); return the runs by name."""
-    red = {"aqm": "red", "aqm_options": LAB_RED}
-    marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
-    settings: dict[str, tuple[dict[str, Any], str]] = {
-        "CUBIC, 1000 packets": ({"queue_packets": LONG_QUEUE_PACKETS}, "cubic"),
-        "CUBIC, RED": (red, "cubic"),
-        "DCTCP, RED and ECN": (marks, "dctcp"),
-    }
-    return sweeps.sweep(
-        {
-            name: Scenario(
-                one_link(LAB_RATE_MBPS, 0, **queue),
-                [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
-                duration_s=LAB_S,
-                interval_s=0.5,
-            )
-            for name, (queue, congestion) in settings.items()
-        }
-    )
-
-
 def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
-    """Return goodputs and round-trip times of the runs of `lab_runs`, measured and published, as a printed table."""
+    """Return goodputs and round-trip times of the lab's three settings (runs by the names of `PUBLISHED`), measured and
+    published, as a printed table.
+    """
     rows = []
     for name, run in runs.items():
         first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
@@ -129,21 +87,10 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
     return spaced(pd.DataFrame(rows))
 
 
-def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:
-    """Run DCTCP behind marking thresholds in packets; return goodput and mean wait after the warm-up, a row for each
-    threshold.
+def thresholds_table(runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Return goodput in Mbit/s and mean wait in ms of a single flow after the warm-up, a row for each run, from runs by
+    marking threshold in packets.
     """
-    runs = sweeps.sweep(
-        {
-            value: Scenario(
-                marking(value, rate_mbps, base_rtt_ms),
-                [Tcp("h1", "h3", congestion="dctcp")],
-                duration_s=20,
-                interval_s=0.1,
-            )
-            for value in values
-        }
-    )
     return pd.DataFrame(
         [
             {
@@ -157,7 +104,7 @@ def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> p
 
 
 def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
-    """Draw goodput with the link's limit, and mean wait, by threshold (the table of `thresholds`); a line marks a
+    """Draw goodput with the link's limit, and mean wait, by threshold (the table of `thresholds_table`); a line marks a
     seventh of the BDP.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
@@ -192,68 +139,34 @@ def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float)
     return figure.update_layout(template="netlab", title_text=title, height=400)
 
 
-def _beside_pages(case: Case, seed: int) -> Scenario:
-    """Return a scenario of a download of h1, and pings and pages of h2 at random moments that follow from the seed,
-    behind the queue of a case.
-    """
-    draw = np.random.default_rng(seed)
-    starts_s = WARM_UP_S + PAGE_EVERY_S * np.arange(PAGES) + draw.uniform(0, PAGE_WITHIN_S, PAGES)
-    pages = [
-        Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=round(float(start_s), 3), congestion=case.congestion)
-        for start_s in starts_s
-    ]
-    bulk = Tcp("h1", "h3", congestion=case.congestion, start_s=round(float(draw.uniform(0, 1)), 3))
-    traffic: list[Traffic] = [bulk, Ping("h2", "h3", interval_s=0.05), *pages]
-    return Scenario(one_link(**case.queue), traffic, duration_s=25, interval_s=0.1, sysctls=case.sysctls, seed=seed)
-
-
 def page_times_s(run: Run) -> list[float]:
     """Return the time in s of each finished page of h2 in a run, from the start of its connection to its last byte."""
     pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
-def pages(name: str, draws: int = DRAWS) -> pd.DataFrame:
-    """Return the rows of `flows` of all pages of h2 behind the queue of the case with this name, of several draws."""
-    runs = sweeps.sweep([_beside_pages(CASES[name], seed) for seed in range(1, draws + 1)])
-    tables = [run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")] for run in runs]
+def pages(runs: Mapping[tuple[str, int], Run], name: str) -> pd.DataFrame:
+    """Return the rows of `flows` of all pages of h2 behind the queue with this name, from runs by (queue, seed)."""
+    tables = [
+        run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
+        for (queue, _), run in runs.items()
+        if queue == name
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
-def slowed_by_loss(name: str, draws: int = DRAWS) -> float:
-    """Return how many times as long the median page with a retransmission takes as the median page without one."""
-    found = pages(name, draws)
+def slowed_by_loss(found: pd.DataFrame) -> float:
+    """Return how many times as long the median page with a retransmission takes as the median page without one, from
+    the table of `pages`.
+    """
     has_lost = found["retransmits"] > 0
     return float(found.loc[has_lost, "completion_s"].median() / found.loc[~has_lost, "completion_s"].median())
 
 
-def page_by_senders(draws: int = DRAWS) -> dict[tuple[str, str], Interval]:
-    """Measure the median page in s behind DualPI2 with each congestion control of the page and of the download; return
-    its interval over the draws by both.
+def compared_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+    """Return the link's utilization, the download's wait, a neighbour's wait and page times, a row for each run, from
+    runs by (queue, seed).
     """
-    case = CASES["DualPI2, DCTCP"]
-    scenarios: dict[tuple[str, str, int], Scenario] = {}
-    for page, bulk in product(("dctcp", "cubic"), repeat=2):
-        for seed in range(1, draws + 1):
-            scenario = _beside_pages(replace(case, congestion=page), seed)
-            traffic = [
-                replace(flow, congestion=bulk) if isinstance(flow, Tcp) and flow.src == "h1" else flow
-                for flow in scenario.traffic
-            ]
-            scenarios[page, bulk, seed] = replace(scenario, traffic=traffic)
-    times_s: dict[tuple[str, str], list[float]] = {}
-    for (page, bulk, _), run in sweeps.sweep(scenarios).items():
-        times_s.setdefault((page, bulk), []).append(float(np.median(page_times_s(run))))
-    return {senders: interval(values) for senders, values in times_s.items()}
-
-
-def compared(draws: int = DRAWS) -> pd.DataFrame:
-    """Measure the link's utilization, the bulk flow's wait, a neighbour's wait and page times; return a row for each
-    queue of `CASES` and draw.
-    """
-    runs = sweeps.sweep(
-        {(name, seed): _beside_pages(case, seed) for name, case in CASES.items() for seed in range(1, draws + 1)}
-    )
     rows = []
     for (name, seed), run in runs.items():
         pings = run.pings.loc[run.pings["t_s"] > WARM_UP_S, "rtt_ms"]
@@ -278,7 +191,7 @@ def compared(draws: int = DRAWS) -> pd.DataFrame:
 
 
 def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    """Return for each queue the mean of each column of `compared` over its draws with its interval, and the slowest of
+    """Return for each queue the mean of each column of `compared_table` over its draws with its interval, and the slowest of
     all pages.
     """
     columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
@@ -307,7 +220,7 @@ _NAMED_AT = {
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
     """Return a figure of the link's utilization by the page time of a neighbour, with its slowest page, from the table
-    of `compared`; the best queue is at the top left.
+    of `compared_table`; the best queue is at the top left.
     """
     figure = go.Figure()
     means = pd.DataFrame(
@@ -351,7 +264,7 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return page times and waits behind each queue as a printed table, from that of `compared`, with intervals where
+    """Return page times and waits behind each queue as a printed table, from that of `compared_table`, with intervals where
     results are close.
     """
     return spaced(
@@ -371,33 +284,16 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def together(seeds: Iterable[int]) -> pd.DataFrame:
-    """Run a DCTCP and a CUBIC flow behind a marking threshold and DualPI2, CUBIC without and with ECN, with each seed;
-    return goodputs and waits as a printed table, a row for each queue.
+def together_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+    """Return goodputs and waits of a DCTCP and a CUBIC flow (in this order) as a printed table, a row for each queue,
+    from runs by (queue, seed).
     """
-    coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
-    queues: dict[str, tuple[Topology, Mapping[str, Any]]] = {
-        "one queue, step of 10": (marking(10), {}),
-        "the same, both with ECN": (marking(10), ASK_FOR_ECN),
-        "DualPI2": (coupled, {}),
-        "DualPI2, both with ECN": (coupled, ASK_FOR_ECN),
-    }
-    scenarios: dict[tuple[str, int], Scenario] = {}
-    for seed in seeds:
-        for name, (network, sysctls) in queues.items():
-            draw = np.random.default_rng(seed)
-            starts = [round(float(start), 3) for start in draw.uniform(0, 2, size=2)]
-            traffic = [Tcp("h1", "h3", congestion="dctcp", start_s=starts[0]), Tcp("h2", "h3", start_s=starts[1])]
-            scenarios[name, seed] = Scenario(
-                network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, sysctls=sysctls, seed=seed
-            )
-    found = sweeps.sweep(scenarios)
     rows = []
-    for name in queues:
-        runs = [run for (queue, _), run in found.items() if queue == name]
+    for name in dict.fromkeys(queue for queue, _ in runs):
+        draws = [run for (queue, _), run in runs.items() if queue == name]
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
-            means = [late(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean() for run in runs]
+            means = [late(run, run.flows["flow"].iloc[place])[["goodput_mbps", "rtt_ms"]].mean() for run in draws]
             row[f"{flow} (Mbit/s)"] = f"{interval([mean['goodput_mbps'] for mean in means]):.1f}"
             row[f"{flow} wait (ms)"] = f"{np.mean([mean['rtt_ms'] for mean in means]) - BASE_RTT_MS:.0f}"
         rows.append(row)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from netlab import engines, theory
@@ -16,10 +15,6 @@ from netlab_course.own_numbers import OwnNumbers, StudentValues
 RATE_MBPS = 20
 BASE_RTT_MS = 20
 LONG_QUEUE_PACKETS = 1000
-LAB_RATE_MBPS = 5
-LAB_RED: Mapping[str, Any] = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-"""The options of Mininet's enable_red, which the published lab used."""
-ASK_FOR_ECN: Mapping[str, Any] = {"net.ipv4.tcp_ecn": 1}
 FULL = 0.999 if engines.clock() == "virtual" else 0.99
 """The share of the link's limit that exercise 4 asks for; in real time a transfer has pauses that no queue makes."""
 UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
@@ -72,35 +67,3 @@ def call_beside_download(own: StudentValues) -> Scenario:
     network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
     call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
     return Scenario(network, [Tcp("h1", "h3"), call], duration_s=30)
-
-
-def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
-    """Return the network of `one_link` with a marking threshold: all packets that allow it are marked above
-    `threshold_packets`, none below.
-    """
-    step = {"min_packets": threshold_packets, "max_packets": threshold_packets + 1, "probability": 1.0, "ecn": True}
-    return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A queue, and the senders that use it."""
-
-    queue: Mapping[str, Any]
-    congestion: str = "cubic"
-    sysctls: Mapping[str, Any] = field(default_factory=dict)
-
-
-CASES: dict[str, Case] = {
-    "long drop-tail": Case({"queue_packets": LONG_QUEUE_PACKETS}),
-    "drop-tail, 1 BDP": Case({"queue_packets": 33}),
-    "drop-tail, 5": Case({"queue_packets": 5}),
-    "RED": Case({"aqm": "red", "aqm_options": {"min_packets": 10, "max_packets": 30}}),
-    "PIE": Case({"aqm": "pie"}),
-    "CoDel": Case({"aqm": "codel"}),
-    "CoDel, ECN": Case({"aqm": "codel", "aqm_options": {"ecn": True}}, sysctls=ASK_FOR_ECN),
-    "fq_codel": Case({"aqm": "fq_codel"}),
-    "CAKE": Case({"aqm": "cake"}),
-    "DualPI2, DCTCP": Case({"aqm": "dualpi2", "aqm_options": {"any_ecn": True, "step_ms": 3}}, "dctcp"),
-}
-"""The queues of part 4, at 20 Mbit/s and 20 ms. DualPI2's step is 3 ms, five frames at this rate, instead of 1 ms."""

@@ -14,6 +14,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
 from tests.chapters.checking import passes, said
+from tests.chapters.queues import scenarios
 
 
 def stand_in(
@@ -55,7 +56,7 @@ def opened() -> SimpleNamespace:
     return SimpleNamespace(
         check=chapter.check,
         marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
-        step=settings.marking(8, own.rate_mbps, own.base_rtt_ms),
+        step=scenarios.marking(8, own.rate_mbps, own.base_rtt_ms),
         other=settings.one_link(own.rate_mbps + 1, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
     )
 

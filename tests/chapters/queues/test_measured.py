@@ -14,6 +14,7 @@ from netlab_course.chapters import queues
 from netlab_course.chapters.queues import experiments, settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
+from tests.chapters.queues import scenarios
 
 pytestmark = pytest.mark.pocket
 IDLE_PERCENT = (0.8, 1.3)
@@ -21,7 +22,13 @@ IDLE_PERCENT = (0.8, 1.3)
 
 def test_the_published_round_trip_times_come_again() -> None:
     """RED's and DCTCP's within a tenth of `epfl`'s; 1000 packets wait between seven tenths of a full queue and a full one."""
-    runs = experiments.lab_runs()
+    runs = nl.sweep(
+        {
+            "CUBIC, 1000 packets": scenarios.lab("cubic", queue_packets=1000),
+            "CUBIC, RED": scenarios.lab("cubic", aqm="red", aqm_options=scenarios.LAB_RED),
+            "DCTCP, RED and ECN": scenarios.lab("dctcp", aqm="red", aqm_options={**scenarios.LAB_RED, "ecn": True}),
+        }
+    )
     for name in ("CUBIC, RED", "DCTCP, RED and ECN"):
         late = runs[name].intervals[runs[name].intervals["t_s"] > 60]
         agrees(f"RTT of {name} (ms)", late["rtt_ms"].mean(), experiments.PUBLISHED[name][2], relative=0.1)
@@ -32,11 +39,11 @@ def test_the_published_round_trip_times_come_again() -> None:
 
 def test_only_who_asks_is_marked() -> None:
     """Linux's CUBIC sends 00 and loses; with tcp_ecn=1 it is marked, answers and loses nothing."""
-    red = settings.one_link(5, 0, aqm="red", aqm_options={**settings.LAB_RED, "ecn": True})
+    red = settings.one_link(5, 0, aqm="red", aqm_options={**scenarios.LAB_RED, "ecn": True})
     flows = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3")]
     seen = {
         name: nl.run(red, flows, duration_s=5, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
-        for name, sysctls in (("plain", {}), ("asks", settings.ASK_FOR_ECN))
+        for name, sysctls in (("plain", {}), ("asks", scenarios.ASK_FOR_ECN))
     }
     table: Any = experiments.ecn_table(seen).set_index("").rename(columns=str.strip)
     assert table.loc["plain", "sent again"] > 0
@@ -48,7 +55,9 @@ def test_only_who_asks_is_marked() -> None:
 def test_a_seventh_of_the_bdp_is_enough_for_dctcp_and_its_queue_swings_as_its_paper_says() -> None:
     own = queues.begin("anna").own
     threshold = math.ceil(theory.dctcp_threshold_packets(own.rate_mbps, own.base_rtt_ms))
-    found = experiments.thresholds([threshold], own.rate_mbps, own.base_rtt_ms)
+    step = scenarios.marking(threshold, own.rate_mbps, own.base_rtt_ms)
+    run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20, interval_s=0.1)
+    found = experiments.thresholds_table({threshold: run})
     limit_mbps = theory.tcp_goodput_limit_mbps(own.rate_mbps)
     agrees("goodput (Mbit/s)", found["goodput_mbps"][0], limit_mbps, relative=0.01)
     low, high = theory.dctcp_queue_packets(own.rate_mbps, own.base_rtt_ms, threshold)
@@ -64,7 +73,7 @@ def test_only_thresholds_near_a_seventh_of_the_bdp_pass_the_exercise(token: str)
     best = math.ceil(own.bdp_frames / 7)
     passed = {}
     for threshold in (round(best / 3), best, 2 * best):
-        step = settings.marking(threshold, own.rate_mbps, own.base_rtt_ms)
+        step = scenarios.marking(threshold, own.rate_mbps, own.base_rtt_ms)
         run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
         passed[threshold] = chapter.check.threshold_run.judge(run).status is Status.PASSED
     assert list(passed.values()) == [False, True, False], passed
@@ -74,13 +83,21 @@ def test_linuxs_own_fq_codel_passes_the_exercise_on_marks() -> None:
     chapter = queues.begin()
     own = chapter.own
     network = settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="fq_codel")
-    run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=settings.ASK_FOR_ECN)
+    run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=scenarios.ASK_FOR_ECN)
     assert chapter.check.ecn_run.judge(run).status is Status.PASSED
 
 
 def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> None:
     """Both rows of DualPI2: a share of the same order without ECN, a fourteenth of DCTCP's with it."""
-    table = experiments.together(seeds=(1, 2, 3)).set_index("")
+    coupled = settings.one_link(**scenarios.DUALPI2)
+    runs = nl.sweep(
+        {
+            (name, seed): scenarios.dctcp_and_cubic(coupled, sysctls, seed)
+            for name, sysctls in (("DualPI2", {}), ("DualPI2, both with ECN", scenarios.ASK_FOR_ECN))
+            for seed in (1, 2, 3)
+        }
+    )
+    table = experiments.together_table(runs).set_index("")
     got = {
         name: [float(str(table.loc[name, column]).split()[0]) for column in table if "Mbit/s" in str(column)]
         for name in ("DualPI2", "DualPI2, both with ECN")
@@ -91,8 +108,21 @@ def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> Non
 
 
 def test_a_queue_for_each_flow_protects_a_page() -> None:
-    found = experiments.compared(draws=10)
-    assert (found["pages"] == experiments.PAGES).all()
+    queues_of_part_4 = {
+        "long drop-tail": {"queue_packets": 1000},
+        "drop-tail, 5": {"queue_packets": 5},
+        "CoDel": {"aqm": "codel"},
+        "fq_codel": {"aqm": "fq_codel"},
+    }
+    runs = nl.sweep(
+        {
+            (name, seed): scenarios.beside_pages(queue, seed)
+            for name, queue in queues_of_part_4.items()
+            for seed in range(1, 11)
+        }
+    )
+    found = experiments.compared_table(runs)
+    assert (found["pages"] == scenarios.PAGES).all()
     tiny = found[found["queue"] == "drop-tail, 5"].set_index("seed")["slowest_s"]
     assert 3.5 < tiny.loc[6:10].max() / tiny.loc[1:5].max() < 4.5, "what the page says of the slowest"
     seen = {name: row.map(lambda each: getattr(each, "mean", each)) for name, row in experiments.seen(found).items()}
@@ -100,6 +130,28 @@ def test_a_queue_for_each_flow_protects_a_page() -> None:
     assert seen["fq_codel"]["other_wait_ms"] < 2 < seen["CoDel"]["other_wait_ms"] < 10
     assert seen["drop-tail, 5"]["full"] < 0.92
     assert seen["fq_codel"]["full"] > 0.96
+
+
+def test_a_path_answers_less_often_behind_a_full_queue() -> None:
+    """Responsiveness: a round trip is the base round trip and the wait behind a queue that is seven tenths full or more."""
+    asking, downloads = (
+        nl.Requests("h3", "h2", response_bytes=1000, think_s=0.05, start_s=5),
+        nl.Tcp("h1", "h3", streams=4),
+    )
+    answer_ms = {
+        name: 1000 * nl.run(network, traffic, duration_s=20).requests["completion_s"].mean()
+        for name, network, traffic in (
+            ("idle", settings.one_link(), [asking]),
+            ("loaded", settings.one_link(), [downloads, asking]),
+            ("fq_codel", settings.one_link(aqm="fq_codel"), [downloads, asking]),
+        )
+    }
+    transmission_ms = 8 * (1000 + 66) / 20_000
+    agrees("idle (ms)", answer_ms["idle"], 20 + transmission_ms, relative=0.005)
+    full_ms = experiments.full_queue_wait_ms(1000, 20, 1514)
+    assert 20 + 0.7 * full_ms < answer_ms["loaded"] < 20.5 + full_ms
+    # Behind fq_codel a packet waits for one or two frames of the downloads.
+    agrees("fq_codel (ms)", answer_ms["fq_codel"], 20 + transmission_ms, absolute=2 * 8 * 1514 / 20_000)
 
 
 def begun_at(network: nl.Topology, congestion: str, seed: int, seconds: float) -> nl.Run:
@@ -114,10 +166,10 @@ def begun_at(network: nl.Topology, congestion: str, seed: int, seconds: float) -
 
 def test_the_labs_three_settings_are_alike_at_other_moments() -> None:
     """The page quotes these results of five draws: goodputs of 4.7 or 4.8 Mbit/s in all three settings, and these RTTs."""
-    marks = {"aqm": "red", "aqm_options": {**settings.LAB_RED, "ecn": True}}
+    marks = {"aqm": "red", "aqm_options": {**scenarios.LAB_RED, "ecn": True}}
     cases: tuple[tuple[dict[str, Any], str, tuple[int, int]], ...] = (
-        ({"queue_packets": settings.LONG_QUEUE_PACKETS}, "cubic", (2156, 2172)),
-        ({"aqm": "red", "aqm_options": settings.LAB_RED}, "cubic", (50, 51)),
+        ({"queue_packets": 1000}, "cubic", (2156, 2172)),
+        ({"aqm": "red", "aqm_options": scenarios.LAB_RED}, "cubic", (50, 51)),
         (marks, "dctcp", (56, 56)),
     )
     for queue, congestion, expected in cases:
