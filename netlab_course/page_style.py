@@ -12,6 +12,8 @@ _DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
 # If the cell above was changed or has failed since, the verdict below it concerns an old value.
 _CHANGED = ".jp-CodeCell.jp-mod-dirty + .jp-CodeCell"
 _FAILED = '.jp-CodeCell:has([data-mime-type="application/vnd.jupyter.error"]) + .jp-CodeCell'
+# A slider in a narrow column would be too short to be dragged, so its label stands above it there.
+_NARROW = "@container (max-width: 28em)"
 SHEET = f"""
 {_CHANGED} pre.netlab-verdict::before {{ content: "The cell above was changed after it was run. Run it, then this check."; }}
 {_FAILED} pre.netlab-verdict:not(.netlab-unjudged)::before {{ content: "The last run of the cell above ended with an error."; }}
@@ -20,6 +22,11 @@ pre.netlab-verdict::before {{ display: block; font-weight: bold; }}
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
 .jp-RenderedHTMLCommon :is(.dataframe td, th) {{ white-space: nowrap; }}
+{_NARROW} {{ .netlab-control .widget-slider, .netlab-control .widget-dropdown {{ flex-wrap: wrap; height: auto; }} }}
+{_NARROW} {{ .netlab-control .widget-label {{ flex: 1 0 100%; text-align: left; }} }}
+{_NARROW} {{ .netlab-control .widget-checkbox > .widget-label {{ display: none; }} }}
+{_NARROW} {{ .netlab-control .widget-html {{ align-self: flex-end; }} }}
+.netlab-control {{ container-type: inline-size; }}
 .netlab-refused {{ font-weight: bold; }}
 .jp-Placeholder-content {{ min-width: 0; }}
 .jp-PlaceholderText {{ text-overflow: ellipsis; }}

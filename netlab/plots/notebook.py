@@ -17,8 +17,11 @@ from netlab.plots.rounding import round_numbers
 from netlab.plots.words import description, in_words
 
 CDN = "https://cdn.plot.ly/plotly-{}.min.js"
-BELOW_TITLE, GAP = 38, 8
-"""Pixels from a figure's upper edge to its legend, with a title and without."""
+BELOW_TITLE, GAP, TITLE_LINE = 38, 8, 10
+"""Pixels from a figure's upper edge to its legend, with a title of one line and without; and of each further line, for
+which Plotly moves the first one up by as much."""
+MAX_TITLE_LETTERS = 44
+"""The letters of a title that fit next to the side bar in a window of 900 pixels."""
 LAB_HEIGHT = 360
 """The height that JupyterLab gives to a figure without one."""
 
@@ -70,9 +73,31 @@ def place_legend(fig_dict: dict[str, Any]) -> dict[str, Any]:
     placed = {"x", "y", "xref", "yref", "xanchor", "yanchor", "orientation"} & layout.get("legend", {}).keys()
     if usual.get("orientation") != "h" or placed:
         return fig_dict
-    above = BELOW_TITLE if layout.get("title", {}).get("text") else GAP
+    title = layout.get("title", {}).get("text")
+    above = BELOW_TITLE + TITLE_LINE * title.count("<br>") if title else GAP
     place = {"yref": "container", "y": 1 - above / layout.get("height", LAB_HEIGHT), "yanchor": "top"}
     return {**fig_dict, "layout": {**layout, "legend": {**layout.get("legend", {}), **place}}}
+
+
+def break_title(title: str, letters: int = MAX_TITLE_LETTERS) -> str:
+    """Return a title with a line break if it has more than `letters` letters, where possible after a punctuation mark.
+
+    Both lines of a title that has up to twice as many letters fit, if it has a space near its middle.
+
+    >>> break_title("Reno, drop-tail: h1 1.11, h2 3.60 Mbit/s; h2 waits 127 ms")
+    'Reno, drop-tail: h1 1.11, h2 3.60 Mbit/s;<br>h2 waits 127 ms'
+    """
+    spaces = [at for at, letter in enumerate(title) if letter == " "]
+    if len(title) <= letters or not spaces:
+        return title
+
+    def fitness(at: int) -> tuple[bool, int, int]:
+        """Return whether both lines fit, how strong the mark at the end of the first is, and how equal the lines are."""
+        longer = max(at, len(title) - at - 1)
+        return longer <= letters, ",:.;".find(title[at - 1]), -longer
+
+    best = max(spaces, key=fitness)
+    return f"{title[:best]}<br>{title[best + 1 :]}"
 
 
 def page_html(figure: go.Figure | dict[str, Any]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import ipywidgets
 
 MAX_DECIMALS = 3
-LETTER_EM, AROUND_LABEL_EM = 0.5, 0.8
+LETTER_EM, AROUND_LABEL_EM = 0.55, 0.8
 MIN_SLIDER_EM, READOUT_EM, RANGE_EM = 6.0, 5.5, 5.0
-"""Widths in em of the controls' font; a letter is about half an em wide."""
+"""Widths in em of the controls' font; a letter of a wide font, such as DejaVu Sans, is slightly more than half an em wide."""
 
 
 def slider(

@@ -169,8 +169,11 @@ MEASURE = """(async () => {
 })()"""
 
 
-def test_a_legend_lies_neither_on_the_title_nor_on_the_plot_however_the_page_is_pulled(tmp_path: Path) -> None:
-    shown = page(tmp_path, "#ffffff")
+@pytest.mark.parametrize("title", ["Goodput against the offered rate", "Goodput<br>against the offered rate"])
+def test_a_legend_lies_neither_on_the_title_nor_on_the_plot_however_the_page_is_pulled(
+    tmp_path: Path, title: str
+) -> None:
+    shown = page(tmp_path, "#ffffff", title=title)
     with shown.open("a", encoding="utf-8") as opened:
         opened.write(f"<script>{MEASURE.replace('WIDTHS', json.dumps(WIDTHS))}</script>")
     found = json.loads(chromium.words(shown, "found"))

@@ -10,6 +10,7 @@ import pytest
 
 from netlab import plots, widgets
 from netlab.base.errors import NetlabError, RunCancelled
+from netlab.plots import notebook
 from tests.drawn import PATIENCE_S, by_role
 
 
@@ -49,6 +50,33 @@ def test_what_the_browser_is_told_to_draw_is_the_latest_figure():
     traces = shown["data"]["application/vnd.plotly.v1+json"]["data"]
     (latest,) = [trace for trace in traces if trace["meta"]["role"] == "measured"]
     assert latest["x"] == [10]
+
+
+def test_a_long_title_is_shown_in_two_lines_that_fit_and_the_legend_below_them() -> None:
+    title = "go-back-N, window 8, 2 % lost: 0.35 Mbit/s, 277 sent for 221 pieces"
+    controls = {"x": widgets.slider("x", 3, 0, 100, 1)}
+    panel = widgets.Panel(
+        controls,
+        lambda x: {"x": x},
+        lambda result, settings: draw(result, settings).update_layout(title_text=title),
+        run=double,
+        debounce_s=0.0,
+    )
+    layout = panel._repr_mimebundle_()["application/vnd.plotly.v1+json"]["layout"]
+    (shown,) = panel.box.children[-1].get_state()["outputs"]
+    assert shown["data"]["application/vnd.plotly.v1+json"]["layout"]["title"] == layout["title"]
+    lines = layout["title"]["text"].split("<br>")
+    assert lines == ["go-back-N, window 8, 2 % lost:", "0.35 Mbit/s, 277 sent for 221 pieces"]
+    assert max(map(len, lines)) <= notebook.MAX_TITLE_LETTERS
+    above = notebook.BELOW_TITLE + notebook.TITLE_LINE
+    assert layout["legend"]["y"] == pytest.approx(1 - above / layout["height"])
+    assert layout["meta"]["description"].startswith(f"{title}. ")
+    assert panel.figure.layout.title.text == title
+
+
+@pytest.mark.parametrize("title", ["", "Short", "A title of forty-four letters, and no more..", "x" * 100])
+def test_a_title_that_fits_or_has_no_space_stays_in_one_line(title: str) -> None:
+    assert notebook.break_title(title) == title
 
 
 def test_the_static_fallback_is_the_same_at_each_execution():
