@@ -57,7 +57,11 @@ class Browser:
         if not self.value("document.hasFocus()"):
             # Without a screen Firefox gives the focus to its second window and never to its first.
             self._tab = self._ask("browsingContext.create", type="window")["context"]
-        size = {"width": WIDTH, "height": HEIGHT}
+        self.resize(WIDTH, HEIGHT)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page this size in pixels."""
+        size = {"width": width, "height": height}
         self._ask("browsingContext.setViewport", context=self._tab, viewport=size, devicePixelRatio=None)
 
     def go(self, url: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import bidi
 from tests.browser.bidi import Browser
 from tests.browser.conftest import NOTEBOOK, PANEL, as_json
 from tests.browser.test_writing import show
@@ -18,6 +19,11 @@ FIRST, OTHER, FAR = "00_start_here.ipynb", "08_multiplexing.ipynb", "judge-words
 NEAR_PIXELS = 4
 BESIDE = "static/netlab/loading.js"
 """A page of the same address that runs nothing."""
+LIST = "document.querySelector('.jp-DirListing')"
+NAMES = "[...document.querySelectorAll('.jp-DirListing-itemText')]"
+WHOLE = f"{NAMES}.every(name => name.clientWidth > 0 && name.scrollWidth <= name.clientWidth)"
+WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS = 350, 260, 900
+"""The least width of the list in a wide window, the greatest in a narrow one, and that window's."""
 TOP = f"""(() => {{
     const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
@@ -74,13 +80,20 @@ def test_a_reload_of_jupyterlab_keeps_chapter_and_place(browser: Browser, jupyte
 
 
 @pytest.mark.parametrize("place", ["jupyterlab", "page"])
-def test_the_list_of_files_shows_whole_names(browser: Browser, place: str, request: pytest.FixtureRequest) -> None:
+def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
+    browser: Browser, place: str, request: pytest.FixtureRequest
+) -> None:
     address = request.getfixturevalue(place)
     browser.go(f"{address}lab/index.html" if place == "page" else f"{address}lab")
-    browser.until("document.querySelectorAll('.jp-DirListing-itemText').length > 10")
-    browser.until(
-        "[...document.querySelectorAll('.jp-DirListing-itemText')].every(name => name.scrollWidth <= name.clientWidth)"
-    )
+    browser.until(f"{NAMES}.length > 10")
+    try:
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+        browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
+        browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+    finally:
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
 
 def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(

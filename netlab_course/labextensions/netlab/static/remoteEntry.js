@@ -271,9 +271,10 @@
     }
   }
 
-  // The list of files shows whole names. JupyterLite forgets where its edge was.
+  // The list of files shows whole names, in a narrow window without the column of times. JupyterLite forgets where its edge was.
 
   const SIDE_PX = 380;
+  const NARROW_PX = 250;
   const WIDTH = "netlab side bar";
   function find(widget, id) {
     if (widget.id === id) return widget;
@@ -284,23 +285,34 @@
     return null;
   }
   const splitOf = (app) => (app.shell.layout && !app.shell.leftCollapsed ? find(app.shell, "jp-main-split-panel") : null);
-  let widened = false;
-  function widen(app) {
+  let roomy = null; // whether the window had room for the wide list; null before the list is there
+  function fitList(app) {
     const split = splitOf(app);
     const width = split?.node.clientWidth ?? 0;
     const [left, ...rest] = split?.relativeSizes() ?? [0];
-    if (widened || !left || width < 3 * SIDE_PX) return;
-    widened = true;
-    const share = Math.min((Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width)) / width, 0.5);
+    const wide = width >= 3 * SIDE_PX;
+    if (!left || wide === roomy) return;
+    const shrunk = roomy && !wide;
+    if (shrunk) keepWidth(app); // JupyterLab keeps the list's pixels, which leaves the notebook too few
+    roomy = wide;
+    if (!wide && !shrunk) return;
+    const wanted = wide ? Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width) : NARROW_PX;
+    const share = Math.min(wanted / width, 0.5);
     split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
   }
   function keepWidth(app) {
     const split = splitOf(app);
-    if (widened && split) localStorage.setItem(WIDTH, Math.round(split.relativeSizes()[0] * split.node.clientWidth));
+    if (roomy && split) localStorage.setItem(WIDTH, Math.round(split.relativeSizes()[0] * split.node.clientWidth));
   }
 
   const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
-.netlab-busy { margin: 4px 0 0 }`;
+.netlab-busy { margin: 4px 0 0 }
+.jp-DirListing { container: netlab-files / inline-size }
+@container netlab-files (max-width: 340px) {
+  .jp-DirListing :is(.jp-DirListing-itemModified, .jp-id-modified, .jp-DirListing-resizeHandle) { display: none }
+  .jp-DirListing :is(.jp-DirListing-itemName, .jp-id-name) { flex: 1 1 auto; width: 100% !important }
+  .jp-DirListing .jp-DirListing-item { display: flex }
+}`;
 
   function activate(app) {
     const sheet = document.createElement("style");
@@ -316,7 +328,7 @@
     addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth(app)), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
-      if (!widened) app.restored.then(() => widen(app)); // as soon as the list is there
+      app.restored.then(() => fitList(app)); // as soon as the list is there
     }, 200);
     let asking = false;
     setInterval(async () => {
