@@ -1,8 +1,7 @@
 """Runs, tables and figures of the chapter "BDP"."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,50 +11,50 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
-from netlab.runs import experiment, sweeps
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Command, Ping, Tcp, Udp
+from netlab.runs import experiment
 from netlab_course.chapters.bdp.settings import (
-    ACKNOWLEDGE_EACH,
-    PAIRS,
-    TRANSFER_S,
+    DELAY_MS,
+    RATE_MBPS,
     TRANSFERS,
-    WITHOUT_OFFLOAD,
-    cable,
     hidden_path,
     settled_mbps,
     settled_rtt_ms,
-    star,
-    three_links,
     transfer,
-    transfer_starts_s,
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.page_style import spaced
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
 PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
-"""Measurements of `simpleperf`, test cases 2 and 3, in the order of `PAIRS`."""
+"""Measurements of `simpleperf`, test cases 2 and 3: r1-r2, r2-r3, r3-r4, h1-h4, h1-h9, h7-h9."""
 
 PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
 """Measurements of `siit`, task 5: windows in kB, throughputs in Mbit/s."""
 
-SETTLED_S = lasting(10, real_s=4)
-OWN_MS = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+TRANSFER_S, SETTLED_S = lasting(25, real_s=8), lasting(10, real_s=4)
+"""The length in s of a measurement of `simpleperf`, and the time in s that a flow on its links needs to settle."""
+OWN_MS = theory.segment_rtt_ms([theory.Hop(RATE_MBPS, DELAY_MS)], framing="ethernet")
 """A segment's round-trip time in ms over the empty cable."""
+_SMALL_FRAME_BYTES = 16 + theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
+
+
+def _items(run: Run, kind: str) -> list[dict[str, Any]]:
+    """Return the items of traffic of this kind of a run's scenario."""
+    return [item for item in run.scenario["traffic"] if item["kind"] == kind]
 
 
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Return a table of the round-trip times in ms of `PAIRS` in the network `lab` by theory, as measured in the run
-    and as published, with the number of nodes on the path.
+    """Return a table of the round-trip times in ms of the pairs of `simpleperf` in the network `lab` by theory, as
+    measured by the pings of a run and as published, with the number of nodes on the path.
     """
-    expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
+    pairs = [(item["src"], item["dst"]) for item in _items(run, "ping")]
+    expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in pairs]
     table = pd.DataFrame(
         {
-            "path": [f"{src}-{dst}" for src, dst in PAIRS],
-            "nodes": [len(lab.path(src, dst)) for src, dst in PAIRS],
+            "path": [f"{src}-{dst}" for src, dst in pairs],
+            "nodes": [len(lab.path(src, dst)) for src, dst in pairs],
             "theory": expected,
-            "here": run.flows["rtt_ms"].iloc[: len(PAIRS)].to_numpy(),
+            "here": run.flows.loc[run.flows["kind"] == "ping", "rtt_ms"].to_numpy(),
             "simpleperf": PUBLISHED_RTT_MS,
             "simpleperf - theory": np.subtract(PUBLISHED_RTT_MS, expected),
         }
@@ -64,34 +63,24 @@ def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
 
 
 def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
-    """Return a table of the goodputs of `PAIRS` in Mbit/s: the slowest link's limit, our goodput over the whole
-    transfer and after its start, and the published one; with retransmissions.
+    """Return a table of the goodputs in Mbit/s of a run's transfers between the pairs of `simpleperf`: the slowest
+    link's limit, our goodput over the whole transfer and after its start, and the published one; with retransmissions.
     """
-    names = run.flows["flow"].iloc[len(PAIRS) :]
+    items, flows = _items(run, "tcp"), run.flows[run.flows["kind"] == "tcp"]
     late = [
-        run.goodput_mbps(after_s=start_s + SETTLED_S, before_s=start_s + TRANSFER_S)[name]
-        for name, start_s in zip(names, transfer_starts_s(), strict=True)
+        run.goodput_mbps(after_s=item["start_s"] + SETTLED_S, before_s=item["start_s"] + item["duration_s"])[name]
+        for name, item in zip(flows["flow"], items, strict=True)
     ]
     return pd.DataFrame(
         {
-            "path": [f"{src}-{dst}" for src, dst in PAIRS],
-            "limit": [theory.tcp_goodput_limit_mbps(lab.bottleneck_mbps(src, dst)) for src, dst in PAIRS],
-            f"here, all {TRANSFER_S:g} s": run.flows["goodput_mbps"].iloc[len(PAIRS) :].to_numpy(),
+            "path": [f"{item['src']}-{item['dst']}" for item in items],
+            "limit": [theory.tcp_goodput_limit_mbps(lab.bottleneck_mbps(item["src"], item["dst"])) for item in items],
+            f"here, all {TRANSFER_S:g} s": flows["goodput_mbps"].to_numpy(),
             f"here, after {SETTLED_S:g} s": late,
             "simpleperf": PUBLISHED_MBPS,
-            "sent again": run.flows["retransmits"].iloc[len(PAIRS) :].astype(int).to_numpy(),
+            "sent again": flows["retransmits"].astype(int).to_numpy(),
         }
     ).round(2)
-
-
-def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
-    """Run a transfer over the cable with each window in kB; return these runs in order, and one with 100 kB over a
-    cable of twice the rate.
-    """
-    scenarios = {f"{kb}": transfer(int(1000 * kb), cable()) for kb in windows_kb}
-    runs = sweeps.sweep({**scenarios, "faster": transfer(100_000, cable(rate_mbps=200))})
-    faster = runs.pop("faster")
-    return list(runs.values()), faster
 
 
 def formula_mbps(window_kb: float, rate_mbps: float = 100) -> float:
@@ -125,21 +114,15 @@ def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
     return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
 
 
-def suspects_table(window_kb: float = 126) -> pd.DataFrame:
-    """Measure the cycle in ms of a window of this many kB with all suspected causes of its length and without each of
-    them; return a printed table, with the excess over a segment's round-trip time.
+def suspects_table(runs: Mapping[str, Run], window_kb: float = 126) -> pd.DataFrame:
+    """Return a printed table of the cycle in ms of a window of this many kB in each run (by its name), with the excess
+    over a segment's round-trip time.
     """
-    cases: dict[str, Sequence[Command]] = {
-        "as it is": [],
-        "without offload": [WITHOUT_OFFLOAD],
-        "and each segment acknowledged": [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH],
-    }
-    runs = sweeps.sweep({name: transfer(int(1000 * window_kb), cable(), before) for name, before in cases.items()})
     cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
     return spaced(
         pd.DataFrame(
             {
-                "sender and receiver": list(cases),
+                "sender and receiver": list(runs),
                 "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
                 f"above {OWN_MS:.2f} ms": [
                     f"{max(0.0, round(100 * (cycle / OWN_MS - 1), 1)):.1f} %" for cycle in cycles
@@ -147,23 +130,6 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
             }
         )
     )
-
-
-def above_the_lab() -> list[float]:
-    """Return the relative differences between our goodputs, over a path with the RTT of the published ping and without
-    offload, and those of `siit`, in the order of its windows.
-    """
-    path = cable(delay_ms=8.3)
-    runs = sweeps.sweep([transfer(int(1000 * kb), path, [WITHOUT_OFFLOAD]) for kb in PUBLISHED_WINDOWS[0]])
-    return [settled_mbps(run) / told - 1 for run, told in zip(runs, PUBLISHED_WINDOWS[1], strict=True)]
-
-
-def by_room(rooms: Sequence[int]) -> dict[int, Run]:
-    """Run a single flow on h1-h9 with each room in packets of the queue before the slowest link; return the runs by
-    room.
-    """
-    flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)
-    return sweeps.sweep({room: Scenario(three_links(room), [flow], duration_s, interval_s=1) for room in rooms})
 
 
 def enough_room(runs: Mapping[int, Run]) -> int:
@@ -277,19 +243,10 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
     return spaced(table.round(2))
 
 
-def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
-    """Measure the receive buffers in bytes that one of our hosts grants for requests in kB; return them with those that
-    `siit` reports.
+def buffers_table(asked_kb: Sequence[float], run: Run) -> pd.DataFrame:
+    """Return a printed table of the receive buffers in bytes that a command of the run printed for requests in kB, with
+    those that `siit` reports.
     """
-    script = (
-        "import socket\n"
-        f"for kb in {list(asked_kb)}:\n"
-        "    s = socket.socket()\n"
-        "    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kb * 1000)\n"
-        "    print(s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))\n"
-    )
-    traffic = [Command("h2", f"{sys.executable} -c '{script}'"), Ping("h1", "h2", count=1)]
-    run = experiment.run(cable(), traffic, duration_s=1, progress=False)
     granted = map(int, run.commands["stdout"].iloc[0].split())
     told = {83: 168, 100: 200, 125: 250, 150: 256, 175: 256}
     return spaced(
@@ -303,17 +260,10 @@ def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
     )
 
 
-def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
-    """Measure the window for each fixed receive buffer in kB, from the goodput of a precise sender; return a printed
-    table, the last row of which is the autotuned buffer.
+def share_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Return a printed table of the window for each receive buffer, from the goodput of a precise sender; `runs` has
+    the fixed buffer in kB as its keys, or "tuned" for a buffer that the kernel chooses.
     """
-    exact = [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH]
-    tuned = transfer(None, cable(), exact)
-    fixed = {
-        f"{kb}": {"net.ipv4.tcp_rmem": f"4096 {kb * 1000} 6000000", "net.ipv4.tcp_moderate_rcvbuf": 0}
-        for kb in buffers_kb
-    }
-    runs = sweeps.sweep({**{kb: replace(tuned, sysctls=sysctls) for kb, sysctls in fixed.items()}, "tuned": tuned})
     rows = []
     for kb, run in runs.items():
         mbps = settled_mbps(run)
@@ -324,38 +274,18 @@ def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
     return spaced(table.round(2))
 
 
-def four_delays() -> tuple[plots.Comparison, float]:
-    """Measure propagation, transmission and queueing separately; return the figure with theory, and the largest
-    round-trip time in ms of a ping to a router over fast links.
+def delays_figure(run: Run, frames_bytes: Sequence[int], bursts: Sequence[int]) -> plots.Comparison:
+    """Return a figure of propagation, transmission and queueing, each measured alone by the pings of a run, with
+    theory.
+
+    The pings are, in this order: to h2, h3 and h4 (1, 5 and 25 ms, one way), to h5 (1 Mbit/s) in frames of these sizes,
+    and to h5 half a millisecond after bursts of these numbers of frames of 1000 bytes.
     """
-    frames_bytes, bursts = [100, 250, 500, 1000, 1500], [1, 2, 5, 10, 20, 40]
-    headers_bytes, small_bytes = 42, 16
+    pings = run.flows[(run.flows["kind"] == "ping") & run.flows["dst"].isin(["h2", "h3", "h4", "h5"])]
+    found_ms = pings["rtt_ms"].to_numpy()
+    first_burst = 3 + len(frames_bytes)
     frame_ms = theory.transmission_delay_ms(1000, rate_mbps=1)
-    small_ms = theory.transmission_delay_ms(small_bytes + headers_bytes, rate_mbps=1)
-    pings = [Ping("h1", host, count=1) for host in ("h2", "h3", "h4")]
-    pings += [
-        Ping("h1", "h5", payload_bytes=frame - headers_bytes, count=1, start_s=1 + 0.1 * place)
-        for place, frame in enumerate(frames_bytes)
-    ]
-    pings += [
-        Ping("h1", "h5", payload_bytes=small_bytes, count=1, start_s=2.0005 + place) for place in range(len(bursts))
-    ]
-    pings += [Ping("h1", router, count=1, start_s=0.5) for router in ("r1", "r2", "r3")]
-    bursting = [
-        # The duration is so short that exactly n datagrams are sent.
-        Udp(
-            "h1",
-            "h5",
-            rate_mbps=1000,
-            payload_bytes=958,
-            spacing="even",
-            start_s=2 + place,
-            duration_s=(n - 0.5) * 958 * 8 / 1e9,
-        )
-        for place, n in enumerate(bursts)
-    ]
-    run = experiment.run(star(), [*pings, *bursting], duration_s=9, progress=False)
-    found_ms = run.flows.loc[run.flows["kind"] == "ping", "rtt_ms"].to_numpy()
+    small_ms = theory.transmission_delay_ms(_SMALL_FRAME_BYTES, rate_mbps=1)
     comparison = plots.Comparison(
         x_label="Delay in theory (ms)",
         y_label="Delay measured (ms)",
@@ -363,10 +293,11 @@ def four_delays() -> tuple[plots.Comparison, float]:
         log_y=True,
         title="Three delays, each measured alone",
     )
+    sent_ms = [theory.transmission_delay_ms(frame, rate_mbps=1) for frame in frames_bytes]
     for name, expected, measured in (
         ("propagation", [1, 5, 25], found_ms[:3]),
-        ("transmission", [theory.transmission_delay_ms(frame, rate_mbps=1) for frame in frames_bytes], found_ms[3:8]),
-        ("queueing", [n * frame_ms - 0.5 for n in bursts], found_ms[8:14] - small_ms),
+        ("transmission", sent_ms, found_ms[3:first_burst]),
+        ("queueing", [n * frame_ms - 0.5 for n in bursts], found_ms[first_burst:] - small_ms),
     ):
         comparison.add(name, expected, measured, np.geomspace(0.7, 350, 50), lambda delay: delay)
-    return comparison, float(np.max(found_ms[14:]))
+    return comparison
