@@ -3,8 +3,7 @@
 #
 # **What is one lost packet worth?**
 #
-# TCP is not told how fast it may send. It sends more and more, until a packet is lost. A loss is the signal by which TCP steers,
-# and the sender pays for it. How much?
+# TCP is not told how fast it may send. It sends more and more, until a packet is lost, and the sender pays for the loss. How much?
 #
 # After this chapter you can
 #
@@ -15,9 +14,11 @@
 # *Time*: [[minutes]] minutes. *Builds on*: BDP. *Runs on*: any machine on which the next cell says "Ready".
 
 # %% id="imports" tags=["nbval-ignore-output"]
+import numpy as np
+
 import netlab as nl
 from netlab_course.chapters import congestion_control
-from netlab_course.chapters.congestion_control import plots
+from netlab_course.chapters.congestion_control import experiments, plots
 
 chapter = congestion_control.begin()
 own = chapter.own
@@ -36,8 +37,8 @@ print(nl.preflight())
 my_cost_segments = 140  # SOLUTION
 my_goodput_mbps = 4  # SOLUTION
 
-cost_prediction = nl.checks.predict("cost of one loss", my_cost_segments, unit="segments", low=0, high=10_000)
-loss_prediction = nl.checks.predict("goodput with 1 % loss", my_goodput_mbps, unit="Mbit/s", low=0, high=96)
+cost_guess = nl.checks.predict("cost of a loss", my_cost_segments, "segments", low=0, high=1e4)
+loss_guess = nl.checks.predict("Reno with 1 % loss", my_goodput_mbps, "Mbit/s", low=0, high=96)
 
 # %% [markdown] id="network-text"
 # ## The network
@@ -45,8 +46,18 @@ loss_prediction = nl.checks.predict("goodput with 1 % loss", my_goodput_mbps, un
 # `h1` sends to `h3` over a router. The router's link to `h3` is slow: 10 Mbit/s, 20 ms each way, a queue of 33 packets. The queue is *drop-tail*: it takes
 # packets until it is full and drops what comes then. `h2` is a neighbour of `h1`.
 
+
 # %% id="network"
-network = chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33)
+def path(rate_mbps, delay_ms, queue_packets, loss_rate=0.0):
+    """Two senders and a slow link from r1 to h3 with this queue and random loss."""
+    back = {"rate_mbps": 1000, "queue_packets": 1000, "loss_rate": 0}
+    there = {"rate_mbps": rate_mbps, "queue_packets": queue_packets, "loss_rate": loss_rate}
+    slow = nl.Link("r1", "h3", delay_ms=delay_ms, **there, reverse=back)
+    links = [nl.Link("h1", "r1"), nl.Link("h2", "r1"), slow]
+    return nl.Topology(hosts=["h1", "h2", "h3"], routers=["r1"], links=links)
+
+
+network = path(rate_mbps=10, delay_ms=20, queue_packets=33)
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -68,9 +79,10 @@ network = chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33)
 # window is read every 20 ms.
 
 # %% id="watch" tags=["figure"]
-traffic = [nl.Tcp("h1", "h3", congestion="reno"), chapter.settings.burst(start_s=10)]
-watched = nl.run(network, traffic, duration_s=15, interval_s=0.02)
-plots.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow")
+reno = nl.Tcp("h1", "h3", congestion="reno")
+burst = nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3)
+watched = nl.run(network, [reno, burst], duration_s=15, interval_s=0.02)
+plots.window_figure(watched, 10, 40, queue_packets=33, title="The window of one Reno flow")
 
 # %% [markdown] id="watch-why"
 # - **Slow start.** Each ACK lets the window grow by a segment, so the window doubles in each round trip. It grows far above what path and
@@ -112,11 +124,13 @@ chapter.check.cost(loss_cost_segments)
 # one loss to the next, and those that the link could have carried in addition: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
-price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
-losses = chapter.settings.per_loss([5, 10, 20])
-losses["cost, theory"] = [price(rate, 40) for rate in losses["rate (Mbit/s)"]]
+short = {rate_mbps: path(rate_mbps, 20, queue_packets=2) for rate_mbps in (5, 10, 20)}
+by_rate = nl.sweep({rate: nl.Scenario(short[rate], [reno], 30) for rate in short})
+losses = experiments.loss_table(by_rate)
+price = chapter.check.cost.take(loss_cost_segments, experiments.cost_segments)
+losses["cost, theory"] = [price(rate, 40) for rate in by_rate]
 print(losses.round(2).to_string(index=False, col_space={"cost": 7, "c": 5}))
-cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
+cost_guess.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
 # **Why do they differ?** Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the four that the square gives. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than theory says. A guess
@@ -134,8 +148,8 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 # %% id="sawtooth"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-my_path = chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets)
-my_run = nl.run(my_path, [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, interval_s=0.02)
+my_path = path(own.rate_mbps, own.delay_ms, own.room_packets)
+my_run = nl.run(my_path, [reno], duration_s=30, interval_s=0.02)
 # END SOLUTION
 
 # %% id="sawtooth-check"
@@ -169,21 +183,37 @@ chapter.check.free(least_queue_packets)
 #
 # All four, on the path of part 1, with the burst at 10 s. Which one keeps the link fullest, and which one the queue shortest?
 
+
+
 # %% id="four" tags=["figure"]
-four = nl.sweep(
-    {
-        control: nl.Scenario(
-            network, [nl.Tcp("h1", "h3", congestion=control), chapter.settings.burst()], duration_s=15, interval_s=0.02
-        )
-        for control in ("tahoe", "reno", "cubic", "bbr")
-    }
-)
+def beside_burst(control, network):
+    """A scenario of one flow with this congestion control, and the burst at 10 s."""
+    flow = nl.Tcp("h1", "h3", congestion=control)
+    return nl.Scenario(network, [flow, burst], duration_s=15, interval_s=0.02)
+
+
+controls = ("tahoe", "reno", "cubic", "bbr")
+four = nl.sweep({control: beside_burst(control, network) for control in controls})
 plots.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
 
 # %% [markdown] id="four-why"
-# One run each; at six other starts the order was the same. From 5 to 10 s [[only Tahoe leaves the link idle = bool((chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
-# the mean round trip: [[64 = chapter.settings.summary(four).loc["reno", "mean RTT (ms)"] | .0f]] ms with Reno, [[73 = chapter.settings.summary(four).loc["cubic", "mean RTT (ms)"] | .0f]] with CUBIC, and [[48 = chapter.settings.summary(four).loc["bbr", "mean RTT (ms)"] | .0f]] with BBR: its window is only a safety limit, it *paces* its segments.
+# One run each; at six other starts the order was the same. From 5 to 10 s [[only Tahoe leaves the link idle = bool((experiments.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (experiments.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
+# the mean round trip: [[64 = experiments.summary(four).loc["reno", "mean RTT (ms)"] | .0f]] ms with Reno, [[73 = experiments.summary(four).loc["cubic", "mean RTT (ms)"] | .0f]] with CUBIC, and [[48 = experiments.summary(four).loc["bbr", "mean RTT (ms)"] | .0f]] with BBR: its window is only a safety limit, it *paces* its segments.
+
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
 #
+# The queue shrinks to 5 packets. Which control loses most of its goodput, and which next to nothing? Say why, then run the cell. Try other numbers.
+
+# %% id="changed" tags=["optional"]
+changed_queue_packets = 5
+shorter = path(10, 20, changed_queue_packets)
+changed = nl.sweep({control: beside_burst(control, shorter) for control in controls})
+for packets, runs in {33: four, changed_queue_packets: changed}.items():
+    goodputs_mbps = experiments.summary(runs)["goodput (Mbit/s)"].round(2).to_dict()
+    print(f"{packets} packets, Mbit/s from 5 to 10 s: {goodputs_mbps}")
+
+# %% [markdown] id="stall-text"
 # ## Part 5: many losses at once
 #
 # Lab 1 of ECE 6110, CAD for Communication Networks (`ece6110`), compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
@@ -191,14 +221,27 @@ plots.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path
 # of 64 000 bytes, segments of 128. *Selective acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off:
 # neither Tahoe nor Reno had them.
 
-# %% id="stall" tags=["figure"]
-stall = chapter.settings.stall()
-limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, mss_bytes=128)
-plots.stall_figure(stall, {"tahoe": 0.5, "reno": 20}, limit_mbps, title="One flow, 15 s of each control")
 
-# %% id="stall-table"
+
+# %% id="stall" tags=["figure"]
+def both(window_bytes, queue_bytes, mss_bytes, sack=0, interval_s=0.5):
+    """A scenario: 15 s of Tahoe, a pause, then 15 s of Reno, frame by frame."""
+    sizes = {"window_bytes": window_bytes, "mss_bytes": mss_bytes, "duration_s": 15}
+    tahoe = nl.Tcp("h1", "h2", congestion="tahoe", start_s=0.5, **sizes)
+    reno = nl.Tcp("h1", "h2", congestion="reno", start_s=20, **sizes)
+    traffic = [nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1"), tahoe, reno]
+    more = {"interval_s": interval_s, "sysctls": {"net.ipv4.tcp_sack": sack}}
+    return nl.Scenario(nl.topologies.slow_middle(queue_bytes), traffic, 35.5, **more)
+
+
+stall = nl.run(both(64_000, 64_000, 128, interval_s=0.1))
+limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, mss_bytes=128)
+plots.stall_figure(stall, {"tahoe": 0.5, "reno": 20}, limit_mbps, title="15 s of each control")
+
+# %% id="stall-table" tags=["folded"]
 repairs = stall.flows.dropna(subset="congestion").set_index("congestion")
-print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2).rename_axis(None).to_string())
+repairs = repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]]
+print(repairs.round(2).rename_axis(None).to_string())
 
 # %% [markdown] id="stall-words"
 # ### Exercise 4: explain it
@@ -224,12 +267,12 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # If your explanation is right, what must SACK change?
 
 # %% id="sack"
-with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
-sack_mbps = with_sack["goodput_mbps"]
-print(f"Goodput with SACK: Tahoe {sack_mbps['tahoe']:.2f} Mbit/s, Reno {sack_mbps['reno']:.2f} Mbit/s")
+with_sack = nl.run(both(64_000, 64_000, 128, sack=1, interval_s=0.1))
+sack_mbps = with_sack.flows.dropna(subset="congestion").set_index("congestion")["goodput_mbps"]
+print("Goodput with SACK in Mbit/s:", sack_mbps.round(2).to_dict())
 
 # %% [markdown] id="sack-why"
-# With SACK the sender sees all gaps at once, [[the pause is gone = bool(with_sack["goodput_mbps"]["reno"] > 0.6)]], and Reno is [[no longer behind = bool(with_sack["goodput_mbps"]["reno"] >= with_sack["goodput_mbps"]["tahoe"])]].
+# With SACK the sender sees all gaps at once, [[the pause is gone = bool(sack_mbps["reno"] > 0.6)]], and Reno is [[no longer behind = bool(sack_mbps["reno"] >= sack_mbps["tahoe"])]].
 #
 # ## Part 6: loss rate and goodput
 #
@@ -246,16 +289,22 @@ print(f"Goodput with SACK: Tahoe {sack_mbps['tahoe']:.2f} Mbit/s, Reno {sack_mbp
 # the sender must wait for timeouts. PFTK (Padhye and others, 1998) adds these.
 #
 # We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is an independent draw;
-# the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate and no interval, which is enough to show a factor of ten and no more.
+# the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate and no interval.
 
 # %% id="random" tags=["figure"]
-random = chapter.settings.at_random()
+duration_s = nl.lasting(45, real_s=12)  # virtual time, or real time
+bbr = nl.Tcp("h1", "h3", congestion="bbr")
+lossy = {p: path(100, 20, 1000, loss_rate=p) for p in (0.002, 0.005, 0.01, 0.03, 0.1)}
+flows = {p: [reno] * (10 if p > 0.002 else 8) for p in lossy}
+by_reno = {p: nl.Scenario(lossy[p], flows[p], duration_s, interval_s=0.5) for p in lossy}
+by_bbr = {p: nl.Scenario(lossy[p], [bbr], 4, interval_s=0.5) for p in lossy}
+random = experiments.random_table(nl.sweep(by_reno), nl.sweep(by_bbr))
 plots.losses_figure(random, title="Reno and its formulas under random loss")
 
-# %% id="random-table"
+# %% id="random-table" tags=["folded"]
 one_percent = random[random["loss_rate"] == 0.01].iloc[0]
-rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory.MATHIS_RANDOM_C)
-loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
+rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, nl.theory.MATHIS_RANDOM_C)
+loss_guess.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
 # **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]].
@@ -266,15 +315,17 @@ loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 #
 # ### Exercise 5: compare the formula with your own runs
 #
-# `chapter.settings.random_loss(own)` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Does it get the formula's goodput, with
+# `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Does it get the formula's goodput, with
 # $c = 1.31$ and $T$ of the empty path?
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval`, `my_figure` with the value of each seed and the
 # interval, and `my_verdict`: is the formula's goodput `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
+lossy_path = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
+random_loss = nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.random_loss(own), seeds=10)
+my_table = nl.repeat(random_loss, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
 my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="Reno under random loss")
@@ -310,8 +361,13 @@ chapter.check.repeated(my_finding)
 #
 
 # %% id="claims"
+sizes_bytes = [(64_000, queue_bytes, 128) for queue_bytes in (2_000, 8_000, 32_000, 64_000)]
+windows_bytes, segments_bytes = (2_000, 8_000, 32_000), (128, 512)
+sizes_bytes += [(window, 64_000, mss) for window in windows_bytes for mss in segments_bytes]
+sizes_bytes += [(2_000, 2_000, 128), (8_000, 2_000, 128)]
+stated = nl.sweep({sizes: both(*sizes) for sizes in sorted(sizes_bytes)})
+stated = experiments.stated_table(stated)
 print("Goodput in Mbit/s; window, queue and segment in bytes")
-stated = chapter.settings.claims()
 print(stated.round(2).to_string(index=False, col_space=6))
 
 # %% [markdown] id="panel-text"
@@ -337,9 +393,16 @@ chapter.panel()
 
 # %% id="live" tags=["nbval-ignore-output", "figure"]
 nl.widgets.live(
-    chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33),
+    path(rate_mbps=10, delay_ms=20, queue_packets=33),
     [nl.Tcp("h1", "h3", congestion="reno")],
-    {("r1", "h3"): {"rate_mbps": (1, 50), "delay_ms": (0, 100), "loss_rate": (0, 0.05), "queue_packets": (1, 200)}},
+    {
+        ("r1", "h3"): {
+            "rate_mbps": (1, 50),
+            "delay_ms": (0, 100),
+            "loss_rate": (0, 0.05),
+            "queue_packets": (1, 200),
+        }
+    },
     pace=5,
 )
 
@@ -350,8 +413,19 @@ nl.widgets.live(
 # control, found very unequal shares, and asked in its conclusion for more draws. Here are eight for each: window and queue of 64 000 bytes,
 # segments of 512 bytes.
 
+
 # %% id="ten"
-ten = chapter.settings.ten_flows(draws=8)
+def ten_flows(control):
+    """A scenario: eight times ten equal flows that start within 0.1 s, every 25 s."""
+    chance = np.random.default_rng(1)
+    starts_s = np.concatenate([25 * draw + chance.uniform(0, 0.1, 10) for draw in range(8)])
+    sizes = {"window_bytes": 64_000, "mss_bytes": 512, "duration_s": 20}
+    flows = [nl.Tcp("h1", "h2", congestion=control, start_s=s, **sizes) for s in starts_s]
+    return nl.Scenario(nl.topologies.slow_middle(64_000), flows, 200, interval_s=1)
+
+
+ten = nl.sweep({control: ten_flows(control) for control in ("tahoe", "reno")})
+ten = experiments.ten_table(ten)
 print("Means of eight draws, goodput in Mbit/s; Jain's index is 1 if all are equal")
 ten_means = ten.groupby("control")[["together", "least", "most", "Jain"]].mean()
 ten_means["std of Jain"] = ten.groupby("control")["Jain"].std()
@@ -365,12 +439,28 @@ print(ten_means.round(3).rename_axis(None).to_string())
 # Luck needs losses. If all ten windows together fit into path (10 000 bytes) and queue (64 000), nothing is lost, and all are equal:
 # $74\,000 / 10 \cdot 512 / 578 = 6555$ bytes of data, or 12.8 segments, for each.
 
+
 # %% id="ten-windows"
+def ten_windows(before=()):
+    """A scenario: ten Reno flows at a time with windows of 12, 13, 14 and 16 segments."""
+    step_s, send_s = nl.lasting(30, real_s=12), nl.lasting(25, real_s=10)
+    flows = []
+    for place, segments in enumerate((12, 13, 14, 16)):
+        sizes = {"window_bytes": 512 * segments, "mss_bytes": 512, "duration_s": send_s}
+        flows += [nl.Tcp("h1", "h2", congestion="reno", start_s=step_s * place, **sizes)] * 10
+    middle = nl.topologies.slow_middle(64_000)
+    return nl.Scenario(middle, [*before, *flows], 4 * step_s, interval_s=1)
+
+
+frame_by_frame = nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
+change_each = "ip route | while read route; do ip route change $route quickack 1; done"
+at_once = ten_windows([frame_by_frame, nl.Command("h2", change_each)])
+narrow = nl.sweep({"delayed": ten_windows(), "each": at_once})
+narrow = experiments.windows_table(narrow, [12, 13, 14, 16])
 print(
     "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\n"
     "with delayed ACKs and with each segment acknowledged"
 )
-narrow = chapter.settings.ten_windows()
 print(narrow.round(3).to_string(index=False))
 
 # %% [markdown] id="ten-windows-why"

@@ -25,7 +25,6 @@ NOT_YET = [
     "02_how_sure",
     "03_congestion_collapse",
     "04_delay_and_jitter",
-    "06_congestion_control",
     "07_short_flows",
     "08_multiplexing",
     "09_parallel_streams",

@@ -113,7 +113,7 @@ class Checks:
                         == [own.rate_mbps, own.delay_ms, own.room_packets]
                     ),
                     "The slow link must have the rate, the delay and the queue that the text asks for.",
-                    "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
+                    "path(rate_mbps, delay_ms, queue_packets) makes it; the delay is one way.",
                     lambda run: link_in_words(slow_links(run)[0]),
                 ),
                 minimum_duration(MIN_DURATION_S, "A tooth takes some seconds, and you need several: duration_s=..."),
@@ -133,9 +133,9 @@ class Checks:
             right="Its windows and losses are those of your run alone: nl.plots.time_series(my_run) draws them.",
             hints=[
                 "The run of part 1 is nearly it: one flow less, and your own path.",
-                "chapter.settings.path takes rate_mbps, delay_ms and queue_packets, in this order.",
+                "path takes rate_mbps, delay_ms and queue_packets, in this order.",
                 (
-                    'nl.run(chapter.settings.path(...), [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, '
+                    'nl.run(path(...), [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, '
                     "interval_s=0.02), with your three numbers in the brackets."
                 ),
             ],
@@ -162,7 +162,7 @@ class Checks:
         self.repeated = Repetition(
             name="the square-root formula",
             scenario=lambda: random_loss(own),
-            made_by="chapter.settings.random_loss(own)",
+            made_by="nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))",
             values=lambda table: table["goodput_mbps"],
             expected=lambda _table: float(
                 theory.mathis_mbps(

@@ -194,7 +194,7 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure with two panels by loss rate from the table of `settings.at_random`: Reno's constant with its 95
+    """Return a figure with two panels by loss rate from `experiments.random_table`: Reno's constant with its 95
     % interval and three formulas; the goodput of Reno and of BBR.
     """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")

@@ -76,7 +76,7 @@ def test_the_run_that_is_asked_for_passes() -> None:
             "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
         ),
         (
-            lambda: made(asked(chapter.settings.burst())),
+            lambda: made(asked(nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3))),
             "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
         ),
         (lambda: made(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
