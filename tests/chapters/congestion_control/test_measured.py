@@ -65,7 +65,7 @@ def test_a_queue_of_one_bdp_makes_a_loss_free(control: str, share: float, used: 
 
 
 def stall(sack: int) -> nl.Run:
-    """15 s of Tahoe, then of Reno, with the sizes of `ece6110`, and with selective acknowledgements or without."""
+    """Run 15 s of Tahoe, then of Reno, with the sizes of `ece6110`, and with selective acknowledgements or without."""
     sizes: dict[str, int] = {"window_bytes": 64_000, "mss_bytes": 128, "duration_s": 15}
     frame_by_frame = nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
     starts_s = {"tahoe": 0.5, "reno": 20.0}
