@@ -40,8 +40,12 @@ print(nl.preflight())
 my_goodput_mbps = 4.69  # SOLUTION
 my_modest_loss_rate = 0.5  # SOLUTION
 
-goodput_prediction = nl.checks.predict("goodput at 5 Mbit/s offered", my_goodput_mbps, unit="Mbit/s", low=0, high=5)
-modest_prediction = nl.checks.predict("loss rate of the modest host", my_modest_loss_rate, low=0, high=1)
+goodput_prediction = nl.checks.predict(
+    "goodput at 5 Mbit/s offered", my_goodput_mbps, unit="Mbit/s", low=0, high=5
+)
+modest_prediction = nl.checks.predict(
+    "loss rate of the modest host", my_modest_loss_rate, low=0, high=1
+)
 
 # %% [markdown] id="network-text"
 # ## The network
@@ -132,7 +136,9 @@ climb = nl.run(network, steps, duration_s=chapter.settings.length_s(steps), inte
 goodput_mbps = climb.flows["goodput_mbps"]
 
 # %% id="staircase-figure" tags=["figure", "folded"]
-nl.plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", "Goodput against offered rate").add(
+nl.plots.Comparison(
+    "Offered rate (Mbit/s)", "Goodput (Mbit/s)", "Goodput against offered rate"
+).add(
     "measured",
     offered_mbps,
     goodput_mbps,
@@ -142,9 +148,11 @@ nl.plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", "Goodput agains
 )
 
 # %% id="staircase-compare"
-at_5_mbps, at_10_mbps = goodput_mbps[offered_mbps.index(5)], goodput_mbps[offered_mbps.index(10)]
+at_5_mbps = goodput_mbps[offered_mbps.index(5)]
+at_10_mbps = goodput_mbps[offered_mbps.index(10)]
 print(
-    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f}; published by epfl: 4.798 for both"
+    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f}; "
+    "published by epfl: 4.798 for both"
 )
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
@@ -186,7 +194,10 @@ chapter.check.overload(my_run)
 # Then look at the table of frame parts: which of them did the link count?
 
 # %% id="counted"
-counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"].iloc[0]  # SOLUTION
+counted_bytes = ...
+# BEGIN SOLUTION NO PROMPT
+counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"].iloc[0]
+# END SOLUTION
 
 # %% id="counted-check" tags=["minutes-5"]
 chapter.check.counted(counted_bytes)
@@ -216,7 +227,9 @@ chapter.check.counted(counted_bytes)
 # %% id="short"
 my_lost_datagrams = 75  # SOLUTION
 
-short_prediction = nl.checks.predict("lost of 1875 datagrams", my_lost_datagrams, low=0, high=1875)
+short_prediction = nl.checks.predict(
+    "lost of 1875 datagrams", my_lost_datagrams, low=0, high=1875
+)
 
 # %% id="short-run"
 short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
@@ -249,7 +262,11 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # line of the figure (theory) bends.
 
 # %% id="delay"
-slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.217)], duration_s=10)
+slow = nl.run(
+    network,
+    [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.217)],
+    duration_s=10,
+)
 
 # %% id="delay-figure" tags=["figure", "folded"]
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
@@ -316,7 +333,8 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 def find_rate_mbps(probe):
     """Rate of the slowest link in Mbit/s, found by probing."""
     # BEGIN SOLUTION
-    # 60 Mbit/s for 0.01 s are 75 datagrams: fast enough for every path, too few to fill a queue.
+    # 60 Mbit/s for 0.01 s are 75 datagrams: fast enough for every path, too few to fill a
+    # queue.
     goodput_mbps = probe(60, 0.01)
     return goodput_mbps * (1000 + 28 + 14) / 1000
     # END SOLUTION
@@ -378,7 +396,9 @@ experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 # %% id="loss" tags=["figure", "folded"]
 late_loss = experiments.second_half_loss(climb)
 
-nl.plots.Comparison("Offered rate (Mbit/s)", "Loss rate", "Loss rate against offered rate", residual="absolute").add(
+nl.plots.Comparison(
+    "Offered rate (Mbit/s)", "Loss rate", "Loss rate against offered rate", residual="absolute"
+).add(
     "measured",
     offered_mbps,
     late_loss,
@@ -427,9 +447,17 @@ print(experiments.published_shares(found).to_string(index=False))
 # %% id="tcp"
 # nl.lasting(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
 for framing in ("tc", "ethernet"):
-    run = nl.run(chapter.settings.three_pcs(framing), [nl.Tcp("h1", "h3")], duration_s=nl.lasting(30, 12), interval_s=1)
+    run = nl.run(
+        chapter.settings.three_pcs(framing),
+        [nl.Tcp("h1", "h3")],
+        duration_s=nl.lasting(30, 12),
+        interval_s=1,
+    )
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)
-    print(f"{framing:8} framing: measured {run.goodput_mbps(after_s=5).iloc[0]:.3f} Mbit/s, theory {expected_mbps:.3f}")
+    print(
+        f"{framing:8} framing: measured {run.goodput_mbps(after_s=5).iloc[0]:.3f} Mbit/s, "
+        f"theory {expected_mbps:.3f}"
+    )
 
 # %% [markdown] id="more-mega"
 # ## Optional: which mega?
@@ -443,12 +471,17 @@ for framing in ("tc", "ethernet"):
 # %% id="mega"
 mebi = 2**20 / 1e6
 lab = nl.topologies.portfolio()
-for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("h1", "h9", 20, 19.4, 0.073)):
+for src, dst, rate, their_mbps, their_loss in (
+    ("h1", "h4", 30, 29.1, 0.072),
+    ("h1", "h9", 20, 19.4, 0.073),
+):
     flow = nl.Udp(src, dst, rate_mbps=rate * mebi, payload_bytes=1470)
     row = nl.run(lab, [flow], duration_s=10).flows.iloc[0]
     print(
-        f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, published {their_mbps}\n"
-        f"  loss {row['loss_rate']:.1%}, in the long run {nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
+        f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, "
+        f"published {their_mbps}\n"
+        f"  loss {row['loss_rate']:.1%}, in the long run "
+        f"{nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
         f"published {their_loss:.1%}"
     )
 

@@ -133,7 +133,8 @@ misses_prediction.compare(misses, theory=0.05 * 20)
 of_five = np.mean([half for _, half in twenty])
 of_twenty = np.mean([mine(values)[1] for _, values in draws.groupby("seed")["loss_rate"]])
 student_t = nl.theory.student_t
-# The s of few values is too small on average: that of five is 0.940 of the truth, that of twenty 0.987.
+# The s of few values is too small on average: that of five is 0.940 of the truth, that of
+# twenty 0.987.
 expected_times = 0.940 * student_t(5) / 5**0.5 / (0.987 * student_t(20) / 20**0.5)
 times_prediction.compare(of_five / of_twenty, theory=expected_times)
 
@@ -177,7 +178,11 @@ experiments.pairs_figure(small, large)
 
 # %% id="pairs-table"
 print("Loss with room for 20 minus loss with room for 22")
-print(experiments.difference_table(small, other, large).round(3).to_string(index=False, col_space=8))
+print(
+    experiments.difference_table(small, other, large)
+    .round(3)
+    .to_string(index=False, col_space=8)
+)
 unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 
 # %% [markdown] id="pairs-why"
@@ -210,8 +215,11 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 # %% id="decision"
 my_tables = my_interval = my_choice = ...
 # BEGIN SOLUTION NO PROMPT
-# Four runs of each show which one is out. The other twelve go to the two that are close, with fresh seeds.
-my_tables = {queue: nl.repeat(chapter.settings.candidate(own, queue), seeds=4) for queue in "ABC"}
+# Four runs of each show which one is out. The other twelve go to the two that are close, with
+# fresh seeds.
+my_tables = {
+    queue: nl.repeat(chapter.settings.candidate(own, queue), seeds=4) for queue in "ABC"
+}
 best, second, _ = sorted("ABC", key=lambda queue: my_tables[queue]["loss_rate"].mean())
 for queue in (best, second):
     my_tables[queue] = nl.repeat(chapter.settings.candidate(own, queue), seeds=range(5, 11))

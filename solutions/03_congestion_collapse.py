@@ -57,8 +57,12 @@ nl.plots.topology(network, title="h1 sends to h4, h2 sends to h3")
 my_total_mbps = 1.2  # SOLUTION
 my_fair_mbps = 0.9  # SOLUTION
 
-total_prediction = nl.checks.predict("goodput of both together", my_total_mbps, unit="Mbit/s", low=0, high=1.5)
-fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_mbps, unit="Mbit/s", low=0, high=1)
+total_prediction = nl.checks.predict(
+    "goodput of both together", my_total_mbps, unit="Mbit/s", low=0, high=1.5
+)
+fair_prediction = nl.checks.predict(
+    "goodput of h1 with a fair queue", my_fair_mbps, unit="Mbit/s", low=0, high=1
+)
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -128,7 +132,10 @@ def collapse_mbps(x):
 
 senders = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10)]
 collapse_runs = nl.sweep(
-    {seed: nl.Scenario(network, senders, duration_s=40, interval_s=1, seed=seed) for seed in (1, 2, 3, 4, 5)}
+    {
+        seed: nl.Scenario(network, senders, duration_s=40, interval_s=1, seed=seed)
+        for seed in (1, 2, 3, 4, 5)
+    }
 )
 collapsed = settings.both(collapse_runs)
 
@@ -174,7 +181,9 @@ if my_run is not ...:
     counts = last.loc[["r1 to r2", "r2 to h4", "r2 to h3"], ["sent_packets", "drops"]]
     print(counts.to_string())
     dropped = counts.loc["r2 to h3", "drops"] / counts.loc["r1 to r2", "sent_packets"]
-    print(f"crossed the shared link and were dropped behind it: {dropped:.0%}".replace("%", " %"))
+    print(
+        f"crossed the shared link and were dropped behind it: {dropped:.0%}".replace("%", " %")
+    )
 
 # %% [markdown] id="graves-why"
 # Of what crosses the shared link, about a third (beside 2 Mbit/s) to a half (7 Mbit/s) is dropped at the next router. Each such datagram of `h2` took a place from `h1` for nothing. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
@@ -252,7 +261,9 @@ for name, part, published in (
         lambda x, part=part: [part(collapse_mbps(r)) for r in np.atleast_1d(x)],
         published=([0.5, 10], published),
     )
-comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
+comparison.figure.update_xaxes(
+    tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"]
+)
 
 # %% [markdown] id="sweep-why"
 # **Why do they differ?** *Scatter*: chance decides which datagram finds the free place. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
@@ -275,12 +286,18 @@ comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.2
 # %% id="fair-run"
 def udp_pair(first_mbps, second_mbps):
     """UDP from h1 and h2 at these rates."""
-    return [nl.Udp("h1", "h4", rate_mbps=first_mbps), nl.Udp("h2", "h3", rate_mbps=second_mbps)]
+    return [
+        nl.Udp("h1", "h4", rate_mbps=first_mbps),
+        nl.Udp("h2", "h3", rate_mbps=second_mbps),
+    ]
 
 
 pairs = {"lab": udp_pair(1, 0.5), "TCP": [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h3")]}
 fair_runs = nl.sweep(
-    {name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1) for name, pair in pairs.items()}
+    {
+        name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1)
+        for name, pair in pairs.items()
+    }
 )
 fair = settings.both(fair_runs)
 
@@ -289,12 +306,21 @@ tcp_theory = np.array([1, 0.5]) * 1448 / 1514
 expected = {"lab": collapse_mbps(0.5), "TCP": tcp_theory}
 published = {"lab": (0.950, 0.480), "TCP": (0.946, 0.476)}
 rows = [
-    (f"{name}: {host}", expected[name][place], fair.loc[name, host], published.get(name, (np.nan, np.nan))[place])
+    (
+        f"{name}: {host}",
+        expected[name][place],
+        fair.loc[name, host],
+        published.get(name, (np.nan, np.nan))[place],
+    )
     for name in pairs
     for place, host in enumerate(("h1", "h2"))
 ]
 print("Goodput in Mbit/s")
-print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(2).to_string(index=False, na_rep="-"))
+print(
+    pd.DataFrame(rows, columns=["", "theory", "measured", "published"])
+    .round(2)
+    .to_string(index=False, na_rep="-")
+)
 
 # %% [markdown] id="fair-why"
 # **Do they differ?** Hardly: with TCP `h1` is about 1 % below theory, and so is the published value. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
@@ -311,7 +337,10 @@ protected = settings.climb(settings.network(**settings.FAIR_QUEUE), fq_rates)
 
 # %% id="fq-figure" tags=["figure", "folded"]
 both_mbps = nl.plots.Comparison(
-    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)", log_x=True, title="Two queues at r1"
+    x_label="Rate that h2 sends (Mbit/s)",
+    y_label="Goodput of both (Mbit/s)",
+    log_x=True,
+    title="Two queues at r1",
 )
 both_mbps.add(
     "plain queue",
@@ -327,11 +356,16 @@ both_mbps.add(
     line_mbps,
     lambda x: [settings.fair_queue_mbps(r).sum() for r in np.atleast_1d(x)],
 )
-both_mbps.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
+both_mbps.figure.update_xaxes(
+    tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"]
+)
 
 # %% id="fq-table" tags=["folded"]
 fair_prediction.compare(protected.loc[10, "h1"], theory=settings.fair_queue_mbps(10)[0])
-print(f"together at 10 Mbit/s: fair queue {protected.loc[10].sum():.2f}, plain queue {swept.loc[10].sum():.2f} Mbit/s")
+print(
+    f"together at 10 Mbit/s: fair queue {protected.loc[10].sum():.2f}, "
+    f"plain queue {swept.loc[10].sum():.2f} Mbit/s"
+)
 
 # %% [markdown] id="fq-why"
 # **What it repairs.** The damage has a limit. `h1` keeps [[0.72 = protected.loc[10, "h1"] | .2f]] Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
@@ -356,7 +390,10 @@ chapter.check.rescue(rescued)
 # %% id="rescue-run"
 if isinstance(rescued, nl.Topology):
     got = nl.run(rescued, udp_pair(1, 10), duration_s=30, interval_s=1).goodput_mbps(after_s=5)
-    print(f"measured: h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, together {got.sum():.2f} Mbit/s")
+    print(
+        f"measured: h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, "
+        f"together {got.sum():.2f} Mbit/s"
+    )
 
 # %% [markdown] id="rescue-why"
 # What must be dropped should be dropped early, before it takes a place from others. But who sets the rate of the slower link? Somebody had to know the
@@ -382,11 +419,20 @@ rows = [
     ("UDP 1 and 0.5: h1 goodput, Mbit/s", collapse_mbps(0.5)[0], fair.loc["lab", "h1"], 0.950),
     ("UDP 1 and 0.5: h2 goodput, Mbit/s", collapse_mbps(0.5)[1], fair.loc["lab", "h2"], 0.480),
     ("UDP 1 and 0.5: h1 loss", 1 - collapse_mbps(0.5)[0], 1 - fair.loc["lab", "h1"], 0.050),
-    ("UDP 1 and 0.5: h2 loss", 1 - collapse_mbps(0.5)[1] / 0.5, 1 - fair.loc["lab", "h2"] / 0.5, 0.039),
+    (
+        "UDP 1 and 0.5: h2 loss",
+        1 - collapse_mbps(0.5)[1] / 0.5,
+        1 - fair.loc["lab", "h2"] / 0.5,
+        0.039,
+    ),
     ("TCP: h1 goodput, Mbit/s", tcp_theory[0], fair.loc["TCP", "h1"], 0.946),
     ("TCP: h2 goodput, Mbit/s", tcp_theory[1], fair.loc["TCP", "h2"], 0.476),
 ]
-print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(3).to_string(index=False, col_space=7))
+print(
+    pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"])
+    .round(3)
+    .to_string(index=False, col_space=7)
+)
 
 # %% [markdown] id="published-why"
 # The published 0.145 Mbit/s lie a tenth above theory. The optional part "A share by exact timing" finds one possible reason.
@@ -421,7 +467,8 @@ chapter.panel()
 
 # %% id="clockwork"
 def clockwork_mbps(gap_ms, service_ms, offered_mbps):
-    """Goodput in Mbit/s of a clockwork flow whose datagrams arrive gap_ms after one of a faster flow."""
+    """Goodput in Mbit/s of a clockwork flow whose datagrams arrive gap_ms after one of a
+    faster flow."""
     # BEGIN SOLUTION
     return offered_mbps * min(1, gap_ms / service_ms)
     # END SOLUTION
@@ -522,6 +569,6 @@ print(others.round(3).to_string())
 # %% id="versions" tags=["nbval-ignore-output"]
 made = fair_runs["TCP"].settings
 print(
-    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
-    f"seed {made['scenario']['seed']}"
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, "
+    f"Linux {made['kernel']}, seed {made['scenario']['seed']}"
 )

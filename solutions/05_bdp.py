@@ -173,7 +173,9 @@ my_table = nl.repeat(beside_somebody, seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="A window beside UDP")
+my_figure = my_rows.plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="A window beside UDP"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 theory = 8 * own.half_kb / (2 * own.delay_ms)
@@ -198,9 +200,15 @@ chapter.check.repeated(my_finding)
 # %% id="overfull"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-my_slow = nl.Link("r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
-my_network = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), my_slow])
-my_run = nl.run(my_network, [nl.Tcp("h1", "h2", window_bytes=1000 * own.window_kb)], duration_s=5)
+my_slow = nl.Link(
+    "r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000
+)
+my_network = nl.Topology(
+    hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), my_slow]
+)
+my_run = nl.run(
+    my_network, [nl.Tcp("h1", "h2", window_bytes=1000 * own.window_kb)], duration_s=5
+)
 # END SOLUTION
 
 # %% id="overfull-check"

@@ -184,7 +184,6 @@ chapter.check.free(least_queue_packets)
 # All four, on the path of part 1, with the burst at 10 s. Which one keeps the link fullest, and which one the queue shortest?
 
 
-
 # %% id="four" tags=["figure"]
 def beside_burst(control, network):
     """A scenario of one flow with this congestion control, and the burst at 10 s."""
@@ -220,7 +219,6 @@ for packets, runs in {33: four, changed_queue_packets: changed}.items():
 # 20 and 10 ms, and one flow. It found Reno worse in two settings. Here is one, in Linux: window and queue
 # of 64 000 bytes, segments of 128. *Selective acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off:
 # neither Tahoe nor Reno had them.
-
 
 
 # %% id="stall" tags=["figure"]
@@ -328,10 +326,14 @@ my_table = my_interval = my_figure = my_verdict = ...
 my_table = nl.repeat(random_loss, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="Reno under random loss")
+my_figure = my_table.plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="Reno under random loss"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
-theory = nl.theory.mathis_mbps(1448, own.lossy_ms, own.lost_per_thousand / 1000, c=nl.theory.MATHIS_RANDOM_C)
+theory = nl.theory.mathis_mbps(
+    1448, own.lossy_ms, own.lost_per_thousand / 1000, c=nl.theory.MATHIS_RANDOM_C
+)
 my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION

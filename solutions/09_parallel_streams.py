@@ -49,7 +49,9 @@ window_prediction = nl.checks.predict(
 lossy_prediction = nl.checks.predict(
     "eight connections at 1 % random loss", my_lossy_mbps, "Mbit/s", low=0, high=10_000
 )
-two_prediction = nl.checks.predict("two connections beside two others", my_two_mbps, "Mbit/s", low=0, high=30)
+two_prediction = nl.checks.predict(
+    "two connections beside two others", my_two_mbps, "Mbit/s", low=0, high=30
+)
 
 # %% [markdown] id="network-text"
 # ## The path
@@ -105,7 +107,11 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 counts = [1, 2, 3, 4, 8]
 runs = nl.sweep(
     {
-        count: nl.Scenario(path(), [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)], duration_s=2)
+        count: nl.Scenario(
+            path(),
+            [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)],
+            duration_s=2,
+        )
         for count in counts
     }
 )
@@ -113,18 +119,24 @@ windowed = settings.goodputs(runs, after_s=1)["h1"]
 
 # %% id="windows-figure" tags=["figure", "folded"]
 nl.plots.Comparison(
-    x_label="Connections", y_label="Goodput (Mbit/s)", title="Windows of 8 MiB on 10 Gbit/s and 20 ms"
+    x_label="Connections",
+    y_label="Goodput (Mbit/s)",
+    title="Windows of 8 MiB on 10 Gbit/s and 20 ms",
 ).add(
     "measured",
     counts,
     windowed,
     np.linspace(0.5, 8, 151),
-    lambda k: [settings.window_mbps(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)],
+    lambda k: [
+        settings.window_mbps(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)
+    ],
     published=([1, 8], [3250, 9500]),
 )
 
 # %% id="windows-table" tags=["folded"]
-window_prediction.compare(windowed[1], theory=settings.window_mbps(1, window_bytes, 20, limit_mbps))
+window_prediction.compare(
+    windowed[1], theory=settings.window_mbps(1, window_bytes, 20, limit_mbps)
+)
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
 # %% [markdown] id="windows-why"
@@ -145,7 +157,9 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 needed_bytes = nl.theory.tcp_goodput_limit_mbps(own.run_mbps) * own.run_delay_ms * 1000 / 8
 one_connection = nl.Tcp("h1", "h2", window_bytes=int(1.05 * needed_bytes))
-my_run = nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [one_connection], duration_s=3)
+my_run = nl.run(
+    settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [one_connection], duration_s=3
+)
 # END SOLUTION
 
 # %% id="my_run-check" tags=["minutes-13"]
@@ -176,11 +190,15 @@ hacker = settings.goodputs(hacker_runs, after_s=2)["h1"]
 # %% id="hacker-figure" tags=["figure", "folded"]
 def hacker_mbps(streams, rtt_ms=20):
     """K times the square-root formula, until the link is full."""
-    return nl.theory.parallel_streams_mbps(streams, 1448, rtt_ms, 0.01, slow_limit_mbps, c=nl.theory.MATHIS_RANDOM_C)
+    return nl.theory.parallel_streams_mbps(
+        streams, 1448, rtt_ms, 0.01, slow_limit_mbps, c=nl.theory.MATHIS_RANDOM_C
+    )
 
 
 nl.plots.Comparison(
-    x_label="Connections", y_label="Goodput of all (Mbit/s)", title="Connections at 1 % of random loss"
+    x_label="Connections",
+    y_label="Goodput of all (Mbit/s)",
+    title="Connections at 1 % of random loss",
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
 
 # %% [markdown] id="hacker-why"
@@ -312,7 +330,9 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate), seeds=10)
+my_table = nl.repeat(
+    settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate), seeds=10
+)
 my_rows = my_table[my_table["src"] == "h2"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
@@ -356,8 +376,20 @@ comparison = nl.plots.Comparison(
     residual="absolute",
     title="h1 beside h2, with random losses",
 )
-comparison.add("h1", free_ks, free["h1"], np.linspace(1, 16, 151), lambda k: np.asarray(k) * one_of_mbps(k))
-comparison.add("h2", free_ks, free["h2"], np.linspace(1, 16, 151), lambda k: own.neighbours * one_of_mbps(k))
+comparison.add(
+    "h1",
+    free_ks,
+    free["h1"],
+    np.linspace(1, 16, 151),
+    lambda k: np.asarray(k) * one_of_mbps(k),
+)
+comparison.add(
+    "h2",
+    free_ks,
+    free["h2"],
+    np.linspace(1, 16, 151),
+    lambda k: own.neighbours * one_of_mbps(k),
+)
 comparison
 
 # %% [markdown] id="free-why"
@@ -391,21 +423,32 @@ chapter.panel()
 #
 # In part 2 the sums lie below the formula. Two reasons can be counted: the round trip as it was, and the lost 1 %.
 
+
 # %% id="hacker-table" tags=["folded"]
 def rtts_of(runs):
     """Mean round trip in ms of each run's connections."""
-    return pd.Series({case: run.flows.query("kind == 'tcp'")["rtt_ms"].iloc[0] for case, run in runs.items()})
+    return pd.Series(
+        {
+            case: run.flows.query("kind == 'tcp'")["rtt_ms"].iloc[0]
+            for case, run in runs.items()
+        }
+    )
 
 
 rtts_ms = rtts_of(hacker_runs).groupby(level=0).mean()
 at_once_ms = nl.interval(rtts_of(nl.sweep(settings.lossy([1], at_once=True))))
 beside = pd.DataFrame({"measured": hacker.groupby(level=0).mean(), "RTT (ms)": rtts_ms})
 beside.insert(0, "theory", [hacker_mbps(k) for k in beside.index])
-beside["with that RTT, less 1 %"] = [0.99 * hacker_mbps(k, rtt_ms) for k, rtt_ms in rtts_ms.items()]
+beside["with that RTT, less 1 %"] = [
+    0.99 * hacker_mbps(k, rtt_ms) for k, rtt_ms in rtts_ms.items()
+]
 print("Goodput of all connections in Mbit/s, by K, mean of eight seeds")
 explained = (beside["theory"] - beside.iloc[:, -1]) / (beside["theory"] - beside["measured"])
 print(beside.round(1).to_string())
-print(f"RTT of one connection if each segment is acknowledged at once: {at_once_ms.mean:.1f} +- {at_once_ms.half_width:.1f} ms")
+print(
+    f"RTT of one connection if each segment is acknowledged at once: "
+    f"{at_once_ms.mean:.1f} +- {at_once_ms.half_width:.1f} ms"
+)
 
 # %% [markdown] id="gap-why"
 # The round trip of few connections is longer than 20 ms, mostly since a *delayed ACK* waits for a second segment: without it, it is [[20.4 = at_once_ms.mean | .1f]] ms. The last column counts
@@ -436,7 +479,9 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_
 # %% id="needed"
 needed = ...
 # BEGIN SOLUTION NO PROMPT
-one_mbps = nl.theory.mathis_mbps(1448, own.big_rtt_ms, own.big_loss_rate, c=nl.theory.MATHIS_RANDOM_C)
+one_mbps = nl.theory.mathis_mbps(
+    1448, own.big_rtt_ms, own.big_loss_rate, c=nl.theory.MATHIS_RANDOM_C
+)
 needed = int(np.ceil(nl.theory.tcp_goodput_limit_mbps(own.big_mbps) / one_mbps))
 # END SOLUTION
 
@@ -450,8 +495,18 @@ chapter.check.needed(needed)
 
 # %% id="published" tags=["folded"]
 rows = [
-    ("lab9: 8 MiB, one", settings.window_mbps(1, window_bytes, 20, limit_mbps), windowed[1], 3250),
-    ("lab9: 8 MiB, eight", settings.window_mbps(8, window_bytes, 20, limit_mbps), windowed[8], 9500),
+    (
+        "lab9: 8 MiB, one",
+        settings.window_mbps(1, window_bytes, 20, limit_mbps),
+        windowed[1],
+        3250,
+    ),
+    (
+        "lab9: 8 MiB, eight",
+        settings.window_mbps(8, window_bytes, 20, limit_mbps),
+        windowed[8],
+        9500,
+    ),
     ("lab9: 1 %, 20 ms, one", suspects["formula"][0], suspects["measured"][0], 7590),
     ("lab9: 1 %, 20 ms, eight", suspects["formula"][1], suspects["measured"][1], 9600),
     ("  no delay, super-segments, one", np.nan, suspects["measured"][4], 7590),
@@ -461,7 +516,11 @@ rows = [
         for name, published in zip(draws.columns[:4], (8.74, 7.10, 6.55, 7.07), strict=True)
     ),
 ]
-print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False, na_rep="-", col_space=8))
+print(
+    pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"])
+    .round(1)
+    .to_string(index=False, na_rep="-", col_space=8)
+)
 
 # %% [markdown] id="sweep-text"
 # ## Optional: how far can one host go?
@@ -470,26 +529,48 @@ print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).roun
 # connection each. Five draws for each K.
 
 # %% id="sweep" tags=["figure"]
-sweep_runs = nl.sweep({(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(5)})
+sweep_runs = nl.sweep(
+    {(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(5)}
+)
 plain = settings.goodputs(sweep_runs, after_s=10)
 ks, ten_mbps = [k for k, _ in plain.index], nl.theory.tcp_goodput_limit_mbps(10)
 shares = nl.plots.Comparison(
-    "Connections of h1", "Goodput (Mbit/s)", "h1 beside h2 and h3", residual="absolute", log_x=True
+    "Connections of h1",
+    "Goodput (Mbit/s)",
+    "h1 beside h2 and h3",
+    residual="absolute",
+    log_x=True,
 )
 shares.add("h1", ks, plain["h1"], np.geomspace(1, 16, 61), lambda k: k / (k + 2) * ten_mbps)
-shares.add("h2 and h3", ks, plain["h2"] + plain["h3"], np.geomspace(1, 16, 61), lambda k: 2 / (k + 2) * ten_mbps)
+shares.add(
+    "h2 and h3",
+    ks,
+    plain["h2"] + plain["h3"],
+    np.geomspace(1, 16, 61),
+    lambda k: 2 / (k + 2) * ten_mbps,
+)
 shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "8", "16"])
 
 # %% id="sweep-table" tags=["folded"]
-got = pd.DataFrame({"h1": plain["h1"], "h2 and h3": plain["h2"] + plain["h3"], "sum": plain.sum(axis=1)})
+got = pd.DataFrame(
+    {"h1": plain["h1"], "h2 and h3": plain["h2"] + plain["h3"], "sum": plain.sum(axis=1)}
+)
 spans = pd.DataFrame(
     {
-        k: {name: part for host in got for name, part in zip((host, f"+- {host}"), nl.interval(got.loc[k, host]))}
+        k: {
+            name: part
+            for host in got
+            for name, part in zip((host, f"+- {host}"), nl.interval(got.loc[k, host]))
+        }
         for k in (1, 2, 4, 8, 16)
     }
 ).T
 print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of five draws")
-print(spans.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string())
+print(
+    spans.round(2)
+    .rename(columns=lambda name: name[:2] if name.startswith("+-") else name)
+    .to_string()
+)
 
 # %% [markdown] id="sweep-why"
 # The sum [[hardly changes = float((spans["sum"] / ten_mbps - 1).abs().max()) | 0 .. 0.005]]. What `h1` gains, `h2` and `h3` lose: its mean lies within [[a fifth of one connection's share = float(((spans["h1"] - [k / (k + 2) * ten_mbps for k in spans.index]).abs() / [ten_mbps / (k + 2) for k in spans.index]).max()) | 0 .. 0.2]] of theory.
@@ -506,8 +587,12 @@ print(spans.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-
 def drop_rate(run, after_s=10):
     """Share of the packets that the slow link's queue drops, and the round trip in ms."""
     queue = run.queues[(run.queues["link"] == "r1 to r2") & (run.queues["t_s"] >= after_s)]
-    drops, sent = (queue[name].iloc[-1] - queue[name].iloc[0] for name in ("drops", "sent_packets"))
-    return drops / (drops + sent), run.intervals.loc[run.intervals["t_s"] > after_s, "rtt_ms"].mean()
+    drops, sent = (
+        queue[name].iloc[-1] - queue[name].iloc[0] for name in ("drops", "sent_packets")
+    )
+    return drops / (drops + sent), run.intervals.loc[
+        run.intervals["t_s"] > after_s, "rtt_ms"
+    ].mean()
 
 
 rows = {}
@@ -516,7 +601,9 @@ for k in (1, 2, 4, 8, 16):
     formula = 1.5 * ((k + 2) * 1448 * 8 / (np.mean(rtts_ms) / 1000 * ten_mbps * 1e6)) ** 2
     rows[k + 2] = (formula, *nl.interval(dropped))
 bill = pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured", "+-"])
-print("Loss rate by the number of connections on the link, mean and 95 % interval of five draws")
+print(
+    "Loss rate by the number of connections on the link, mean and 95 % interval of five draws"
+)
 print(bill.round(4).to_string())
 
 # %% [markdown] id="open"
@@ -557,6 +644,6 @@ print(bill.round(4).to_string())
 # %% id="versions" tags=["nbval-ignore-output"]
 made = case5_runs[0].settings
 print(
-    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
-    f"seed {made['scenario']['seed']}"
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, "
+    f"Linux {made['kernel']}, seed {made['scenario']['seed']}"
 )

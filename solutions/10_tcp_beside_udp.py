@@ -238,7 +238,8 @@ chapter.settings.windows_figure(windows, "TCP's congestion window in three cases
 
 # %% id="wait"
 def wait_ms(first_timer_ms, loss_rate):
-    """Mean time in ms that a segment waits for retransmission timers which double each time."""
+    """Mean time in ms that a segment waits for retransmission timers which double each
+    time."""
     # BEGIN SOLUTION
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate)
     # END SOLUTION
@@ -556,6 +557,6 @@ print(
 # %% id="versions" tags=["nbval-ignore-output"]
 made = ending.settings
 print(
-    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
-    f"seed {made['scenario']['seed']}"
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, "
+    f"Linux {made['kernel']}, seed {made['scenario']['seed']}"
 )

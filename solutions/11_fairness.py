@@ -35,8 +35,12 @@ print(nl.preflight())
 my_far_mbps = 1.3  # SOLUTION
 my_long_mbps = 2.5  # SOLUTION
 
-far_prediction = nl.checks.predict("goodput of the far flow", my_far_mbps, unit="Mbit/s", low=0, high=5)
-long_prediction = nl.checks.predict("goodput of the flow over two links", my_long_mbps, unit="Mbit/s", low=0, high=5)
+far_prediction = nl.checks.predict(
+    "goodput of the far flow", my_far_mbps, unit="Mbit/s", low=0, high=5
+)
+long_prediction = nl.checks.predict(
+    "goodput of the flow over two links", my_long_mbps, unit="Mbit/s", low=0, high=5
+)
 
 # %% [markdown] id="network-text"
 # ## Part 1: what distance costs
@@ -89,12 +93,19 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
 one_run = nl.run(network, reno, duration_s=chapter.settings.ONE_RUN_S, interval_s=1)
 print(one_run.goodput_mbps(after_s=60).round(1).to_string())
-nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="Windows of a far and a near flow, one queue")
+nl.plots.time_series(
+    one_run,
+    ("cwnd_segments",),
+    interfaces=(),
+    title="Windows of a far and a near flow, one queue",
+)
 
 # %% id="one-draw-compare" tags=["folded"]
 share = experiments.theory_share_mbps
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(5)
-far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(limit_mbps, 800, 300, 1))
+far_prediction.compare(
+    one_run.goodput_mbps(after_s=60).iloc[0], theory=share(limit_mbps, 800, 300, 1)
+)
 
 # %% [markdown] id="many-text"
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
@@ -241,7 +252,10 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 losing = chapter.settings.losing_at_random(loss_rate=0.002)
 control = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10, network=losing)
 for sender, rows in control.groupby("congestion"):
-    print(f"{sender}: long / short {nl.interval(rows['ratio']):.2f}, theory {experiments.own_ratio(rows, sender):.2f}")
+    print(
+        f"{sender}: long / short {nl.interval(rows['ratio']):.2f}, "
+        f"theory {experiments.own_ratio(rows, sender):.2f}"
+    )
 
 # %% [markdown] id="control-why"
 # Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas are right where their condition holds: it
@@ -266,11 +280,16 @@ chapter.check.h2_delay(h2_delay_ms)
 
 # %% id="design-run" tags=["folded"]
 delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
-slowed = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
+slowed = chapter.settings.crossing(
+    own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle
+)
 design = experiments.crossings(("reno",), "gentle RED", seeds=16, network=slowed)
 mean, half = nl.interval(design["ratio"])
 print(f"long / short: {mean:.2f} ± {half:.2f} (16 seeds)")
-print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, short {design['short_ms'].mean():.0f} ms")
+print(
+    f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, "
+    f"short {design['short_ms'].mean():.0f} ms"
+)
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
@@ -348,9 +367,15 @@ chapter.panel()
 # we expect it between our two cases. We have one draw of each of its four settings, as the lab had.
 
 # %% id="published"
-steep = [(congestion, "steep RED", far_ms) for congestion in ("reno", "cubic") for far_ms in (800, 1300)]
+steep = [
+    (congestion, "steep RED", far_ms)
+    for congestion in ("reno", "cubic")
+    for far_ms in (800, 1300)
+]
 print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
-print(experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False))
+print(
+    experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False)
+)
 
 # %% [markdown] id="published-why"
 # The lab expected $e = 1$ from all four. It concluded that distance costs CUBIC less than Reno. That agrees with
@@ -369,7 +394,12 @@ print(experiments.published_table(experiments.distances(steep, seeds=1)).to_stri
 
 # %% id="whose"
 d1 = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3", streams=3)]
-d1_run = nl.run(chapter.settings.two_distances(far_ms=300), d1, duration_s=chapter.settings.HOSTS_RUN_S, interval_s=1)
+d1_run = nl.run(
+    chapter.settings.two_distances(far_ms=300),
+    d1,
+    duration_s=chapter.settings.HOSTS_RUN_S,
+    interval_s=1,
+)
 print(experiments.host_and_connection(d1_run))
 
 # %% [markdown] id="whose-why"

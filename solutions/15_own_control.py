@@ -37,8 +37,12 @@ print(nl.preflight())
 my_goodput_mbps = 5  # SOLUTION
 my_rtt_ms = 100  # SOLUTION
 
-goodput_prediction = nl.checks.predict("goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10)
-rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000)
+goodput_prediction = nl.checks.predict(
+    "goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10
+)
+rtt_prediction = nl.checks.predict(
+    "RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000
+)
 
 # %% [markdown] id="network-text"
 # ## Fixed windows
@@ -96,8 +100,12 @@ experiments.windows_figure(fixed)
 fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
 print(fixed.round(2).to_string(index=False, col_space=7))
-goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
-rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40))
+goodput_prediction.compare(
+    fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10)
+)
+rtt_prediction.compare(
+    fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40)
+)
 
 # %% [markdown] id="fixed-why"
 # **Why do they differ?** Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
@@ -175,7 +183,9 @@ chapter.check.aimd(Aimd)
 # another Reno. Delay is the 95th percentile of the RTT, on a logarithmic axis: good is right and below.
 
 # %% id="landmarks" tags=["figure"]
-found = experiments.on_trace("walk_4g", {**experiments.landmarks(), "Aimd": chapter.check.aimd.take(Aimd, "reno")})
+found = experiments.on_trace(
+    "walk_4g", {**experiments.landmarks(), "Aimd": chapter.check.aimd.take(Aimd, "reno")}
+)
 experiments.plane(found, "Controls on the trace walk_4g, each alone")
 
 # %% id="landmarks-table" tags=["folded"]
@@ -229,14 +239,21 @@ class Mine:
 chapter.check.mine(Mine)
 
 # %% id="mine-figure" tags=["figure"]
-own_control_classes = {"Aimd": chapter.check.aimd.take(Aimd, "reno"), "Mine": chapter.check.mine.take(Mine, "vegas")}
+own_control_classes = {
+    "Aimd": chapter.check.aimd.take(Aimd, "reno"),
+    "Mine": chapter.check.mine.take(Mine, "vegas"),
+}
 both = experiments.on_trace("walk_4g", {**experiments.landmarks(), **own_control_classes})
 experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
 
 # %% id="mine-traces"
 for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
     controls = {"Mine": own_control_classes["Mine"], "cubic": "cubic", "vegas": "vegas"}
-    print(f"{trace}, from {start_s} s on", experiments.table(experiments.on_trace(trace, controls, start_s)), sep="\n")
+    print(
+        f"{trace}, from {start_s} s on",
+        experiments.table(experiments.on_trace(trace, controls, start_s)),
+        sep="\n",
+    )
 
 # %% [markdown] id="traces-why"
 # One run on a trace is one draw. On `crowded_wifi` Vegas waits
@@ -282,9 +299,16 @@ chapter.check.repeated(my_finding)
 
 # %% id="beside" tags=["figure"]
 beside = nl.run(
-    network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10
+    network,
+    [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")],
+    duration_s=10,
 )
-nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
+nl.plots.time_series(
+    beside,
+    ("cwnd_segments",),
+    interfaces=(),
+    title="A control that looks at delay, beside CUBIC",
+)
 
 # %% [markdown] id="fails-words"
 # ### Exercise 5: say where it fails

@@ -34,7 +34,9 @@ print(nl.preflight())
 # %% id="predict"
 my_wifi_mbps = 40  # SOLUTION
 
-wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54)
+wifi_prediction = nl.checks.predict(
+    "TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54
+)
 
 # %% [markdown] id="symbols"
 # ## Part 1: what a packet costs
@@ -82,7 +84,9 @@ ceiling = chapter.check.air.take(udp_ceiling_mbps, chapter.check.air.reference)
 payloads_bytes = [50, 100, 200, 500, 1000, 1472]
 goodputs_mbps = experiments.udp_over_air(payloads_bytes)
 
-nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender").add(
+nl.plots.Comparison(
+    "Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender"
+).add(
     "measured",
     payloads_bytes,
     goodputs_mbps,
@@ -105,7 +109,9 @@ nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 
 my_payload_bytes = ...
 # BEGIN SOLUTION NO PROMPT
 my_payload_bytes = next(
-    payload for payload in range(1, 1473) if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
+    payload
+    for payload in range(1, 1473)
+    if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
 )
 # END SOLUTION
 
@@ -136,7 +142,8 @@ tcp_mbps, theory_mbps = (
 )
 
 print(
-    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: {stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
+    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: "
+    f"{stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
 )
 wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 
@@ -161,7 +168,9 @@ my_table = nl.repeat(chapter.settings.two_senders(), seeds=8)
 my_sums = my_table.groupby("seed")["goodput_mbps"].sum()
 my_interval = nl.interval(my_sums)
 mean, half = my_interval
-my_figure = my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air")
+my_figure = my_sums.reset_index().plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of both (Mbit/s)")
 theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
@@ -241,7 +250,8 @@ for error_rate in (0, 0.2, 0.5):
     flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
     print(
         f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost\n"
-        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
+        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, "
+        f"{station['errors'] / station['frames']:.2f} repetitions for each datagram"
     )
 
 # %% [markdown] id="open"

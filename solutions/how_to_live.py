@@ -29,7 +29,10 @@ print(nl.preflight())
 network = nl.Topology(
     hosts=["h1", "h2"],
     routers=["r1"],
-    links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=50)],
+    links=[
+        nl.Link("h1", "r1"),
+        nl.Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=50),
+    ],
 )
 lab = nl.live(network, seed=1)
 lab
@@ -65,7 +68,10 @@ print(said.splitlines()[-1], "| exit code", said.exit_code)
 lab["h2"].write("index.html", "Hello from h2.\n")
 server = lab["h2"].start("python3 -m http.server 80")
 lab.advance(1)
-fetch = "import urllib.request; print(urllib.request.urlopen('http://h2/').read().decode().strip())"
+fetch = (
+    "import urllib.request; "
+    "print(urllib.request.urlopen('http://h2/').read().decode().strip())"
+)
 print(lab["h1"].run(f'python3 -c "{fetch}"'))
 print(server.stop())
 
@@ -82,7 +88,8 @@ print(f"after {lab.now_s - began_s:.0f} s: {flow.row.goodput_mbps:.2f} Mbit/s")
 lab.link("r1", "h2").change(rate_mbps=2)
 lab.advance(25)
 last = flow.intervals.tail(100)
-print(f"after {lab.now_s - began_s:.0f} s: {last.goodput_mbps.mean():.2f} Mbit/s over the last 10 s")
+passed_s = lab.now_s - began_s
+print(f"after {passed_s:.0f} s: {last.goodput_mbps.mean():.2f} Mbit/s over the last 10 s")
 
 # %% [markdown] id="down-text"
 # A link can be cut and mended.
@@ -92,7 +99,8 @@ lab.link("r1", "h2").down()
 lab.advance(3)
 lab.link("r1", "h2").up()
 lab.advance(10)
-print(f"goodput while the link was cut: {flow.intervals.tail(120).head(15).goodput_mbps.mean():.2f} Mbit/s")
+cut = flow.intervals.tail(120).head(15)
+print(f"goodput while the link was cut: {cut.goodput_mbps.mean():.2f} Mbit/s")
 print(f"after it was mended: {flow.intervals.tail(50).goodput_mbps.mean():.2f} Mbit/s")
 
 # %% [markdown] id="series-text"
@@ -114,7 +122,8 @@ lab.advance(1)
 capture = lab.capture("r1", "h2", filter="icmp")
 lab["h1"].run("ping -c 1 h2")
 packets = capture.packets
-packets[["t_s", "node", "departs", "src", "dst", "length_bytes"]].assign(t_s=lambda table: table.t_s - table.t_s.min()).round(6)
+table = packets[["t_s", "node", "departs", "src", "dst", "length_bytes"]]
+table.assign(t_s=table.t_s - table.t_s.min()).round(6)
 
 # %% [markdown] id="capture-read"
 # The request leaves `r1` at 0 and arrives at `h2` after the delay of 10 ms and the 0.157 ms that 98 bytes take at

@@ -45,10 +45,16 @@ FLOWS, TIMES = (4, 16), (0.5, 1.0, 2.0)
 bdp_packets = nl.theory.bdp_bytes(RATE_MBPS, RTT_MS) / 1514
 rule = {flows: nl.theory.many_flows_queue_packets(RATE_MBPS, RTT_MS, flows) for flows in FLOWS}
 bound = {
-    flows: [nl.theory.many_flows_utilization(times * rule[flows], bdp_packets, flows) for times in TIMES]
+    flows: [
+        nl.theory.many_flows_utilization(times * rule[flows], bdp_packets, flows)
+        for times in TIMES
+    ]
     for flows in FLOWS
 }
-print(f"BDP: {bdp_packets:.0f} packets; the rule: " + ", ".join(f"{rule[n]:.0f} for {n} flows" for n in FLOWS))
+print(
+    f"BDP: {bdp_packets:.0f} packets; the rule: "
+    + ", ".join(f"{rule[n]:.0f} for {n} flows" for n in FLOWS)
+)
 print("Bound of the utilization by the queue, in times of the rule")
 print(pd.DataFrame(bound, index=TIMES).add_suffix(" flows").round(3).to_string())
 
@@ -71,7 +77,13 @@ def scenario(flows, queue_packets, seed, spread=True):
         share = 0.5 + (place + 0.5) / SENDERS if spread else 1.0
         links.append(nl.Link(host, "r1", delay_ms=RTT_MS / 2 * share))
     traffic = [
-        nl.Tcp(host, "sink", congestion="reno", streams=flows // SENDERS, start_s=round(chance.uniform(0, 2), 3))
+        nl.Tcp(
+            host,
+            "sink",
+            congestion="reno",
+            streams=flows // SENDERS,
+            start_s=round(chance.uniform(0, 2), 3),
+        )
         for host in near
     ]
     network = nl.Topology(hosts=[*near, "sink"], routers=["r1"], links=links)
@@ -108,7 +120,9 @@ for flows in FLOWS:
     for times, least in zip(TIMES, bound[flows]):
         mean, half = nl.interval(used[flows, times])
         rows.append((flows, times, max(1, round(times * rule[flows])), least, mean, half))
-table = pd.DataFrame(rows, columns=["flows", "times", "queue_packets", "bound", "utilization", "half_width"])
+table = pd.DataFrame(
+    rows, columns=["flows", "times", "queue_packets", "bound", "utilization", "half_width"]
+)
 print(table.round(4).to_string(index=False, col_space=7))
 
 # %% [markdown] id="figure-text"
@@ -116,9 +130,18 @@ print(table.round(4).to_string(index=False, col_space=7))
 
 # %% id="figure" tags=["figure"]
 shown = table.assign(
-    flows=table.flows.map("{} flows".format), percent=100 * table.utilization, error=100 * table.half_width
+    flows=table.flows.map("{} flows".format),
+    percent=100 * table.utilization,
+    error=100 * table.half_width,
 )
-figure = shown.plot(kind="scatter", x="queue_packets", y="percent", error_y="error", color="flows", symbol="flows")
+figure = shown.plot(
+    kind="scatter",
+    x="queue_packets",
+    y="percent",
+    error_y="error",
+    color="flows",
+    symbol="flows",
+)
 rooms = np.linspace(8, 90, 83)
 for points, flows in zip(figure.data[: len(FLOWS)], FLOWS):
     least = 100 * nl.theory.many_flows_utilization(rooms, bdp_packets, flows)
@@ -145,20 +168,29 @@ figure
 
 # %% id="alone"
 room = round(rule[4])
-one_link = nl.topologies.dumbbell(pairs=1, rate_mbps=RATE_MBPS, delay_ms=RTT_MS / 2, queue_packets=room)
+one_link = nl.topologies.dumbbell(
+    pairs=1, rate_mbps=RATE_MBPS, delay_ms=RTT_MS / 2, queue_packets=room
+)
 alone = nl.run(one_link, [nl.Tcp("h1", "h2", congestion="reno")], duration_s=60)
 late = alone.queues[(alone.queues.link == "r1 to r2") & (alone.queues.t_s >= WARM_UP_S)]
 alone_used = 8 * late.sent_bytes.diff().sum() / late.t_s.diff().sum() / (RATE_MBPS * 1e6)
-print(f"one flow, {room} places: {100 * alone_used:.1f} %; bound for 4 flows: {100 * bound[4][1]:.1f} %")
+print(
+    f"one flow, {room} places: {100 * alone_used:.1f} %; "
+    f"bound for 4 flows: {100 * bound[4][1]:.1f} %"
+)
 
 # %% [markdown] id="alike-text"
 # **What if all flows have the same RTT?** A second experiment: 16 flows and the rule's queue, all 100 ms away.
 
 # %% id="alike" tags=["nbval-ignore-output"]
-alike = nl.sweep({seed: scenario(16, round(rule[16]), seed, spread=False) for seed in range(1, SEEDS + 1)})
+alike = nl.sweep(
+    {seed: scenario(16, round(rule[16]), seed, spread=False) for seed in range(1, SEEDS + 1)}
+)
 
 # %% id="alike-said"
-lost = nl.interval(100 * (used[16, 1.0].to_numpy() - np.array([utilization(run) for run in alike.values()])))
+lost = nl.interval(
+    100 * (used[16, 1.0].to_numpy() - np.array([utilization(run) for run in alike.values()]))
+)
 print(f"What the same RTT costs: {lost:.2f} percentage points")
 
 # %% [markdown] id="published"

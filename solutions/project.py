@@ -84,7 +84,9 @@ print(nl.preflight())
 
 # %% id="experiment"
 def scenario(queue_packets):
-    network = nl.topologies.dumbbell(pairs=1, rate_mbps=10, delay_ms=20, queue_packets=queue_packets)
+    network = nl.topologies.dumbbell(
+        pairs=1, rate_mbps=10, delay_ms=20, queue_packets=queue_packets
+    )
     return nl.Scenario(network, [nl.Tcp("h1", "h2", congestion="cubic")], duration_s=10)
 
 
@@ -107,7 +109,9 @@ runs = nl.sweep({queue_packets: scenario(queue_packets) for queue_packets in (10
 # <!-- END SOLUTION -->
 
 # %% id="intervals"
-goodput_mbps = {queue_packets: run.flows.goodput_mbps[0] for queue_packets, run in runs.items()}
+goodput_mbps = {
+    queue_packets: run.flows.goodput_mbps[0] for queue_packets, run in runs.items()
+}
 
 # %% [markdown] id="figure-words"
 # ## 5. The figure
@@ -125,8 +129,12 @@ goodput_mbps = {queue_packets: run.flows.goodput_mbps[0] for queue_packets, run 
 # <!-- END SOLUTION -->
 
 # %% id="figure" tags=["figure"]
-figure = pd.Series(goodput_mbps, name="goodput_mbps").plot(kind="scatter", title="Goodput over room in the queue")
-figure.update_layout(xaxis_title="Room in the queue (packets)", yaxis_title="Goodput (Mbit/s)", showlegend=False)
+figure = pd.Series(goodput_mbps, name="goodput_mbps").plot(
+    kind="scatter", title="Goodput over room in the queue"
+)
+figure.update_layout(
+    xaxis_title="Room in the queue (packets)", yaxis_title="Goodput (Mbit/s)", showlegend=False
+)
 figure
 
 # %% [markdown] id="limits-words"
