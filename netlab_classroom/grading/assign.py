@@ -19,7 +19,8 @@ from netlab_classroom.grading.roster import NAMES, Entry
 from netlab_classroom.grading.text import file_name, harmless
 from netlab_course import authoring
 
-CLASS_LIST = "class.csv"
+CLASS_LIST = "tokens.csv"
+"""The name of the class list with a token for each student; the instructor's own list is often called class.csv."""
 NOTEBOOKS = "notebooks"
 MAX_TRIES = 200
 MIN_SECRET_LENGTH = 12

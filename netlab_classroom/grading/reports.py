@@ -466,7 +466,7 @@ def notes(graded: GradedClass) -> list[str]:
     listed = any(entry.token for entry in graded.entries.values())
     if graded.entries and not listed and any(result["token"] for result in graded.results):
         found.append(
-            "The class list has no tokens, so the numbers are those that each notebook names: grade with the class.csv that "
+            "The class list has no tokens, so the numbers are those that each notebook names: grade with the tokens.csv that "
             "`netlab assign` wrote."
         )
     unread = [

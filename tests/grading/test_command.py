@@ -19,7 +19,7 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.commands import cli
-from netlab_classroom.grading import grade, judging, marking, sheets
+from netlab_classroom.grading import assign, grade, judging, marking, sheets
 from netlab_classroom.grading.helper import stopping
 from tests.grading import classroom
 
@@ -241,7 +241,8 @@ def test_a_class_list_without_the_tokens_that_were_drawn_is_said(
     assert "no tokens" not in capsys.readouterr().out, "the notebook has none either"
     (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS), "anna")))
     assert cli.main([*words, "--roster", str(roster)]) == 0
-    assert "The class list has no tokens" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "The class list has no tokens" in said and f"grade with the {assign.CLASS_LIST} that" in said
     roster.write_text("student,token\nanna,anna\n")
     assert cli.main([*words, "--roster", str(roster)]) == 0
     assert "no tokens" not in capsys.readouterr().out
