@@ -37,12 +37,8 @@ print(nl.preflight())
 my_goodput_mbps = 5  # SOLUTION
 my_rtt_ms = 100  # SOLUTION
 
-goodput_prediction = nl.checks.predict(
-    "goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10
-)
-rtt_prediction = nl.checks.predict(
-    "RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000
-)
+goodput_prediction = nl.checks.predict("goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10)
+rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000)
 
 # %% [markdown] id="network-text"
 # ## Fixed windows
@@ -50,7 +46,7 @@ rtt_prediction = nl.checks.predict(
 # The two senders and the two receivers share one link. We begin with one flow.
 
 # %% id="network" tags=["figure"]
-network = chapter.settings.steady()
+network = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=200)
 nl.plots.topology(network, title="Two senders, one slow link")
 
 # %% [markdown] id="symbols"
@@ -75,52 +71,65 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # %% [markdown] id="fixed-text"
 # ### Run it
 #
-# This is a congestion control. `on_start` gets the flow. Any method may set the flow's window at any time. `on_ack` and `on_loss` are there
-# and do nothing; methods that a class omits behave like Linux Reno.
-#
-# ```python
-# class Window:
-#     def __init__(self, segments):
-#         self.segments = segments
-#
-#     def on_start(self, flow):
-#         flow.cwnd_segments = self.segments
-#
-#     def on_ack(self, ack): ...
-#     def on_loss(self, loss): ...
-# ```
-#
-# Six windows, 5 s each. It takes a second or two.
+# `Window` below is a congestion control. `on_start` gets the flow. Any method may set the flow's window at any time. `on_ack` and `on_loss` are there
+# and do nothing; methods that a class omits behave like Linux Reno. Six windows run for 5 s each.
+
 
 # %% id="fixed" tags=["figure"]
-fixed = experiments.fixed_windows(chapter.settings.WINDOWS)
+class Window:
+    """A window that stays as it is."""
+
+    def __init__(self, segments):
+        self.segments = segments
+
+    def on_start(self, flow):
+        flow.cwnd_segments = self.segments
+
+    def on_ack(self, ack): ...
+    def on_loss(self, loss): ...
+
+
+def with_window(segments, network=network):
+    flow = nl.Tcp("h1", "h3", congestion=Window(segments))
+    return nl.Scenario(network, [flow], duration_s=5)
+
+
+runs = nl.sweep({segments: with_window(segments) for segments in (10, 20, 33, 50, 100, 200)})
+fixed = experiments.windows_table(runs)
 experiments.windows_figure(fixed)
 
 # %% id="fixed-table"
 fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
 print(fixed.round(2).to_string(index=False, col_space=7))
-goodput_prediction.compare(
-    fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10)
-)
-rtt_prediction.compare(
-    fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40)
-)
+goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
+rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40))
+
+# %% id="near" tags=["folded"]
+near_33 = nl.sweep({segments: with_window(segments) for segments in range(28, 45)})
+near_33 = experiments.windows_table(near_33).set_index("window")
+powers = near_33["goodput_mbps"] / near_33["rtt_ms"]
+print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
+longer_ms = {}
+for rate_mbps in (5, 20):
+    slower = nl.topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200)
+    run = nl.run(with_window(10, slower))
+    longer_ms[rate_mbps] = run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
+    print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
 
 # %% [markdown] id="fixed-why"
 # **Why do they differ?** Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
 # and an acknowledgement often waits for a second segment, which theory leaves out. (So it should be two frames' times, and it is: with 10 segments
-# it is [[5.0 = experiments.longer_ms(5) | .1f]] ms at 5 Mbit/s and [[1.2 = experiments.longer_ms(20) | .1f]] ms at 20.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
+# it is [[5.0 = longer_ms[5] | .1f]] ms at 5 Mbit/s and [[1.2 = longer_ms[20] | .1f]] ms at 20.) Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
 #
 # The curve has a corner. Up to it a larger window buys rate and costs no delay; beyond it a larger window buys delay and no rate. Of these six windows
-# [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = experiments.most_powerful(range(28, 45)) | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
+# [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]] has the greatest power. Between 28 and 44, tried one by one, it is [[35 = powers.idxmax() | .0f]]: the measured RTT begins to grow two segments later than in theory, because one segment is always being
 # sent and one waits for its acknowledgement.
 #
 # ### Exercise 1: the best window
 #
 # Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
-# windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
-# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: [[tolerance]].
+# windows at most, so think first: build the network with your rate and a `delay_ms` of half your round-trip time, and run `with_window(20, your_network)`. Tolerance: [[tolerance]].
 
 # %% id="best"
 best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
@@ -182,10 +191,21 @@ chapter.check.aimd(Aimd)
 # Linux's own controls lie? CUBIC is Linux's default; BBR goes by the rate that arrives, Vegas by delay; DCTCP by marks, of which there are none here, so it is
 # another Reno. Delay is the 95th percentile of the RTT, on a logarithmic axis: good is right and below.
 
+
 # %% id="landmarks" tags=["figure"]
-found = experiments.on_trace(
-    "walk_4g", {**experiments.landmarks(), "Aimd": chapter.check.aimd.take(Aimd, "reno")}
-)
+def on_trace(trace, controls, start_s=0):
+    """Run each control alone for 10 s over a link whose rate follows a trace from `start_s` on."""
+    link = nl.Trace.named(trace)
+    path = nl.topologies.dumbbell(pairs=2, rate_mbps=link, delay_ms=20, queue_packets=150)
+    scenarios = {}
+    for name, control in controls.items():
+        flow = nl.Tcp("h1", "h3", congestion=control, start_s=start_s)
+        scenarios[name] = nl.Scenario(path, [flow], duration_s=start_s + 10)
+    return experiments.points_table(nl.sweep(scenarios))
+
+
+linux = {name: name for name in ("cubic", "bbr", "vegas", "dctcp")}
+found = on_trace("walk_4g", {**linux, "Aimd": chapter.check.aimd.take(Aimd, "reno")})
 experiments.plane(found, "Controls on the trace walk_4g, each alone")
 
 # %% id="landmarks-table" tags=["folded"]
@@ -239,31 +259,24 @@ class Mine:
 chapter.check.mine(Mine)
 
 # %% id="mine-figure" tags=["figure"]
-own_control_classes = {
-    "Aimd": chapter.check.aimd.take(Aimd, "reno"),
-    "Mine": chapter.check.mine.take(Mine, "vegas"),
-}
-both = experiments.on_trace("walk_4g", {**experiments.landmarks(), **own_control_classes})
+own_control_classes = {"Aimd": chapter.check.aimd.take(Aimd, "reno"), "Mine": chapter.check.mine.take(Mine, "vegas")}
+both = on_trace("walk_4g", {**linux, **own_control_classes})
 experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
 
 # %% id="mine-traces"
 for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
     controls = {"Mine": own_control_classes["Mine"], "cubic": "cubic", "vegas": "vegas"}
-    print(
-        f"{trace}, from {start_s} s on",
-        experiments.table(experiments.on_trace(trace, controls, start_s)),
-        sep="\n",
-    )
+    print(f"{trace}, from {start_s} s on", experiments.table(on_trace(trace, controls, start_s)), sep="\n")
 
 # %% [markdown] id="traces-why"
 # One run on a trace is one draw. On `crowded_wifi` Vegas waits
-# [[longer than CUBIC = bool(experiments.on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"})["rtt95_ms"].is_monotonic_decreasing)]]; begun 3 s later,
-# [[less than half as long = bool(experiments.on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"}, 3)["rtt95_ms"].pct_change().iloc[1] > 1)]].
+# [[longer than CUBIC = bool(on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"})["rtt95_ms"].is_monotonic_decreasing)]]; begun 3 s later,
+# [[less than half as long = bool(on_trace("crowded_wifi", {"vegas": "vegas", "cubic": "cubic"}, 3)["rtt95_ms"].pct_change().iloc[1] > 1)]].
 
 # %% [markdown] id="repeated-text"
 # ## Is it better?
 #
-# On a link that loses 1 % of its packets at random, luck decides much. `chapter.settings.side_by_side(Aimd, Mine)` has two such links
+# On a link that loses 1 % of its packets at random, luck decides much. `side_by_side(Aimd, Mine)` has two such links
 # beside each other: `h1` sends over one with `Aimd`, `h2` over the other with `Mine`, each alone, for 5 s.
 #
 # ### Exercise 4: show it
@@ -272,10 +285,21 @@ for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
 # (`h1`). As in the chapter BDP: `my_table` of `nl.repeat`, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the interval, and
 # `my_verdict`: is 1 (no difference) `"above"` your interval, `"inside"` it or `"below"` it?
 
+
 # %% id="repeated"
+def side_by_side(first, second):
+    """Two equal lossy links; `first` controls the flow over one, `second` that over the other."""
+    slow = {"rate_mbps": 10, "delay_ms": 20, "queue_packets": 200, "loss_rate": 0.01}
+    access = [nl.Link("h1", "r1"), nl.Link("h2", "r2")]
+    lossy = [nl.Link("r1", "h3", **slow), nl.Link("r2", "h4", **slow)]
+    two_paths = nl.Topology(["h1", "h2", "h3", "h4"], ["r1", "r2"], links=[*access, *lossy])
+    flows = [nl.Tcp("h1", "h3", congestion=first), nl.Tcp("h2", "h4", congestion=second)]
+    return nl.Scenario(two_paths, flows, duration_s=5)
+
+
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.side_by_side(Aimd, Mine), seeds=10)
+my_table = nl.repeat(side_by_side(Aimd, Mine), seeds=10)
 my_powers = my_table.copy()
 my_powers["power"] = my_powers["goodput_mbps"] / my_powers["rtt_ms"]
 my_wide = my_powers.pivot_table(index="seed", columns="src", values="power")
@@ -299,16 +323,9 @@ chapter.check.repeated(my_finding)
 
 # %% id="beside" tags=["figure"]
 beside = nl.run(
-    network,
-    [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")],
-    duration_s=10,
+    network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10
 )
-nl.plots.time_series(
-    beside,
-    ("cwnd_segments",),
-    interfaces=(),
-    title="A control that looks at delay, beside CUBIC",
-)
+nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
 
 # %% [markdown] id="fails-words"
 # ### Exercise 5: say where it fails

@@ -34,9 +34,7 @@ print(nl.preflight())
 # %% id="predict"
 my_wifi_mbps = 40  # SOLUTION
 
-wifi_prediction = nl.checks.predict(
-    "TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54
-)
+wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54)
 
 # %% [markdown] id="symbols"
 # ## Part 1: what a packet costs
@@ -77,16 +75,34 @@ def udp_ceiling_mbps(payload_bytes, rate_mbps):
 chapter.check.air(udp_ceiling_mbps)
 
 # %% [markdown] id="air-run-text"
-# Now measure it. `nl.Link("h1", "h2", medium="802.11g")`: the frames are real, the air is a model, without distance or noise.
+# Now measure it: the frames are real, the air is a model, without distance or noise. One flow for each payload, one after the other; each offers more than the
+# air carries, and its queue of 20 packets is never empty.
+
 
 # %% id="air-run" tags=["figure"]
-ceiling = chapter.check.air.take(udp_ceiling_mbps, chapter.check.air.reference)
-payloads_bytes = [50, 100, 200, 500, 1000, 1472]
-goodputs_mbps = experiments.udp_over_air(payloads_bytes)
+def air(queue_packets=1000, **options):
+    """Two stations on one 802.11g medium, at 54 Mbit/s if `options` do not say otherwise."""
+    link = nl.Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
+    return nl.Topology(hosts=["h1", "h2"], links=[link])
 
-nl.plots.Comparison(
-    "Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender"
-).add(
+
+payloads_bytes = [50, 100, 200, 500, 1000, 1472]
+flows = [
+    nl.Udp(
+        "h1",
+        "h2",
+        rate_mbps=min(40, 0.06 * payload_bytes),
+        payload_bytes=payload_bytes,
+        spacing="even",
+        start_s=0.5 * step,
+        duration_s=0.4,
+    )
+    for step, payload_bytes in enumerate(payloads_bytes)
+]
+goodputs_mbps = nl.run(air(queue_packets=20), flows, duration_s=3).flows["goodput_mbps"]
+
+ceiling = chapter.check.air.take(udp_ceiling_mbps, chapter.check.air.reference)
+nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender").add(
     "measured",
     payloads_bytes,
     goodputs_mbps,
@@ -109,9 +125,7 @@ nl.plots.Comparison(
 my_payload_bytes = ...
 # BEGIN SOLUTION NO PROMPT
 my_payload_bytes = next(
-    payload
-    for payload in range(1, 1473)
-    if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
+    payload for payload in range(1, 1473) if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
 )
 # END SOLUTION
 
@@ -120,7 +134,9 @@ chapter.check.payload(my_payload_bytes)
 
 # %% id="payload-run"
 payload_bytes = chapter.check.payload.take(my_payload_bytes, 1472)
-(confirmed_mbps,) = experiments.udp_over_air([payload_bytes], own.air_mbps)
+flow = nl.Udp("h1", "h2", rate_mbps=40, payload_bytes=payload_bytes, spacing="even")
+confirming_run = nl.run(air(queue_packets=20, rate_mbps=own.air_mbps), [flow], duration_s=0.5)
+confirmed_mbps = confirming_run.flows["goodput_mbps"].iloc[0]
 print(f"{own.target_mbps} Mbit/s wanted, measured {confirmed_mbps:.1f}")
 
 # %% [markdown] id="tcp-air-text"
@@ -133,7 +149,7 @@ print(f"{own.target_mbps} Mbit/s wanted, measured {confirmed_mbps:.1f}")
 # $$G = \frac{2 \cdot 8 M}{2 \cdot 393.5 + 181.5} = 23.9 \text{ Mbit/s}$$
 
 # %% id="tcp-air"
-over_air = nl.run(chapter.settings.air(), [nl.Tcp("h1", "h2")], duration_s=3)
+over_air = nl.run(air(), [nl.Tcp("h1", "h2")], duration_s=3)
 stations = over_air.more["stations"].set_index("interface")
 per_ack = experiments.segments_per_ack(over_air)
 tcp_mbps, theory_mbps = (
@@ -142,8 +158,7 @@ tcp_mbps, theory_mbps = (
 )
 
 print(
-    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: "
-    f"{stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
+    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: {stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
 )
 wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 
@@ -155,22 +170,31 @@ wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 # %% [markdown] id="repeated-text"
 # ### Exercise 3: two senders
 #
-# Now `h1` and `h2` both send UDP, as much as the air carries: `chapter.settings.two_senders()`, half a second long. Collisions cost time, and counting backoffs side by side saves some.
+# Now `h1` and `h2` both send UDP, as much as the air carries, for half a second. Collisions cost time, and counting backoffs side by side saves some.
 # G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. His model makes one thing simpler: a station that
 # hears another one stops counting its backoff, and the model has this only on average. Does it matter? As in the chapter How sure are you?:
 # `my_table` of `nl.repeat` with 8 to 30 seeds of your choice; for each seed the sum of both goodputs, `my_table.groupby("seed")["goodput_mbps"].sum()`;
 # `my_interval` of `nl.interval`, `my_figure` with the sums and the interval, and `my_verdict`: is Bianchi's number `"above"` your interval, `"inside"` it or `"below"` it?
 
+
 # %% id="repeated"
+def two_senders(payload_bytes=1472):
+    """Both stations always have a datagram waiting."""
+    rate_mbps = 1.2 * nl.theory.wifi_udp_limit_mbps(payload_bytes)
+    senders = [
+        nl.Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=payload_bytes),
+        nl.Udp("h2", "h1", rate_mbps=rate_mbps, payload_bytes=payload_bytes),
+    ]
+    return nl.Scenario(air(queue_packets=20), senders, duration_s=0.5)
+
+
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.two_senders(), seeds=8)
+my_table = nl.repeat(two_senders(), seeds=8)
 my_sums = my_table.groupby("seed")["goodput_mbps"].sum()
 my_interval = nl.interval(my_sums)
 mean, half = my_interval
-my_figure = my_sums.reset_index().plot(
-    kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air"
-)
+my_figure = my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of both (Mbit/s)")
 theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
@@ -216,8 +240,21 @@ chapter.check.repeated(my_finding)
 # which of the two 802.11b preambles (192 or 96 µs). Here are some possibilities.
 
 # %% id="published-run"
+at_11 = {"protection": "rts", "protection_rate_mbps": 11, "protect_above_bytes": 250}
+lab_may_have_had = {
+    "nothing before a frame": {},
+    "RTS and CTS at 24 Mbit/s": {"protection": "rts", "protect_above_bytes": 250},
+    "CTS to itself at 11 Mbit/s": {"protection": "cts", "protection_rate_mbps": 11},
+    "RTS and CTS at 11 Mbit/s, short preamble": {**at_11, "short_preamble": True},
+    "RTS and CTS at 11 Mbit/s, long preamble": at_11,
+}
 print("TCP over 802.11g at 54 Mbit/s, in Mbit/s; published: 14.4")
-print(experiments.tcp_over_air().round(1).to_string(index=False))
+for name, options in lab_may_have_had.items():
+    run = nl.run(air(**options), [nl.Tcp("h1", "h2")], duration_s=2)
+    per_ack = experiments.segments_per_ack(run)
+    limit_mbps = nl.theory.wifi_tcp_limit_mbps(options=options, segments_per_ack=per_ack)
+    here_mbps = run.goodput_mbps(0.5).iloc[0]
+    print(f"{name:42} theory {limit_mbps:4.1f}, here {here_mbps:4.1f}")
 
 # %% [markdown] id="published-why"
 # Protection for 802.11b is enough to explain the lab's result: between its two preambles lies 14.4. This is not a proof. A slower rate (24 Mbit/s), frames
@@ -243,22 +280,21 @@ chapter.panel()
 # %% id="errors"
 for error_rate in (0, 0.2, 0.5):
     run = nl.run(
-        chapter.settings.air(error_rate=error_rate),
+        air(error_rate=error_rate),
         [nl.Udp("h1", "h2", rate_mbps=5, payload_bytes=1472)],
         duration_s=1,
     )
     flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
     print(
         f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost\n"
-        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, "
-        f"{station['errors'] / station['frames']:.2f} repetitions for each datagram"
+        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
     )
 
 # %% [markdown] id="open"
 # ## Open exercises
 #
 # 1. How many calls fit on 802.11g, each with 50 datagrams of 160 bytes a second in both directions? Compute, then measure.
-# 2. Exercise 3 with small datagrams, `chapter.settings.two_senders(payload_bytes=100)`: is Bianchi's number nearer or further?
+# 2. Exercise 3 with small datagrams, `two_senders(payload_bytes=100)`: is Bianchi's number nearer or further?
 # 3. **Challenge.** Two stations with the rates 54 and 6 Mbit/s send as much as they can. The rules give both the same number of frames. What does each get? (Heusse and
 #    others, 2003, call it the performance anomaly of 802.11. Compute it: a medium here has one rate.)
 #

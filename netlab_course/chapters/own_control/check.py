@@ -399,7 +399,7 @@ class Checks:
                         and min(_parts_of_cubic(runs).values()) > MIN_PART
                     ),
                     f"On the trace walk_4g its power must be {MIN_TIMES} times CUBIC's, and not by leaving a link idle.",
-                    'Print experiments.on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
+                    'Print on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
                     lambda runs: (
                         f"{experiments.power(runs[settings.TRACES[0]]):.3g}, and CUBIC has "
                         f"{experiments.power(cubic(settings.TRACES[0])):.3g} Mbit/s per s; the least goodput on a trace is "
@@ -430,7 +430,7 @@ class Checks:
         self.repeated = Repetition(
             name="which is better",
             scenario=lambda: settings.side_by_side(_NamedClasses.Aimd, _NamedClasses.Mine),
-            made_by="chapter.settings.side_by_side(Aimd, Mine)",
+            made_by="side_by_side(Aimd, Mine)",
             values=_powers,
             expected=lambda _table: 1.0,
             unit="",

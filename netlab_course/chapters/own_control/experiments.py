@@ -1,7 +1,6 @@
-"""Runs, tables and figures of the chapter "Your own congestion control", with points in the plane of goodput and delay."""
+"""Tables and figures of the chapter "Your own congestion control", with points in the plane of goodput and delay."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,18 +11,10 @@ from netlab.base.headers import FRAME_BYTES, MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS
-from netlab.runs import experiment, sweeps
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Tcp
 from netlab_course.chapters.own_control.settings import (
     BASE_RTT_MS,
-    FIXED_S,
     LANDMARKS,
     RATE_MBPS,
-    TRACE_S,
-    Window,
-    steady,
-    traced,
 )
 
 PERCENTILE = 95
@@ -57,10 +48,8 @@ def power(run: Run, flow: int = 0) -> float:
     return found["goodput_mbps"] / found["rtt95_ms"] * MS_PER_S
 
 
-def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
-    """Run fixed windows in segments on the steady link; return goodput and mean RTT after 1 s, a row for each."""
-    scenarios = {size: Scenario(steady(), [Tcp("h1", "h3", congestion=Window(size))], FIXED_S) for size in windows}
-    runs = sweeps.sweep(scenarios)
+def windows_table(runs: Mapping[float, Run]) -> pd.DataFrame:
+    """Return goodput and mean RTT after 1 s, a row for each run, from runs by fixed window in segments."""
     return pd.DataFrame(
         [
             {
@@ -73,39 +62,13 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
     )
 
 
-def most_powerful(windows: Sequence[float]) -> float:
-    """Return the fixed window in segments that has the greatest power on the steady link, of those in `windows`."""
-    found = fixed_windows(windows)
-    powers = (found["goodput_mbps"] / found["rtt_ms"]).to_numpy()
-    return float(found["window"].to_numpy()[powers.argmax()])
-
-
-def longer_ms(rate_mbps: float, window: float = 10) -> float:
-    """Return the difference in ms between the RTT of a small window and that of the empty path, on the steady link at
-    another rate.
-    """
-    flow = Tcp("h1", "h3", congestion=Window(window))
-    run = experiment.run(Scenario(steady(rate_mbps), [flow], FIXED_S), progress=False)
-    return float(run.intervals.query("t_s > 1")["rtt_ms"].mean()) - BASE_RTT_MS
-
-
-def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.DataFrame:
-    """Run each congestion control (a name or class, by label) alone on a trace, from the time `start_s` of the trace
-    on; return its point and power, a row for each.
-    """
-    flows = {label: Tcp("h1", "h3", congestion=each, start_s=start_s) for label, each in controls.items()}
-    runs = sweeps.sweep({label: Scenario(traced(name), [flow], start_s + TRACE_S) for label, flow in flows.items()})
-    rows = [{"control": label, **point(run), "power": power(run)} for label, run in runs.items()]
-    return pd.DataFrame(rows)
-
-
-def landmarks() -> dict[str, Any]:
-    """Return Linux's own congestion controls for comparison, by name."""
-    return {name: name for name in LANDMARKS}
+def points_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Return the point and the power of the only flow of each run, a row for each, from runs by congestion control."""
+    return pd.DataFrame([{"control": label, **point(run), "power": power(run)} for label, run in runs.items()])
 
 
 def windows_figure(found: pd.DataFrame) -> go.Figure:
-    """Return a figure of fixed windows (the table of `fixed_windows`) in the plane of goodput and delay, with Little's
+    """Return a figure of fixed windows (the table of `windows_table`) in the plane of goodput and delay, with Little's
     law.
     """
     sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
@@ -130,7 +93,7 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of congestion controls (the table of `on_trace`) in the plane of goodput and delay: the student's
+    """Return a figure of congestion controls (the table of `points_table`) in the plane of goodput and delay: the student's
     with filled markers, Linux's with open ones.
     """
     figure = go.Figure()
@@ -169,7 +132,7 @@ def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
 
 
 def table(found: pd.DataFrame) -> str:
-    """Return the points of `on_trace` as text, a line for each, the greatest power first."""
+    """Return the table of `points_table` as text, a line for each, the greatest power first."""
     names = {"goodput_mbps": "Mbit/s", "rtt95_ms": "RTT 95 % (ms)", "power": "power (Mbit/s per s)"}
     ordered = found.sort_values("power", ascending=False).rename(columns=names)
     return str(ordered.round(2).to_string(index=False))

@@ -13,7 +13,6 @@ from netlab.traffic import Tcp
 from netlab_course.own_numbers import OwnNumbers
 
 RATE_MBPS, BASE_RTT_MS, QUEUE_PACKETS = 10.0, 40, 200
-WINDOWS = (10, 20, 33, 50, 100, 200)
 FIXED_S, STEADY_S, TRACE_S, LOSSY_S = 5.0, 8.0, 10.0, 5.0
 TRACES = ("walk_4g", "train", "crowded_wifi")
 TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150

@@ -126,7 +126,7 @@ class Checks:
         self.repeated = Repetition(
             name="two senders on the same air",
             scenario=two_senders,
-            made_by="chapter.settings.two_senders()",
+            made_by="two_senders()",
             values=lambda table: table.groupby("seed")["goodput_mbps"].sum(),
             expected=lambda _table: theory.wifi_saturation(2, MAX_PAYLOAD_BYTES).goodput_mbps,
             unit="Mbit/s",

@@ -150,7 +150,7 @@ def test_a_path_answers_less_often_behind_a_full_queue() -> None:
     agrees("idle (ms)", answer_ms["idle"], 20 + transmission_ms, relative=0.005)
     full_ms = experiments.full_queue_wait_ms(1000, 20, 1514)
     assert 20 + 0.7 * full_ms < answer_ms["loaded"] < 20.5 + full_ms
-    # Behind fq_codel a packet waits for one or two frames of the downloads.
+    # A packet waits for one or two frames of the downloads behind fq_codel.
     agrees("fq_codel (ms)", answer_ms["fq_codel"], 20 + transmission_ms, absolute=2 * 8 * 1514 / 20_000)
 
 
