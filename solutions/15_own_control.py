@@ -37,8 +37,10 @@ print(nl.preflight())
 my_goodput_mbps = 5  # SOLUTION
 my_rtt_ms = 100  # SOLUTION
 
-goodput_prediction = nl.checks.predict("goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10)
-rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000)
+goodput_prediction = nl.checks.predict(
+    "goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10
+)
+rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, "ms", low=40, high=1000)
 
 # %% [markdown] id="network-text"
 # ## Fixed windows
@@ -102,8 +104,12 @@ experiments.windows_figure(fixed)
 fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
 print(fixed.round(2).to_string(index=False, col_space=7))
-goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
-rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40))
+goodput_prediction.compare(
+    fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10)
+)
+rtt_prediction.compare(
+    fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40)
+)
 
 # %% id="near" tags=["folded"]
 near_33 = nl.sweep({segments: with_window(segments) for segments in range(28, 45)})
@@ -112,7 +118,9 @@ powers = near_33["goodput_mbps"] / near_33["rtt_ms"]
 print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 longer_ms = {}
 for rate_mbps in (5, 20):
-    slower = nl.topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200)
+    slower = nl.topologies.dumbbell(
+        pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200
+    )
     run = nl.run(with_window(10, slower))
     longer_ms[rate_mbps] = run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
     print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
@@ -194,7 +202,7 @@ chapter.check.aimd(Aimd)
 
 # %% id="landmarks" tags=["figure"]
 def on_trace(trace, controls, start_s=0):
-    """Run each control alone for 10 s over a link whose rate follows a trace from `start_s` on."""
+    """Run each control alone for 10 s over a link with a trace's rate from `start_s` on."""
     link = nl.Trace.named(trace)
     path = nl.topologies.dumbbell(pairs=2, rate_mbps=link, delay_ms=20, queue_packets=150)
     scenarios = {}
@@ -259,14 +267,18 @@ class Mine:
 chapter.check.mine(Mine)
 
 # %% id="mine-figure" tags=["figure"]
-own_control_classes = {"Aimd": chapter.check.aimd.take(Aimd, "reno"), "Mine": chapter.check.mine.take(Mine, "vegas")}
+own_control_classes = {
+    "Aimd": chapter.check.aimd.take(Aimd, "reno"),
+    "Mine": chapter.check.mine.take(Mine, "vegas"),
+}
 both = on_trace("walk_4g", {**linux, **own_control_classes})
 experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
 
 # %% id="mine-traces"
 for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
     controls = {"Mine": own_control_classes["Mine"], "cubic": "cubic", "vegas": "vegas"}
-    print(f"{trace}, from {start_s} s on", experiments.table(on_trace(trace, controls, start_s)), sep="\n")
+    print(f"{trace}, from {start_s} s on")
+    print(experiments.table(on_trace(trace, controls, start_s)))
 
 # %% [markdown] id="traces-why"
 # One run on a trace is one draw. On `crowded_wifi` Vegas waits
@@ -288,7 +300,7 @@ for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
 
 # %% id="repeated"
 def side_by_side(first, second):
-    """Two equal lossy links; `first` controls the flow over one, `second` that over the other."""
+    """Two equal lossy links; `first` controls the flow over one, `second` over the other."""
     slow = {"rate_mbps": 10, "delay_ms": 20, "queue_packets": 200, "loss_rate": 0.01}
     access = [nl.Link("h1", "r1"), nl.Link("h2", "r2")]
     lossy = [nl.Link("r1", "h3", **slow), nl.Link("r2", "h4", **slow)]
@@ -322,10 +334,14 @@ chapter.check.repeated(my_finding)
 # A control shares links with others. Here are ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
 
 # %% id="beside" tags=["figure"]
-beside = nl.run(
-    network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10
+two_flows = [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")]
+beside = nl.run(network, two_flows, duration_s=10)
+nl.plots.time_series(
+    beside,
+    ("cwnd_segments",),
+    interfaces=(),
+    title="A control that looks at delay, beside CUBIC",
 )
-nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
 
 # %% [markdown] id="fails-words"
 # ### Exercise 5: say where it fails

@@ -34,7 +34,9 @@ print(nl.preflight())
 # %% id="predict"
 my_wifi_mbps = 40  # SOLUTION
 
-wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54)
+wifi_prediction = nl.checks.predict(
+    "TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54
+)
 
 # %% [markdown] id="symbols"
 # ## Part 1: what a packet costs
@@ -82,7 +84,9 @@ chapter.check.air(udp_ceiling_mbps)
 # %% id="air-run" tags=["figure"]
 def air(queue_packets=1000, **options):
     """Two stations on one 802.11g medium, at 54 Mbit/s if `options` do not say otherwise."""
-    link = nl.Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
+    link = nl.Link(
+        "h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets
+    )
     return nl.Topology(hosts=["h1", "h2"], links=[link])
 
 
@@ -102,7 +106,9 @@ flows = [
 goodputs_mbps = nl.run(air(queue_packets=20), flows, duration_s=3).flows["goodput_mbps"]
 
 ceiling = chapter.check.air.take(udp_ceiling_mbps, chapter.check.air.reference)
-nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender").add(
+nl.plots.Comparison(
+    "Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender"
+).add(
     "measured",
     payloads_bytes,
     goodputs_mbps,
@@ -125,7 +131,9 @@ nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 
 my_payload_bytes = ...
 # BEGIN SOLUTION NO PROMPT
 my_payload_bytes = next(
-    payload for payload in range(1, 1473) if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
+    payload
+    for payload in range(1, 1473)
+    if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
 )
 # END SOLUTION
 
@@ -158,7 +166,8 @@ tcp_mbps, theory_mbps = (
 )
 
 print(
-    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: {stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
+    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: "
+    f"{stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
 )
 wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 
@@ -194,7 +203,9 @@ my_table = nl.repeat(two_senders(), seeds=8)
 my_sums = my_table.groupby("seed")["goodput_mbps"].sum()
 my_interval = nl.interval(my_sums)
 mean, half = my_interval
-my_figure = my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air")
+my_figure = my_sums.reset_index().plot(
+    kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of both (Mbit/s)")
 theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
@@ -287,7 +298,8 @@ for error_rate in (0, 0.2, 0.5):
     flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
     print(
         f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost\n"
-        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
+        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, "
+        f"{station['errors'] / station['frames']:.2f} repetitions for each datagram"
     )
 
 # %% [markdown] id="open"
