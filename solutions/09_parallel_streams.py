@@ -59,8 +59,15 @@ two_prediction = nl.checks.predict(
 # Part 1 needs two hosts and one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9` below): 10 Gbit/s,
 # 20 ms, a queue of 15 MB. All of the delay is on the way from h1 to h2; the way back has none, so the round trip is 20 ms.
 
+
 # %% id="network" tags=["figure"]
-path = settings.wan
+def path(rtt_ms=20, rate_mbps=10_000, **more):
+    """One link; its delay and its losses are on the way from h1 to h2 alone."""
+    there = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms, "queue_bytes": 15_000_000, **more}
+    link = nl.Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})
+    return nl.Topology(hosts=["h1", "h2"], links=[link])
+
+
 nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 
 # %% [markdown] id="symbols"
@@ -95,7 +102,7 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 # (slow start) does not count.
 
 # %% id="one-run"
-window_bytes, limit_mbps = settings.WINDOW_BYTES, nl.theory.tcp_goodput_limit_mbps(10_000)
+window_bytes, limit_mbps = 8 * 2**20, nl.theory.tcp_goodput_limit_mbps(10_000)
 one_run = nl.run(path(), [nl.Tcp("h1", "h2", window_bytes=window_bytes)], duration_s=2)
 print(one_run.goodput_mbps(after_s=1).round().to_string())
 
@@ -105,16 +112,8 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 
 # %% id="windows-run"
 counts = [1, 2, 3, 4, 8]
-runs = nl.sweep(
-    {
-        count: nl.Scenario(
-            path(),
-            [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)],
-            duration_s=2,
-        )
-        for count in counts
-    }
-)
+flows = {k: nl.Tcp("h1", "h2", streams=k, window_bytes=window_bytes) for k in counts}
+runs = nl.sweep({k: nl.Scenario(path(), [flows[k]], duration_s=2) for k in counts})
 windowed = settings.goodputs(runs, after_s=1)["h1"]
 
 # %% id="windows-figure" tags=["figure", "folded"]
@@ -147,7 +146,7 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 # ### Exercise 1: do it with one
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
-# (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, because the way back has none). Let *one* connection
+# (`path(rtt_ms, rate_mbps)`). Let *one* connection
 # from `h1` to `h2` fill it. Compute the window that allows just this link's $L$.
 # Give `nl.Tcp` that many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, like `one_run` above,
 # and keep the run in `my_run`.
@@ -157,9 +156,7 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 needed_bytes = nl.theory.tcp_goodput_limit_mbps(own.run_mbps) * own.run_delay_ms * 1000 / 8
 one_connection = nl.Tcp("h1", "h2", window_bytes=int(1.05 * needed_bytes))
-my_run = nl.run(
-    settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [one_connection], duration_s=3
-)
+my_run = nl.run(path(own.run_delay_ms, own.run_mbps), [one_connection], duration_s=3)
 # END SOLUTION
 
 # %% id="my_run-check" tags=["minutes-13"]
@@ -181,13 +178,29 @@ chapter.check.my_run(my_run)
 # behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw. Each
 # number of connections has eight seeds (dots may lie on one another).
 
+
 # %% id="hacker-run"
-slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
-hacker_runs = nl.sweep(settings.lossy([1, 2, 4, 8, 16]))
+def lossy_path(pairs=1, loss_rate=0.01):
+    """Senders and as many receivers, with a slow link between them that loses packets."""
+    slow = {"rate_mbps": 50, "delay_ms": 10, "queue_packets": 83, "loss_rate": loss_rate}
+    return nl.topologies.dumbbell(pairs, **slow, reverse={"loss_rate": 0})
+
+
+def connections(k, seed, before=()):
+    """A scenario: k Reno connections over the lossy path."""
+    flow = nl.Tcp("h1", "h2", streams=k, congestion="reno")
+    return nl.Scenario(lossy_path(), [*before, flow], duration_s=12, interval_s=1, seed=seed)
+
+
+cases = [(k, seed) for k in (1, 2, 4, 8, 16) for seed in range(1, 9)]
+hacker_runs = nl.sweep({case: connections(*case) for case in cases})
 hacker = settings.goodputs(hacker_runs, after_s=2)["h1"]
 
 
 # %% id="hacker-figure" tags=["figure", "folded"]
+slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
+
+
 def hacker_mbps(streams, rtt_ms=20):
     """K times the square-root formula, until the link is full."""
     return nl.theory.parallel_streams_mbps(
@@ -228,8 +241,24 @@ nl.plots.Comparison(
 # `most` the largest of the six. The columns `delay (ms)`, `lost as`
 # and `control` are suspects 1, 2 and 3.
 
+
 # %% id="suspects"
-suspects = settings.suspects()
+def suspect(delay_ms, lost_as, congestion, streams, seed):
+    """A scenario: 1 % of loss at 10 Gbit/s, of frames or of super-segments."""
+    offload = lost_as == "super-segments"
+    flow = nl.Tcp("h1", "h2", congestion=congestion, streams=streams)
+    duration_s = 15 if delay_ms == 20 else 1.6 if offload else 0.6
+    network = path(delay_ms, loss_rate=0.01, segmentation_offload=offload)
+    return nl.Scenario(network, [flow], duration_s=duration_s, seed=seed)
+
+
+# %% id="suspects-run"
+near, far = (0.05, "super-segments"), (20, "frames")  # suspects 1 and 2 together, and none
+cases = [(*far, "cubic", 1), (*far, "cubic", 8), (20, "super-segments", "cubic", 1)]
+cases += [(0.05, "frames", "cubic", 1), (*near, "cubic", 1), (*near, "reno", 1)]
+cases += [(*near, "cubic", 8), (*far, "reno", 8)]
+scenarios = {(*case, seed): suspect(*case, seed) for case in cases for seed in range(1, 7)}
+suspects = settings.suspects(nl.sweep(scenarios))
 print("Goodput in Mbit/s at 1 % loss; the formula counts single frames")
 print(settings.suspects_table(suspects).to_string(index=False))
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
@@ -282,8 +311,18 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # We take five draws: in each the senders start at other moments within the first second. A *95 % interval* says how sure a mean
 # is: if we did all this again and again, 95 of 100 such intervals would hold the true mean. The column `+-` is half of its width.
 
+
 # %% id="case5"
-case5_runs = nl.sweep({draw: settings.case5(draw) for draw in range(5)})
+def case5(draw):
+    """A scenario: h1 opens two connections, h2 and h3 one, each at a random moment."""
+    starts_s = np.random.default_rng(draw).uniform(0, 1, 3).round(3)
+    flows = [nl.Tcp("h1", "h4", streams=2, start_s=starts_s[0], duration_s=25)]
+    flows += [nl.Tcp("h2", "h5", start_s=starts_s[1], duration_s=25)]
+    flows += [nl.Tcp("h3", "h6", start_s=starts_s[2], duration_s=25)]
+    return nl.Scenario(nl.topologies.portfolio(), flows, duration_s=26, interval_s=0.5)
+
+
+case5_runs = nl.sweep({draw: case5(draw) for draw in range(5)})
 draws = pd.DataFrame({draw: run.streams["goodput_mbps"] for draw, run in case5_runs.items()}).T
 draws.columns = ["h1 (1)", "h1 (2)", "h2", "h3"]
 draws["h1, both"] = draws["h1 (1)"] + draws["h1 (2)"]
@@ -321,18 +360,25 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 #
 # ### Exercise 3: who pays?
 #
-# Now `h1` opens [[greedy]]: `settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)`. By the rule the link is then full, and all connections
+# Now `h1` opens [[greedy]]: `beside_h2(own.greedy)`. By the rule the link is then full, and all connections
 # get the same. Does `h2` get its part?
 #
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
 # interval, and `my_verdict`: is the rule's value `"above"` your interval, `"inside"` it or `"below"` it?
 
+
 # %% id="repeated"
+def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
+    """A scenario: k Reno connections of h1 beside those of h2, over the lossy path."""
+    flows = [nl.Tcp("h1", "h3", streams=k, congestion="reno")]
+    flows += [nl.Tcp("h2", "h4", streams=own.neighbours, congestion="reno")]
+    length = {"duration_s": nl.lasting(10, real_s=7), "interval_s": 1, "seed": seed}
+    return nl.Scenario(lossy_path(2, loss_rate), flows, **length)
+
+
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(
-    settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate), seeds=10
-)
+my_table = nl.repeat(beside_h2(own.greedy), seeds=10)
 my_rows = my_table[my_table["src"] == "h2"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
@@ -353,13 +399,8 @@ chapter.check.repeated(my_finding)
 
 # %% id="free-run"
 free_counts = [1, 2, 4, 8, 16]
-free_runs = nl.sweep(
-    {
-        (k, seed): settings.free_or_taken(k, own.neighbours, own.free_loss_rate, seed)
-        for k in free_counts
-        for seed in (1, 2, 3, 4, 5)
-    }
-)
+free_cases = [(k, seed) for k in free_counts for seed in (1, 2, 3, 4, 5)]
+free_runs = nl.sweep({case: beside_h2(*case) for case in free_cases})
 free = settings.goodputs(free_runs, after_s=2)
 
 
@@ -400,16 +441,18 @@ comparison
 #
 # **The rule**: find the least of the three limits. If it is the window or the random loss, one more connection is nearly free. If
 # it is the neighbours' share, it is taken.
-
-# %% [markdown] id="panel-text"
-# ## Explore
 #
-# Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: with no
-# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Leave the queue switch as it is; it exchanges the common
-# queue for one that keeps flows or hosts apart. In which of the three does `h2` lose nothing? Up to how many connections?
+# ### Change one thing
+#
+# Without random losses, what does `h2` get beside 1 and beside 16 connections of `h1`? Say two numbers, then run the cell. Then try 3 % of loss.
 
-# %% id="panel" tags=["nbval-ignore-output", "figure"]
-chapter.panel()
+# %% id="changed"
+changed_loss_rate = 0.0
+changed = nl.sweep({case: beside_h2(*case, changed_loss_rate) for case in free_cases})
+changed_mbps = settings.goodputs(changed, after_s=2)["h2"]
+print(f"h2 in Mbit/s with a loss rate of {own.free_loss_rate}, and of {changed_loss_rate}")
+for k in free_counts:
+    print(f"beside {k:2}: {free['h2'][k].mean():4.1f}  {changed_mbps[k].mean():4.1f}")
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -418,10 +461,25 @@ chapter.panel()
 # 2. While windows or random losses set the limit, K is nearly free: it fills a link that was idle; a larger window often does the same.
 # 3. On a full link all that K buys is taken from the neighbours.
 
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: with no
+# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Leave the queue switch as it is; it exchanges the common
+# queue for one that keeps flows or hosts apart. In which of the three does `h2` lose nothing? Up to how many connections?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
 # %% [markdown] id="gap-text"
 # ## Optional: what is left of the gaps
 #
 # In part 2 the sums lie below the formula. Two reasons can be counted: the round trip as it was, and the lost 1 %.
+
+# %% id="at-once"
+change_each = "ip route | while read route; do ip route change $route quickack 1; done"
+at_once = [nl.Command("h2", change_each)]
+at_once_runs = nl.sweep({seed: connections(1, seed, at_once) for seed in range(1, 9)})
 
 
 # %% id="hacker-table" tags=["folded"]
@@ -436,7 +494,7 @@ def rtts_of(runs):
 
 
 rtts_ms = rtts_of(hacker_runs).groupby(level=0).mean()
-at_once_ms = nl.interval(rtts_of(nl.sweep(settings.lossy([1], at_once=True))))
+at_once_ms = nl.interval(rtts_of(at_once_runs))
 beside = pd.DataFrame({"measured": hacker.groupby(level=0).mean(), "RTT (ms)": rtts_ms})
 beside.insert(0, "theory", [hacker_mbps(k) for k in beside.index])
 beside["with that RTT, less 1 %"] = [
@@ -528,10 +586,23 @@ print(
 # A link slower than part 3's, so that it runs quickly: 10 Mbit/s, 60 ms, 50 packets of queue, Reno. `h2` and `h3` keep one
 # connection each. Five draws for each K.
 
-# %% id="sweep" tags=["figure"]
-sweep_runs = nl.sweep(
-    {(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(5)}
-)
+
+# %% id="sweep"
+def beside_two(k, draw):
+    """A scenario: k Reno connections of h1 beside one each of h2 and h3."""
+    starts_s = np.random.default_rng([draw, k]).uniform(0, 1, 3).round(3)
+    network = nl.topologies.dumbbell(3, rate_mbps=10, delay_ms=30, queue_packets=50)
+    reno = {"congestion": "reno"}
+    flows = [nl.Tcp("h1", "h4", streams=k, start_s=starts_s[0], **reno)]
+    flows += [nl.Tcp("h2", "h5", start_s=starts_s[1], **reno)]
+    flows += [nl.Tcp("h3", "h6", start_s=starts_s[2], **reno)]
+    return nl.Scenario(network, flows, duration_s=nl.lasting(50, real_s=25), interval_s=1)
+
+
+cases = [(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(5)]
+sweep_runs = nl.sweep({case: beside_two(*case) for case in cases})
+
+# %% id="sweep-figure" tags=["figure", "folded"]
 plain = settings.goodputs(sweep_runs, after_s=10)
 ks, ten_mbps = [k for k, _ in plain.index], nl.theory.tcp_goodput_limit_mbps(10)
 shares = nl.plots.Comparison(

@@ -26,7 +26,6 @@ NOT_YET = [
     "03_congestion_collapse",
     "07_short_flows",
     "08_multiplexing",
-    "09_parallel_streams",
     "10_tcp_beside_udp",
     "11_fairness",
     "14_reliable_transfer",

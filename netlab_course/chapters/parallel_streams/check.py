@@ -59,7 +59,7 @@ class Checks:
                 Condition(
                     lambda run: _of_own_path(run, own),
                     f"There must be one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
-                    "settings.wan(delay_ms, rate_mbps=...) makes it. The way back has no delay: give delay_ms the whole round trip.",
+                    "path(rtt_ms, rate_mbps) makes it. The way back has no delay: give rtt_ms the whole round trip.",
                     lambda run: "; ".join(map(link_in_words, run.scenario["topology"]["links"])),
                 ),
                 Condition(
@@ -97,10 +97,7 @@ class Checks:
             hints=[
                 "The bandwidth-delay product is what is in flight when the link is just full and the queue empty.",
                 "Bytes = the link's goodput limit in bit/s, times the round trip in s, over 8; int(...) makes it whole.",
-                (
-                    "nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], "
-                    "duration_s=3)"
-                ),
+                ("nl.run(path(own.run_delay_ms, own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], duration_s=3)"),
             ],
         )
 
@@ -146,7 +143,7 @@ class Checks:
         self.repeated = Repetition(
             name="what the neighbour gets",
             scenario=lambda: settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate),
-            made_by="settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)",
+            made_by="beside_h2(own.greedy)",
             values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
             expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
             unit="Mbit/s",

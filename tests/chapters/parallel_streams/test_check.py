@@ -11,7 +11,6 @@ import pytest
 import netlab as nl
 from netlab.measure.results import Run
 from netlab_course.chapters import parallel_streams as chapter
-from netlab_course.chapters.parallel_streams import settings
 from netlab_course.checks import Check
 from tests.chapters.checking import passes, said
 
@@ -33,7 +32,9 @@ def measured(goodput_mbps: float = 950.0, **changes: Any) -> Any:
     """A run as the check sees one, its goodput made up."""
     words = {"window_bytes": NEEDED_BYTES, "streams": 1, "duration_s": 3, "delay_ms": 25, "rate_mbps": 1000, **changes}
     flow = nl.Tcp("h1", "h2", window_bytes=words["window_bytes"], streams=words["streams"])
-    network = settings.wan(words["delay_ms"], rate_mbps=words["rate_mbps"])
+    there = {"rate_mbps": words["rate_mbps"], "delay_ms": words["delay_ms"], "queue_bytes": 15_000_000}
+    link = nl.Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})
+    network = nl.Topology(hosts=["h1", "h2"], links=[link])
     traffic = [flow, *words.get("more", [])]
     scenario = nl.Scenario(network, traffic, duration_s=words["duration_s"], interval_s=1)
     rows = [("a", float(second), goodput_mbps) for second in (1, 2, 3)]

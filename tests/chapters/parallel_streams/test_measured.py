@@ -6,7 +6,7 @@ moments are averaged, and the tolerance says what luck is left.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +18,21 @@ from tests.agreement import agrees, tcp_limit_mbps
 pytestmark = pytest.mark.pocket
 
 
-WINDOW_BYTES = settings.WINDOW_BYTES
+WINDOW_BYTES = 8 * 2**20
 MATHIS_20_MS_MBPS = np.sqrt(1.5) * 1448 * 8 / 0.020 / 1e6  # times 1/sqrt(p)
-path = settings.wan
+
+
+def path(rtt_ms: float = 20, **more: Any) -> nl.Topology:
+    """Return a link of 10 Gbit/s whose delay and losses are on the way from h1 to h2 alone."""
+    there = {"rate_mbps": 10_000, "delay_ms": rtt_ms, "queue_bytes": 15_000_000, **more}
+    return nl.Topology(
+        hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})]
+    )
+
+
+def shared(**queue: Any) -> nl.Topology:
+    """Return three pairs of hosts on the link that the paths of `simpleperf` share."""
+    return nl.topologies.dumbbell(3, rate_mbps=30, delay_ms=30, queue_packets=100, **queue)
 
 
 def goodput_mbps(topology: nl.Topology, flow: nl.Tcp, duration_s: float, after_s: float) -> float:
@@ -78,7 +90,7 @@ def test_k_connections_get_k_times_mathis_until_the_link_is_full(streams: int) -
 @pytest.mark.parametrize("streams", [2, 8, 32])
 def test_beside_two_others_k_connections_get_their_share_of_k_plus_two(streams: int) -> None:
     """Reno over 30 Mbit/s and 60 ms: the sum within 1.5 %, the share of h1 within 0.06 over two draws."""
-    topology = settings.shared()
+    topology = shared()
     shares = []
     for draw in range(2):
         starts_s = np.random.default_rng([draw, streams]).uniform(0, 1, 3).round(3)
@@ -95,7 +107,7 @@ def test_beside_two_others_k_connections_get_their_share_of_k_plus_two(streams: 
 @pytest.mark.parametrize(("aqm", "share", "tolerance"), [("fq_codel", 16 / 18, 0.01), ("cake", 1 / 3, 0.11)])
 def test_a_queue_per_host_stops_what_a_queue_per_connection_does_not(aqm: str, share: float, tolerance: float) -> None:
     """16 connections of h1 beside one each of h2 and h3; lone connections rest after a loss, which leaves h1 some more."""
-    topology = settings.shared(aqm=aqm)
+    topology = shared(aqm=aqm)
     flows = [nl.Tcp("h1", "h4", streams=16, congestion="reno")]
     flows += [nl.Tcp("h2", "h5", congestion="reno"), nl.Tcp("h3", "h6", congestion="reno")]
     goodputs = nl.run(topology, flows, duration_s=30, interval_s=1).goodput_mbps(10)
@@ -120,9 +132,15 @@ def test_four_times_as_long_a_contest_leaves_less_to_chance() -> None:
     """Five draws of `simpleperf` case 5: over 100 s the four connections differ less than half as much as over 25 s."""
     scatter = []
     for duration_s in (25, 100):
-        scenarios = {draw: settings.case5(draw) for draw in range(5)}
-        for draw, each in scenarios.items():
-            flows = [replace(flow, duration_s=duration_s) for flow in each.traffic]
-            scenarios[draw] = replace(each, traffic=flows, duration_s=duration_s + 1)
+        scenarios = {}
+        for draw in range(5):
+            starts_s = np.random.default_rng(draw).uniform(0, 1, 3).round(3)
+            flows = [
+                nl.Tcp(src, dst, streams=streams, start_s=start_s, duration_s=duration_s)
+                for src, dst, streams, start_s in zip(
+                    ("h1", "h2", "h3"), ("h4", "h5", "h6"), (2, 1, 1), starts_s, strict=True
+                )
+            ]
+            scenarios[draw] = nl.Scenario(nl.topologies.portfolio(), flows, duration_s + 1, interval_s=0.5)
         scatter.append(np.mean([run.streams["goodput_mbps"].std() for run in nl.sweep(scenarios).values()]))
     assert scatter[1] < 0.5 * scatter[0]
