@@ -320,13 +320,20 @@ def _faster_programs() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/stub.c",
             r"(?m)^\t\t\t\t\t    MAP_SHARED \| MAP_FIXED,\n",
-            "\t\t\t\t\t    MAP_SHARED | MAP_FIXED | MAP_POPULATE,\n",
-            "a page that was asked for is there at once",
+            "\t\t\t\t\t    MAP_SHARED | MAP_FIXED | (sc->mem.prot & PROT_WRITE ? MAP_POPULATE : 0),\n",
+            "pages to be written are there at once, which for pages to be read takes longer than the host's own page faults",
+            since,
+        ),
+        Edit(
+            "arch/um/os-Linux/mem.c",
+            r"(?m)^\tfd = create_tmp_file\(len\);\n",
+            (RECIPE / "memory_file.c").read_text(),
+            "the guest's memory is not on a disk",
             since,
         ),
         Edit(
             "arch/x86/um/syscalls_64.c",
-            r"(?m)^\treturn ksys_mmap_pgoff\(addr, len, prot, flags, fd, off >> PAGE_SHIFT\);\n",
+            r"(?m)^\tif \(off & ~PAGE_MASK\)\n\t\treturn -EINVAL;\n\n\treturn ksys_mmap_pgoff\([^\n]*\n",
             (RECIPE / "eager_libraries.c").read_text(),
             "the parts of a library come with few page faults",
             since,
@@ -334,8 +341,37 @@ def _faster_programs() -> list[Edit]:
         Edit(
             "arch/x86/um/syscalls_64.c",
             r"(?m)^#include <linux/syscalls\.h>\n",
-            "#include <linux/mman.h>\n#include <linux/syscalls.h>\n",
+            "#include <linux/mm.h>\n#include <linux/mman.h>\n#include <linux/syscalls.h>\n",
             "the names of mmap's flags are known",
+            since,
+        ),
+        Edit(
+            "fs/hostfs/hostfs_kern.c",
+            r"(?m)^static const struct file_operations hostfs_file_fops = \{\n",
+            (RECIPE / "program_files.c").read_text() + "static const struct file_operations hostfs_file_fops = {\n",
+            "the files of programs are in pages next to each other",
+            since,
+        ),
+        Edit(
+            "fs/hostfs/hostfs_kern.c",
+            r"(?m)^\t\.mmap_prepare\t= generic_file_mmap_prepare,\n",
+            "\t.mmap_prepare\t= netlab_mmap_prepare,\n",
+            "these pages are mapped together",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/trap.c",
+            r"(?m)^/\*\n \* Note this is constrained to return 0, -EFAULT, -EACCES, -ENOMEM by\n",
+            (RECIPE / "next_pages.c").read_text()
+            + "/*\n * Note this is constrained to return 0, -EFAULT, -EACCES, -ENOMEM by\n",
+            "pages can be filled before they are used",
+            since,
+        ),
+        Edit(
+            "arch/um/kernel/trap.c",
+            r"(?m)^\t\} while \(!pte_present\(\*pte\)\);\n\terr = 0;\n",
+            "\t} while (!pte_present(*pte));\n\tif (is_write)\n\t\tnetlab_fill_next_pages(vma, address);\n\terr = 0;\n",
+            "a heap grows with few page faults",
             since,
         ),
     ]

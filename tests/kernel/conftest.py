@@ -37,7 +37,21 @@ PLACES = {
         "\t\tif (using_seccomp)\n\t\t\tprev_fd = mm_idp->syscall_fd_map[sc->mem.fd];\n"
     ),
     "arch/x86/um/syscalls_64.c": (
-        "#include <linux/syscalls.h>\n\treturn ksys_mmap_pgoff(addr, len, prot, flags, fd, off >> PAGE_SHIFT);\n}\n"
+        "#include <linux/syscalls.h>\n\tif (off & ~PAGE_MASK)\n\t\treturn -EINVAL;\n\n"
+        "\treturn ksys_mmap_pgoff(addr, len, prot, flags, fd, off >> PAGE_SHIFT);\n}\n"
+    ),
+    "arch/um/os-Linux/mem.c": (
+        "int __init create_mem_file(unsigned long long len)\n{\n\tint err, fd;\n\n\tfd = create_tmp_file(len);\n\n"
+        "\terr = os_set_exec_close(fd);\n}\n\tint err, fd = create_tmp_file(UM_KERN_PAGE_SIZE);\n"
+    ),
+    "arch/um/kernel/trap.c": (
+        "/*\n * Note this is constrained to return 0, -EFAULT, -EACCES, -ENOMEM by\n * segv().\n */\n"
+        "int handle_page_fault(unsigned long address, unsigned long ip,\n\t\t      int is_write, int is_user, int *code_out)\n{\n"
+        "\t} while (!pte_present(*pte));\n\terr = 0;\nout:\n\treturn err;\n}\n"
+    ),
+    "fs/hostfs/hostfs_kern.c": (
+        "#include <linux/fs.h>\n\nstatic const struct file_operations hostfs_file_fops = {\n"
+        "\t.mmap_prepare\t= generic_file_mmap_prepare,\n\t.open\t\t= hostfs_open,\n};\n"
     ),
     "arch/um/kernel/skas/stub.c": (
         "\t\t\t\t\t    MAP_SHARED | MAP_FIXED,\n"

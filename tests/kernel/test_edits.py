@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netlab.base.errors import KernelError
-from netlab_kernel import edits
+from netlab_kernel import edits, library_build
 from netlab_kernel.edits import Edit
 
 NEWEST = (99, 0)
@@ -47,6 +47,20 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     stub = (tree / "arch/um/kernel/skas/stub.c").read_text()
     assert "do {" not in stub and stub.endswith("num_fds = 0;\n\t\tres = syscall_handler(fd_map);\n")
     assert (tree / "arch/um/kernel/skas/mmu.c").read_text().count("netlab_take_stub(") == 2
+    memory = (tree / "arch/um/os-Linux/mem.c").read_text()
+    assert (
+        memory.index("memfd_create(")
+        < memory.index("\t\tfd = create_tmp_file(len);")
+        < memory.index("os_set_exec_close")
+    )
+    mapping = (tree / "arch/x86/um/syscalls_64.c").read_text()
+    assert (
+        mapping.index("unsigned long mapped;") < mapping.index("return -EINVAL;") < mapping.index("mm_populate(mapped,")
+    )
+    faults = (tree / "arch/um/kernel/trap.c").read_text()
+    assert faults.count("netlab_fill_next_pages(") == 2 and faults.count("Note this is constrained") == 1
+    files = (tree / "fs/hostfs/hostfs_kern.c").read_text()
+    assert files.index("static int netlab_mmap_prepare(") < files.index("\t.mmap_prepare\t= netlab_mmap_prepare,\n")
     assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
     assert (
         "obj-$(CONFIG_NETLAB_GATE) += gate.o early_exits.o\nobj-y += stdio_console.o fd.o"
@@ -105,6 +119,19 @@ def test_an_older_source_does_without_the_edits_of_newer_ones(tree: Path, places
     patch = edits.apply(tree, OLDEST)
     assert newer and not any(f"b/{place}" in patch for place in newer)
     assert "netlab_charge_call" in (tree / "arch/um/kernel/skas/syscall.c").read_text()
+
+
+def test_edits_of_the_pocket_kernel_alone_do_not_change_the_library_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe_hash = library_build.recipe_hash.__wrapped__  # The other one remembers its result.
+    before = recipe_hash()
+    for place, changes in (
+        ("fs/hostfs/hostfs_kern.c", False),
+        ("arch/um/kernel/trap.c", False),
+        ("net/socket.c", True),
+    ):
+        more = [*edits.edits(), Edit(place, "a", "b", "it is a test")]
+        monkeypatch.setattr(library_build, "edits", lambda more=more: more)
+        assert (recipe_hash() != before) is changes, place
 
 
 def test_an_edit_says_why_it_is_made(tree: Path) -> None:
