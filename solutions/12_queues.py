@@ -39,8 +39,10 @@ print(nl.preflight())
 my_answers = 300  # SOLUTION
 my_page_s = 0.5  # SOLUTION
 
-rpm_prediction = nl.checks.predict("answers in a minute", my_answers, unit="", low=1, high=10_000)
-page_prediction = nl.checks.predict("page beside a download", my_page_s, unit="s", low=0.05, high=100)
+rpm_prediction = nl.checks.predict("answers in a minute", my_answers, low=1, high=10_000)
+page_prediction = nl.checks.predict(
+    "page beside a download", my_page_s, unit="s", low=0.05, high=100
+)
 
 # %% [markdown] id="network-text"
 # ## The network
@@ -54,7 +56,9 @@ def one_link(rate_mbps=20, base_rtt_ms=20, **queue):
     """The network; `queue` says what the queue does: queue_packets=33, aqm="codel", ..."""
     queue = queue if "queue_packets" in queue else {"queue_packets": 1000, **queue}
     way_back = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
-    slow = nl.Link("r1", "h3", rate_mbps=rate_mbps, **queue, reverse={**way_back, "delay_ms": base_rtt_ms})
+    slow = nl.Link(
+        "r1", "h3", rate_mbps=rate_mbps, **queue, reverse={**way_back, "delay_ms": base_rtt_ms}
+    )
     links = [nl.Link("h1", "r1"), nl.Link("h2", "r1"), slow]
     return nl.Topology(hosts=["h1", "h2", "h3"], routers=["r1"], links=links)
 
@@ -119,7 +123,9 @@ my_table = nl.repeat(beside_download, seeds=10)
 my_rows = my_table[my_table["kind"] == "udp"]
 my_interval = nl.interval(my_rows["delay_ms"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="delay_ms", title="A call beside a download")
+my_figure = my_rows.plot(
+    kind="scatter", x="seed", y="delay_ms", title="A call beside a download"
+)
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Delay of the call (ms)")
 theory = 8 * 1514 * own.queue_packets / (1000 * own.rate_mbps)
@@ -158,8 +164,9 @@ for name, congestion, sysctls in (
     ("CUBIC, one setting", "cubic", {"net.ipv4.tcp_ecn": 1}),
     ("DCTCP", "dctcp", {}),
 ):
-    flows = [nl.Tcp("h1", "h3", congestion=congestion), nl.Tcp("h2", "h3", congestion=congestion)]
-    seen[name] = nl.run(red, flows, duration_s=10, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
+    flows = [nl.Tcp(host, "h3", congestion=congestion) for host in ("h1", "h2")]
+    capture = nl.Capture("r1", "h3")
+    seen[name] = nl.run(red, flows, duration_s=10, sysctls=sysctls, captures=[capture])
 print("Packets at h3 in 10 s: data by their bits of ECN, ACKs with ECE, data with CWR")
 print(experiments.ecn_table(seen).to_string(index=False))
 
@@ -194,9 +201,14 @@ print(experiments.ecn_table(seen).to_string(index=False))
 # %% id="ecn_run"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-marking_queue = one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True})
-my_run = nl.run(marking_queue, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})
-print(f"marks {my_run.queues['marks'].max():.0f}, sent again {my_run.flows['retransmits'].sum():.0f}")
+marking_queue = one_link(
+    own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}
+)
+my_run = nl.run(
+    marking_queue, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1}
+)
+print(f"marks {my_run.queues['marks'].max():.0f}")
+print(f"sent again {my_run.flows['retransmits'].sum():.0f}")
 print(f"goodput {my_run.goodput_mbps(after_s=5).iloc[0]:.1f} Mbit/s")
 # END SOLUTION
 
@@ -244,7 +256,7 @@ best_run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
 chapter.check.threshold_run(best_run)
 
 
-# %% id="thresholds" tags=["figure"]
+# %% id="thresholds" tags=["figure", "folded"]
 def behind_a_step(threshold_packets):
     network = marking(threshold_packets, own.rate_mbps, own.base_rtt_ms)
     flow = nl.Tcp("h1", "h3", congestion="dctcp")
@@ -262,8 +274,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # So the answer to the chapter's question is: nearly. Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
 #
-# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link, CUBIC without ECN and with it; then the same two with another queue. Five draws each, with other
-# starting moments:
+# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link, CUBIC without ECN and with it; then both behind another queue:
 
 # %% id="together"
 ask_for_ecn = {"net.ipv4.tcp_ecn": 1}
@@ -285,14 +296,12 @@ def dctcp_and_cubic(network, sysctls, seed):
     return nl.Scenario(network, flows, seed=seed, **how)
 
 
-both = nl.sweep(
-    {
-        (name, seed): dctcp_and_cubic(network, sysctls, seed)
-        for name, (network, sysctls) in pairs.items()
-        for seed in (1, 2, 3, 4, 5)
-    }
-)
-shared = experiments.together_table(both)
+draws = {
+    (name, seed): dctcp_and_cubic(network, sysctls, seed)
+    for name, (network, sysctls) in pairs.items()
+    for seed in (1, 2, 3, 4, 5)
+}
+shared = experiments.together_table(nl.sweep(draws))
 print(shared.to_string(index=False))
 
 # %% [markdown] id="together-why"
@@ -329,7 +338,8 @@ def beside_pages(queue, seed, congestion="cubic", bulk=None, **more):
     draw = np.random.default_rng(seed)
     starts_s = 5 + 2.1 * np.arange(6) + draw.uniform(0, 1, 6)  # random moments
     pages = [
-        nl.Tcp("h2", "h3", num_bytes=100_000, start_s=start_s, congestion=congestion) for start_s in starts_s.round(3)
+        nl.Tcp("h2", "h3", num_bytes=100_000, start_s=start_s, congestion=congestion)
+        for start_s in starts_s.round(3)
     ]
     bulk_s = round(draw.uniform(0, 1), 3)
     download = nl.Tcp("h1", "h3", congestion=bulk or congestion, start_s=bulk_s)
@@ -346,23 +356,27 @@ queues_and_senders = {
     "RED": {"queue": {"aqm": "red", "aqm_options": {"min_packets": 10, "max_packets": 30}}},
     "PIE": {"queue": {"aqm": "pie"}},
     "CoDel": {"queue": {"aqm": "codel"}},
-    "CoDel, ECN": {"queue": {"aqm": "codel", "aqm_options": {"ecn": True}}, "sysctls": ask_for_ecn},
+    "CoDel, ECN": {
+        "queue": {"aqm": "codel", "aqm_options": {"ecn": True}},
+        "sysctls": ask_for_ecn,
+    },
     "fq_codel": {"queue": {"aqm": "fq_codel"}},
     "CAKE": {"queue": {"aqm": "cake"}},
     "DualPI2, DCTCP": {"queue": dualpi2, "congestion": "dctcp"},
 }
-ten_queues = nl.sweep(
-    {
-        (name, seed): beside_pages(seed=seed, **case)
-        for name, case in queues_and_senders.items()
-        for seed in (1, 2, 3, 4, 5)
-    }
-)
+draws = {
+    (name, seed): beside_pages(seed=seed, **case)
+    for name, case in queues_and_senders.items()
+    for seed in (1, 2, 3, 4, 5)
+}
+ten_queues = nl.sweep(draws)
 compared = experiments.compared_table(ten_queues)
 experiments.compared_figure(compared)
 
 # %% id="compared-table" tags=["folded"]
-print("How much of the link is in use, mean waits, the median page, and the slowest of all pages")
+print(
+    "How much of the link is in use, mean waits, the median page, and the slowest of all pages"
+)
 print(experiments.pages_table(compared).to_string(index=False))
 seen = experiments.seen(compared)
 page_prediction.compare(round(seen["long drop-tail"]["page_s"].mean, 1))
@@ -397,7 +411,10 @@ pages = {name: experiments.pages(ten_queues, name) for name in queues_and_sender
 senders = {}
 for page_by in ("dctcp", "cubic"):
     for bulk_by in ("dctcp", "cubic"):
-        draws = [beside_pages(dualpi2, seed, congestion=page_by, bulk=bulk_by) for seed in (1, 2, 3, 4, 5)]
+        draws = [
+            beside_pages(dualpi2, seed, congestion=page_by, bulk=bulk_by)
+            for seed in (1, 2, 3, 4, 5)
+        ]
         medians_s = [np.median(experiments.page_times_s(run)) for run in nl.sweep(draws)]
         senders[page_by, bulk_by] = nl.interval(medians_s)
         print(f"page of {page_by:5} beside {bulk_by:5}: {senders[page_by, bulk_by]:.3f} s")
@@ -435,12 +452,18 @@ print(experiments.lab_table(lab).to_string(index=False))
 
 # %% id="lab-figure" tags=["figure", "optional"]
 long_run = lab["CUBIC, 1000 packets"]
-nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1 to h3"], title="Two CUBIC flows and 1000 places")
+nl.plots.time_series(
+    long_run, ("rtt_ms",), interfaces=["r1 to h3"], title="Two CUBIC flows and 1000 places"
+)
 
 # %% id="lab-compare" tags=["optional"]
-late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"].mean()
+late_rtt_ms = long_run.intervals.loc[
+    long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"
+].mean()
 full_ms = experiments.full_queue_wait_ms(1000, 5, 1514)
-print(f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue it would be {full_ms:.0f} ms")
+print(
+    f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue it would be {full_ms:.0f}"
+)
 
 # %% [markdown] id="lab-why" tags=["optional"]
 # The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
@@ -482,7 +505,13 @@ chapter.panel()
 nl.widgets.live(
     one_link(aqm="codel"),
     [nl.Tcp("h1", "h3", congestion="cubic")],
-    {("r1", "h3"): {"rate_mbps": (1, 100), "loss_rate": (0, 0.05), "queue_packets": (10, 1000)}},
+    {
+        ("r1", "h3"): {
+            "rate_mbps": (1, 100),
+            "loss_rate": (0, 0.05),
+            "queue_packets": (10, 1000),
+        }
+    },
     pace=5,
 )
 

@@ -38,8 +38,12 @@ print(nl.preflight())
 my_delay_ms = 5.0  # SOLUTION
 my_times = 1.2  # SOLUTION
 
-delay_prediction = nl.checks.predict("mean delay at 95 %", my_delay_ms, unit="ms", low=1.67, high=1000)
-times_prediction = nl.checks.predict("longest over shortest", my_times, unit="", low=1, high=100)
+delay_prediction = nl.checks.predict(
+    "mean delay at 95 %", my_delay_ms, unit="ms", low=1.67, high=1000
+)
+times_prediction = nl.checks.predict(
+    "longest over shortest", my_times, unit="", low=1, high=100
+)
 
 # %% [markdown] id="network-text"
 # ## Part 1: load and delay
@@ -48,7 +52,9 @@ times_prediction = nl.checks.predict("longest over shortest", my_times, unit="",
 # link is never asked for more than it carries.
 
 # %% id="network" tags=["figure"]
-network = nl.topologies.chain([None, 5], [0, 0], 10_000)  # rates in Mbit/s, delays in ms, packets
+network = nl.topologies.chain(
+    [None, 5], [0, 0], 10_000
+)  # rates in Mbit/s, delays in ms, packets
 nl.plots.topology(network, title="One link, one queue")
 
 # %% [markdown] id="symbols"
@@ -115,7 +121,9 @@ def mean_delay_ms(rate_mbps, payload_bytes, offered_mbps):
 chapter.check.mean_delay(mean_delay_ms)
 
 # %% id="mean_delay-take" tags=["folded"]
-mean_delay = chapter.check.mean_delay.take(mean_delay_ms, experiments.by_formula_ms)  # yours, if it passes
+mean_delay = chapter.check.mean_delay.take(
+    mean_delay_ms, experiments.by_formula_ms
+)  # yours, if it passes
 
 # %% [markdown] id="load-text"
 # ### Run it
@@ -178,12 +186,16 @@ mixed = nl.repeat(
     case="load",
 )
 found = experiments.mean_delays({"one size": same, "mixed sizes": mixed})
-experiments.load_figure(found, lambda load: mean_delay(5, 1000, load * nl.theory.udp_goodput_limit_mbps(5, 1000)))
+experiments.load_figure(
+    found, lambda load: mean_delay(5, 1000, load * nl.theory.udp_goodput_limit_mbps(5, 1000))
+)
 
 # %% id="load-table"
 print(experiments.load_table(found).to_string(index=False))
 seen = {key: nl.interval(rows["delay_ms"]) for key, rows in found.groupby(["kind", "load"])}
-delay_prediction.compare(seen["one size", 0.95].mean, theory=experiments.theory_ms("one size", 0.95))
+delay_prediction.compare(
+    seen["one size", 0.95].mean, theory=experiments.theory_ms("one size", 0.95)
+)
 
 # %% [markdown] id="load-why"
 # **Do they differ?** [[All seven intervals hold their theory = all(abs(each.mean - experiments.theory_ms(*key)) <= each.half_width for key, each in seen.items())]]. (Of seven, one could well miss: an interval of 95 % misses one time in twenty.)
@@ -205,10 +217,14 @@ delay_prediction.compare(seen["one size", 0.95].mean, theory=experiments.theory_
 
 # %% id="changed"
 changed_load, changed_rate_mbps = 0.85, 5
-changed = nl.repeat(one_size(changed_load, nl.lasting(30, real_s=8), changed_rate_mbps), seeds=8)
+changed = nl.repeat(
+    one_size(changed_load, nl.lasting(30, real_s=8), changed_rate_mbps), seeds=8
+)
 before = {load: f"{seen['one size', load]:.1f} ms" for load in (0.8, 0.9)}
 print("before:", before)
-print(f"{changed_load} at {changed_rate_mbps} Mbit/s: {nl.interval(changed['delay_ms']):.1f} ms")
+print(
+    f"{changed_load} at {changed_rate_mbps} Mbit/s: {nl.interval(changed['delay_ms']):.1f} ms"
+)
 
 # %% [markdown] id="length-text"
 # ## Part 2: how long must a run be?
@@ -270,7 +286,9 @@ mean, half = my_interval
 my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms", title="Mean delay at 90 %")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Mean delay (ms)")
-theory = mean_delay(own.busy_rate_mbps, 1000, chapter.settings.offered_mbps(0.9, own.busy_rate_mbps))
+theory = mean_delay(
+    own.busy_rate_mbps, 1000, chapter.settings.offered_mbps(0.9, own.busy_rate_mbps)
+)
 my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
@@ -308,7 +326,9 @@ chapter.check.busy(my_finding)
 both_ends = [nl.Capture("h1", "r1"), nl.Capture("r1", "h2")]
 duration_s = nl.lasting(50, real_s=10)
 scenarios = [
-    one_size(load, duration_s, seed=seed, captures=both_ends) for load in (0.5, 0.8) for seed in (1, 2, 3, 4, 5)
+    one_size(load, duration_s, seed=seed, captures=both_ends)
+    for load in (0.5, 0.8)
+    for seed in (1, 2, 3, 4, 5)
 ]
 waits_ms = [experiments.queue_waits_ms(run) for run in nl.sweep(scenarios)]  # of each packet
 waits_ms = {0.5: waits_ms[:5], 0.8: waits_ms[5:]}
@@ -338,8 +358,16 @@ def calls(number, seed=1):
     """A scenario of this number of calls over the line, for 30 s."""
     line = nl.topologies.chain([None, own.line_rate_mbps], [0, 0], 10_000)
     call_mbps = 50 * 8 * own.call_bytes / 1e6
-    call = nl.Udp("h1", "h2", rate_mbps=call_mbps, payload_bytes=own.call_bytes, spacing="random")
-    return nl.Scenario(line, [call] * number, duration_s=nl.lasting(30, real_s=10), seed=seed, captures=both_ends)
+    call = nl.Udp(
+        "h1", "h2", rate_mbps=call_mbps, payload_bytes=own.call_bytes, spacing="random"
+    )
+    return nl.Scenario(
+        line,
+        [call] * number,
+        duration_s=nl.lasting(30, real_s=10),
+        seed=seed,
+        captures=both_ends,
+    )
 
 
 print(f"2 calls: {experiments.late_percent(nl.run(calls(2))):.2f} % are late")
@@ -347,7 +375,11 @@ my_calls = ...
 # BEGIN SOLUTION NO PROMPT
 service_ms = (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1000
 loads = {number: number * 50 * service_ms / 1000 for number in range(1, 50)}
-late = {number: nl.theory.late_share(load, service_ms, 20 - service_ms) for number, load in loads.items() if load < 1}
+late = {
+    number: nl.theory.late_share(load, service_ms, 20 - service_ms)
+    for number, load in loads.items()
+    if load < 1
+}
 my_calls = max(number for number, share in late.items() if share <= 0.01)
 print(f"{my_calls} calls: {experiments.late_percent(nl.run(calls(my_calls))):.2f} % are late")
 # END SOLUTION
@@ -402,7 +434,14 @@ def clocked_calls(seed):
     """A scenario of `most` calls; each has its own clock."""
     starts_s = np.random.default_rng(seed).uniform(0, 1 / 50, most).round(6)
     flows = [
-        nl.Udp("h1", "h2", rate_mbps=call_mbps, payload_bytes=own.call_bytes, spacing="even", start_s=start_s)
+        nl.Udp(
+            "h1",
+            "h2",
+            rate_mbps=call_mbps,
+            payload_bytes=own.call_bytes,
+            spacing="even",
+            start_s=start_s,
+        )
         for start_s in starts_s
     ]
     line = nl.topologies.chain([None, own.line_rate_mbps], [0, 0], 10_000)
@@ -413,7 +452,10 @@ by_clock = nl.sweep([clocked_calls(seed) for seed in (1, 2, 3, 4, 5)])
 at_random = nl.sweep([calls(most, seed) for seed in (1, 2, 3, 4, 5)])
 clocked = nl.interval([experiments.late_percent(run) for run in by_clock])
 by_chance = nl.interval([experiments.late_percent(run) for run in at_random])
-print(f"{most} calls by the clock: {clocked:.2f} % are late; at random moments {by_chance:.0f} % (5 runs each)")
+print(
+    f"{most} calls by the clock: {clocked:.2f} % are late; "
+    f"at random moments {by_chance:.0f} % (5 runs each)"
+)
 
 # %% [markdown] id="clock-why"
 # [[None is late = clocked.mean == 0]], where at random moments [[about a quarter are = by_chance.mean | 20 .. 32]]. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
