@@ -153,7 +153,7 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 # %% [markdown] id="repeated-text"
 # ### Exercise 2: not alone
 #
-# In `beside_somebody` a transfer has a window of [[half_kb]] kB beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
+# In `beside_somebody` a transfer has a window of [[half_kb]] kB, on a path of [[rate_mbps]] Mbit/s with [[delay_ms]] ms each way, beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
 # link. Does the transfer still get $W / T_0$? Another *seed* gives other moments, so repeat it:
 #
 # 1. `my_table`: `nl.repeat(beside_somebody, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
