@@ -46,8 +46,17 @@ many_prediction = nl.checks.predict(
 # %% [markdown] id="network-text"
 # ## Part 1: one piece at a time
 
+
 # %% id="network" tags=["figure"]
-network = chapter.settings.network()
+def lossy_path(rate_mbps=2, loss_rate=0.02):
+    """A path of 100 ms that loses data at random, and no ACKs."""
+    way_back = {"rate_mbps": None, "queue_packets": None, "loss_rate": 0}
+    slow = {"rate_mbps": rate_mbps, "delay_ms": 50, "queue_packets": 100}
+    link = nl.Link("r1", "h2", **slow, loss_rate=loss_rate, reverse=way_back)
+    return nl.Topology(["h1", "h2"], ["r1"], links=[nl.Link("h1", "r1"), link])
+
+
+network = lossy_path()
 nl.plots.topology(network, title="A path that loses 2 % of the data")
 
 # %% [markdown] id="symbols"
@@ -135,13 +144,23 @@ chapter.check.stop_and_wait(my_wait)
 #
 # $$G = \frac{8P}{T_0 + \sigma + \frac{p}{1-p}\,\tau}.$$
 
+
 # %% id="wait-run" tags=["folded"]
+def transfer(protocol, window, seed):
+    """Ten seconds of a transfer over the path."""
+    program = nl.Program("h1", "h2", *protocol.ends(window))
+    duration_s = nl.lasting(10, real_s=3)
+    return nl.Scenario(network, [program], duration_s=duration_s, interval_s=1, seed=seed)
+
+
+seeds = (1, 2, 3, 4, 5)
 # Yours, if it passes.
 wait = chapter.check.stop_and_wait.take(my_wait, experiments.STOP_AND_WAIT)
-alone = experiments.measured({"stop-and-wait": wait}, [1])
+runs = nl.sweep({("stop-and-wait", 1, seed): transfer(wait, 1, seed) for seed in seeds})
+alone = experiments.transfers_table(runs)
 one = experiments.intervals(alone)["stop-and-wait", 1]
 one_prediction.compare(one.mean, theory=experiments.theory_mbps("go-back-N", 1.0))
-print(f"stop-and-wait: {one:.4f} Mbit/s in {experiments.SEEDS} runs")
+print(f"stop-and-wait: {one:.4f} Mbit/s in {len(seeds)} runs")
 
 # %% [markdown] id="wait-why"
 # The link could carry [[1.92 Mbit/s = nl.theory.udp_goodput_limit_mbps(2, 1001) | 1.915 .. 1.925]] of data. It is idle for [[96 % = 100 * (1 - one.mean / 1.92) | 95 .. 97]] of the time, because the sender waits.
@@ -178,9 +197,7 @@ class BackSender:
             piece = self.program.read(1000)
             if not piece:
                 break
-            self.in_flight.append(
-                bytes([(self.oldest + len(self.in_flight)) % 256]) + piece
-            )
+            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % 256]) + piece)
             self.program.send(self.in_flight[-1])
         self.program.set_timer(now_s + programs.TIMEOUT_S if self.in_flight else None)
         # END SOLUTION
@@ -267,12 +284,16 @@ chapter.check.selective_repeat(my_selective)
 
 # %% id="windows" tags=["figure", "folded"]
 back = chapter.check.go_back_n.take(my_back, experiments.GO_BACK_N)
-selective = chapter.check.selective_repeat.take(
-    my_selective, experiments.SELECTIVE_REPEAT
+selective = chapter.check.selective_repeat.take(my_selective, experiments.SELECTIVE_REPEAT)
+runs = nl.sweep(
+    {
+        (name, window, seed): transfer(protocol, window, seed)
+        for name, protocol in (("go-back-N", back), ("selective repeat", selective))
+        for window in (1, 4, 16, 32)
+        for seed in seeds
+    }
 )
-found = experiments.measured(
-    {"go-back-N": back, "selective repeat": selective}, (1, 4, 16, 32)
-)
+found = experiments.transfers_table(runs)
 experiments.window_figure(found)
 
 # %% id="windows-compare" tags=["folded"]
@@ -281,9 +302,7 @@ many_prediction.compare(
     seen["selective repeat", 32].mean,
     theory=experiments.theory_mbps("selective repeat", 32.0),
 )
-print(
-    f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}"
-)
+print(f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}")
 
 # %% [markdown] id="windows-why"
 # **Do they differ?** Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces theory gives it only [[a fifth more = float(experiments.theory_mbps("go-back-N", 32.0) / experiments.theory_mbps("go-back-N", 16.0)) | 1.18 .. 1.22]]: most of its time it waits after losses. Selective repeat is far below its formula for large windows: its window stands still
@@ -296,7 +315,13 @@ print(
 # the window stands still until it has arrived, although the places behind it are free. Give the receiver room for 127 early pieces, and let the window count only what is in flight:
 
 # %% id="span" tags=["optional"]
-wide = experiments.with_wide_span([32])
+runs = {}
+for seed in seeds:
+    ends = programs.SelectiveSender(32, 127), programs.SelectiveReceiver(127)
+    program = nl.Program("h1", "h2", *ends)
+    how = {"duration_s": nl.lasting(10, real_s=3), "interval_s": 1, "seed": seed}
+    runs["wide span", 32, seed] = nl.Scenario(network, [program], **how)
+wide = experiments.transfers_table(nl.sweep(runs))
 print(experiments.span_table(found, wide).to_string(index=False))
 
 # %% [markdown] id="span-why" tags=["optional"]
@@ -308,15 +333,18 @@ print(experiments.span_table(found, wide).to_string(index=False))
 #
 # ### Exercise 4: TCP on the same path
 #
-# `chapter.settings.beside(own)` is Linux's TCP (CUBIC) over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? Compare it with the
+# Linux's TCP (CUBIC) sends over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? Compare it with the
 # *link's* limit in the formula of selective repeat, for datagrams of 1000 bytes: $(1-p)$ of what the link carries.
 #
 # `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its `goodput_mbps`, `my_figure` with each value and the interval, and `my_verdict`: is that limit `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="beside"
+path = lossy_path(own.rate_mbps, own.loss_percent / 100)
+tcp = nl.Tcp("h1", "h2", congestion="cubic")
+tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.lasting(20, real_s=10), interval_s=1)
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.beside(own), seeds=10)
+my_table = nl.repeat(tcp_alone, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
 my_figure = my_table.plot(
@@ -326,9 +354,7 @@ my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 limit = own.rate_mbps * 1000 / 1042 * (1 - own.loss_percent / 100)
 my_figure.add_hline(y=limit, annotation_text="the limit")
-my_verdict = (
-    "above" if limit > mean + half else "below" if limit < mean - half else "inside"
-)
+my_verdict = "above" if limit > mean + half else "below" if limit < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
@@ -340,13 +366,23 @@ chapter.check.beside(my_finding)
 # beside a second TCP, and beside your selective repeat with a window of 32. Five runs of 20 s each. The other one starts 0.1 to 0.5 s earlier.
 
 # %% id="together" tags=["folded"]
-shared = experiments.together(selective)
+others = {
+    "nobody": [],
+    "a second TCP": [tcp],
+    "selective repeat": [nl.Program("h1", "h2", *selective.ends(32))],
+}
+how = {"duration_s": nl.lasting(20, real_s=8), "interval_s": 1}
+runs = {}
+for name, beside_it in others.items():
+    for seed in seeds:
+        late_tcp = nl.Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed)
+        traffic = [late_tcp, *beside_it]
+        runs[name, seed] = nl.Scenario(lossy_path(loss_rate=0), traffic, seed=seed, **how)
+shared = experiments.together(nl.sweep(runs))
 print(experiments.together_table(shared).to_string(index=False))
 beside_tcp = shared.groupby("beside").mean()
 sum_mbps = beside_tcp["tcp_mbps"] + beside_tcp["other_mbps"]
-print(
-    f"Selective repeat sent each piece {beside_tcp['sent_for_each'].max():.1f} times."
-)
+print(f"Selective repeat sent each piece {beside_tcp['sent_for_each'].max():.1f} times.")
 
 # %% [markdown] id="polite-words"
 # ### Exercise 5: whose transfer is better?

@@ -28,7 +28,6 @@ NOT_YET = [
     "08_multiplexing",
     "10_tcp_beside_udp",
     "11_fairness",
-    "14_reliable_transfer",
 ]
 """Chapters whose runs are still in functions of their packages."""
 BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests", "Wifi"}

@@ -202,7 +202,7 @@ class Checks:
         self.beside = Repetition(
             name="TCP on the same path",
             scenario=lambda: beside(own),
-            made_by="chapter.settings.beside(own)",
+            made_by="tcp_alone",
             values=lambda table: table.set_index("seed")["goodput_mbps"],
             expected=lambda table: _selective_mbps(own, table),
             unit="Mbit/s",
@@ -211,7 +211,7 @@ class Checks:
             right="The same path, the same losses: the difference is in what a sender does after a loss.",
             plot='my_table.plot(kind="scatter", x="seed", y="goodput_mbps")',
             hints=[
-                "my_table = nl.repeat(chapter.settings.beside(own), seeds=10) has one row a seed.",
+                "my_table = nl.repeat(tcp_alone, seeds=10) has one row a seed.",
                 "Selective repeat with a large window gets the link's limit times (1 - loss_rate).",
             ],
         )

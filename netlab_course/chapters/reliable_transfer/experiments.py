@@ -1,6 +1,6 @@
-"""Runs, tables and figures of the chapter "Build a reliable transfer"."""
+"""Tables and figures of the chapter "Build a reliable transfer"."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 
 from netlab import plots, theory
-from netlab.engines import lasting
-from netlab.runs import sweeps
+from netlab.measure.results import Run
 from netlab.runs.replications import Interval, interval
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Program, Tcp, Traffic
 from netlab_course.chapters.reliable_transfer.channel import Protocol
 from netlab_course.chapters.reliable_transfer.programs import (
     PIECE_BYTES,
@@ -27,15 +24,9 @@ from netlab_course.chapters.reliable_transfer.settings import (
     RATE_MBPS,
     RTT_MS,
     TIMEOUT_MS,
-    network,
-    transfer,
 )
 from netlab_course.page_style import spaced
 
-SEEDS = 5
-TRANSFER_S = lasting(10, real_s=3)
-TOGETHER_S = lasting(20, real_s=8)
-WIDE_SPAN = 127
 STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
 GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
 SELECTIVE_REPEAT = Protocol(SelectiveSender, SelectiveReceiver)
@@ -56,38 +47,10 @@ def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
     return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
 
 
-def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.DataFrame:
-    """Measure the goodput in Mbit/s over the chapter's path; return a row for each protocol (by name), window and seed,
-    with the number of errors.
+def transfers_table(runs: Mapping[tuple[str, int, int], Run]) -> pd.DataFrame:
+    """Return goodput in Mbit/s and number of errors of transfers, a row for each run, from runs by (protocol, window,
+    seed).
     """
-    return _drawn(
-        {
-            (name, window, seed): transfer(*protocol.ends(window), duration_s=TRANSFER_S, seed=seed)
-            for name, protocol in protocols.items()
-            for window in windows
-            for seed in range(1, SEEDS + 1)
-        }
-    )
-
-
-def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
-    """Measure selective repeat whose window counts only data in flight, with a receiver that stores 127 early pieces;
-    return a row for each window and seed.
-    """
-    return _drawn(
-        {
-            ("wide span", window, seed): transfer(
-                SelectiveSender(window, WIDE_SPAN), SelectiveReceiver(WIDE_SPAN), duration_s=TRANSFER_S, seed=seed
-            )
-            for window in windows
-            for seed in range(1, SEEDS + 1)
-        }
-    )
-
-
-def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
-    """Run scenarios (by name, window and seed); return goodput in Mbit/s and number of errors, a row for each."""
-    runs = sweeps.sweep(dict(scenarios))
     rows = []
     for (name, window, seed), run in runs.items():
         flow = run.flows.iloc[0]
@@ -99,13 +62,13 @@ def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
 
 
 def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
-    """Return mean and half width of the goodput in a table of `measured`, by protocol and window."""
+    """Return mean and half width of the goodput in a table of `transfers_table`, by protocol and window."""
     groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
     return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Return a figure of the goodput by window with 95 % intervals, from a table of `measured`, with the theoretical
+    """Return a figure of the goodput by window with 95 % intervals, from a table of `transfers_table`, with the theoretical
     formulas.
     """
     comparison = plots.Comparison(
@@ -123,7 +86,7 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
 
 
 def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
-    """Return the goodput of selective repeat with both kinds of window (tables of `measured` and `with_wide_span`),
+    """Return the goodput of selective repeat with both kinds of window (tables of `transfers_table`),
     with the formula, as a printed table.
     """
     near, far = intervals(found), intervals(wide)
@@ -142,29 +105,10 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
-    """Run Linux's TCP alone, with a second TCP and with a transfer of this window, on a path without random losses;
-    return goodputs and RTT, a row for each run.
+def together(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+    """Return goodputs and RTT of a TCP flow and the flow beside it, if any, a row for each run, from runs by (what is
+    beside TCP, seed).
     """
-    cases: dict[str, list[Traffic]] = {
-        "nobody": [],
-        "a second TCP": [Tcp("h1", "h2", congestion="cubic")],
-        "selective repeat": [Program("h1", "h2", *protocol.ends(window))],
-    }
-    runs = sweeps.sweep(
-        {
-            (case, seed): Scenario(
-                network(loss_rate=0.0),
-                # Only the start differs from seed to seed, because this path has no random losses.
-                [Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed), *others],
-                duration_s=TOGETHER_S,
-                interval_s=1,
-                seed=seed,
-            )
-            for case, others in cases.items()
-            for seed in range(1, SEEDS + 1)
-        }
-    )
     rows = []
     for (case, _), run in runs.items():
         tcp, *others = (row for _, row in run.flows.iterrows())

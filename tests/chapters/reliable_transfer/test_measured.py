@@ -12,6 +12,8 @@ from tests.agreement import agrees
 
 pytestmark = pytest.mark.library
 
+WIDE_SPAN = 127
+
 
 @pytest.mark.parametrize(
     ("name", "protocol", "window"),
@@ -37,7 +39,7 @@ def test_without_losses_the_formula_holds_to_a_few_per_cent() -> None:
 
 
 def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
-    wide = SelectiveSender(32, experiments.WIDE_SPAN), SelectiveReceiver(experiments.WIDE_SPAN)
+    wide = SelectiveSender(32, WIDE_SPAN), SelectiveReceiver(WIDE_SPAN)
     narrow = experiments.SELECTIVE_REPEAT.ends(32)
     found = [nl.run(settings.transfer(*ends, duration_s=5)).flows["goodput_mbps"].iloc[0] for ends in (wide, narrow)]
     agrees("goodput (Mbit/s)", found[0], experiments.theory_mbps("selective repeat", 32.0), relative=0.05)
@@ -45,7 +47,22 @@ def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
 
 
 def test_a_timer_shorter_than_the_round_trip_fills_a_shared_link_with_copies() -> None:
-    found = experiments.together(experiments.SELECTIVE_REPEAT).groupby("beside").mean()
+    others: dict[str, list[nl.Tcp | nl.Program]] = {
+        "a second TCP": [nl.Tcp("h1", "h2")],
+        "selective repeat": [nl.Program("h1", "h2", *experiments.SELECTIVE_REPEAT.ends(32))],
+    }
+    scenarios = {
+        (name, seed): nl.Scenario(
+            settings.network(loss_rate=0.0),
+            [nl.Tcp("h1", "h2", start_s=0.1 * seed), *beside_it],
+            duration_s=20,
+            interval_s=1,
+            seed=seed,
+        )
+        for name, beside_it in others.items()
+        for seed in (1, 2, 3)
+    }
+    found = experiments.together(nl.sweep(scenarios)).groupby("beside").mean()
     both_mbps = found["tcp_mbps"] + found["other_mbps"]
     assert found.loc["selective repeat", "rtt_ms"] > settings.TIMEOUT_MS
     assert found.loc["selective repeat", "sent_for_each"] > 2
