@@ -11,7 +11,7 @@ from netlab_course.authoring import Chapter, pages, read_source
 ROOT = Path(__file__).parents[2]
 MAX_LETTERS = 95
 """The letters in a line of code that JupyterLab shows without a scroll bar in a window of 1366 pixels, with its list of files."""
-WIDE = ("04_delay_and_jitter", "07_short_flows", "08_multiplexing", "12_queues", "13_load_and_delay")
+WIDE = ("07_short_flows",)
 """Chapters whose lines are still to be wrapped."""
 
 
