@@ -88,7 +88,7 @@ fair_prediction = nl.checks.predict(
 #
 # ### Exercise 1: behind two routers
 #
-# `settings.two_udp(own)` has `h1` with 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. Is the goodput of `h1` what the formula says?
+# `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. Is the goodput of `h1` what the formula says?
 # Another *seed* gives other moments of sending. So repeat the run:
 #
 # 1. `my_table`: `nl.repeat(scenario, seeds=...)` gives a table of all flows. Choose 8 to 30 seeds.
@@ -98,9 +98,14 @@ fair_prediction = nl.checks.predict(
 # 4. `my_verdict`: is $G_1$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
+two_udp = [
+    nl.Udp("h1", "h4", rate_mbps=1, payload_bytes=own.payload_bytes),
+    nl.Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
+]
+scenario = nl.Scenario(network, two_udp, duration_s=30)
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(settings.two_udp(own), seeds=10)
+my_table = nl.repeat(scenario, seeds=10)
 my_rows = my_table[my_table["src"] == "h1"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
@@ -175,7 +180,7 @@ my_run = nl.run(network, my_senders, duration_s=30, interval_s=1)
 # %% id="my_run-check"
 chapter.check.my_run(my_run)
 
-# %% id="graves"
+# %% id="graves" tags=["folded"]
 if my_run is not ...:
     last = my_run.queues.groupby("link").last()
     counts = last.loc[["r1 to r2", "r2 to h4", "r2 to h3"], ["sent_packets", "drops"]]
@@ -236,9 +241,22 @@ chapter.check.share(share_mbps)
 # At $X_2 = 0.5$ the shared link is full and nothing is dropped behind it: $G = 1.44$ Mbit/s. Beyond it the total can only fall. One run climbs a staircase of rates,
 # 20 s each, with pauses.
 
+
 # %% id="sweep"
+def climb(network, rates_mbps):
+    """One run: h1 sends 1 Mbit/s, h2 each rate for 20 s; between them a pause of 5 s."""
+    send_s, pause_s = nl.lasting(20, real_s=4), nl.lasting(5, real_s=1.5)
+    flows = []
+    for step, rate_mbps in enumerate(rates_mbps):
+        when = {"start_s": step * (send_s + pause_s), "duration_s": send_s}
+        flows += [nl.Udp("h1", "h4", rate_mbps=1, **when)]
+        flows += [nl.Udp("h2", "h3", rate_mbps=rate_mbps, **when)]
+    run = nl.run(network, flows, duration_s=(step + 1) * (send_s + pause_s), interval_s=1)
+    return settings.by_rate(run, rates_mbps)
+
+
 rates_mbps = [0.25, 0.4, 0.5, 0.6, 0.75, 1, 1.5, 2, 3, 5, 10]
-swept = settings.climb(network, rates_mbps)
+swept = climb(network, rates_mbps)
 line_mbps = np.geomspace(0.2, 12, 300)
 
 # %% id="sweep-figure" tags=["figure", "folded"]
@@ -333,7 +351,11 @@ print(
 
 # %% id="fq"
 fq_rates = [0.25, 0.4, 0.6, 1, 3, 10]
-protected = settings.climb(settings.network(**settings.FAIR_QUEUE), fq_rates)
+fq_codel = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}}
+fair_network = nl.topologies.two_routers(
+    (None, None), 1.5, (1, 0.5), queue_packets=50, **fq_codel
+)
+protected = climb(fair_network, fq_rates)
 
 # %% id="fq-figure" tags=["figure", "folded"]
 both_mbps = nl.plots.Comparison(
@@ -512,8 +534,29 @@ nl.plots.Comparison(
 # Whether it did, we cannot know. The lab had two more things: RED, a queue that drops early and at random, and
 # access links of 1 and 10 Mbit/s. Here they are. Senders are irregular again, except in the third line.
 
+
 # %% id="others"
-others = settings.other_labs()
+def variant(access_mbps=(None, None), spacing="random", **middle):
+    """h1 and h2 send 1 and 10 Mbit/s; `middle` says what the shared link's queue does."""
+    routers = nl.topologies.two_routers(
+        access_mbps, 1.5, (1, 0.5), **{"queue_packets": 50, **middle}
+    )
+    flows = [
+        nl.Udp("h1", "h4", rate_mbps=1, spacing=spacing),
+        nl.Udp("h2", "h3", rate_mbps=10, spacing=spacing),
+    ]
+    return nl.Scenario(routers, flows, duration_s=nl.lasting(5, real_s=3))
+
+
+variants = {
+    "plain queue": variant(),
+    "RED": variant(aqm="red"),
+    "RED, both send like clocks": variant(aqm="red", spacing="even"),
+    "access links of 1 and 10 Mbit/s": variant(access_mbps=(1, 10)),
+}
+table = nl.repeat(variants, seeds=8)
+others = table[table["src"] == "h1"].pivot(index="case", columns="seed", values="goodput_mbps")
+others = others.loc[list(variants)]
 print("Goodput of h1 in Mbit/s, a column for each seed")
 print(others.round(3).to_string())
 

@@ -23,7 +23,6 @@ MIN_VISIBLE = 0.8
 NOT_YET = [
     "01_udp_loss",
     "02_how_sure",
-    "03_congestion_collapse",
     "07_short_flows",
     "08_multiplexing",
     "10_tcp_beside_udp",

@@ -70,7 +70,7 @@ class Checks:
         self.repeated = Repetition(
             name="goodput behind two routers",
             scenario=lambda: settings.two_udp(own),
-            made_by="settings.two_udp(own)",
+            made_by="scenario",
             values=lambda table: table.loc[table["src"] == "h1", "goodput_mbps"],
             expected=lambda _table: settings.goodput_mbps(
                 settings.MODEST_MBPS, own.pushy_mbps, settings.MIDDLE_MBPS, settings.EXITS_MBPS[0], own.payload_bytes

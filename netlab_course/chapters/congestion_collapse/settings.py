@@ -1,20 +1,19 @@
 """The network and the common numbers of the chapter "Congestion collapse", without answers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.runs import experiment, sweeps
+from netlab.runs import sweeps
 from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
-from netlab.traffic import Traffic, Udp
+from netlab.traffic import Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 
 MIDDLE_MBPS = 1.5
@@ -81,16 +80,10 @@ def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def climb(network: Topology, rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return the goodputs of h1 (1 Mbit/s of UDP) and h2 in Mbit/s (columns) by h2's rate, from one run with a step of
-    20 s (4 s in real time) for each rate.
+def by_rate(run: Run, rates_mbps: Sequence[float]) -> pd.DataFrame:
+    """Return the goodputs of h1 and h2 in Mbit/s (columns) by h2's rate, from one run in which both send once for each
+    rate, one step after the other.
     """
-    send_s, pause_s = lasting(20, real_s=4), lasting(5, real_s=1.5)
-    flows: list[Traffic] = []
-    for step, rate_mbps in enumerate(rates_mbps):
-        when: dict[str, Any] = {"start_s": step * (send_s + pause_s), "duration_s": send_s}
-        flows += [Udp("h1", "h4", rate_mbps=MODEST_MBPS, **when), Udp("h2", "h3", rate_mbps=rate_mbps, **when)]
-    run = experiment.run(network, flows, duration_s=len(rates_mbps) * (send_s + pause_s), interval_s=1)
     goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
     return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
 
@@ -114,32 +107,3 @@ def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
             {"drops": exits["drops"], "waiting": exits["backlog_packets"] / last.loc["r1-eth2", "sent_packets"]}
         )
     return pd.DataFrame(rows)
-
-
-def other_labs(seeds: int = 8) -> pd.DataFrame:
-    """Return the goodput of h1 in Mbit/s beside 10 Mbit/s of h2, a row for each variant of the network (ours, and ours
-    with features of the published lab), a column for each seed.
-    """
-    cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {
-        "plain queue": (network(), "random"),
-        "RED": (network(aqm="red"), "random"),
-        "RED, both send like clocks": (network(aqm="red"), "even"),
-        "access links of 1 and 10 Mbit/s": (network((MODEST_MBPS, AGGRESSOR_MBPS)), "random"),
-    }
-    senders = list(zip(SEND_PAIRS, (MODEST_MBPS, AGGRESSOR_MBPS), strict=True))
-    runs = sweeps.sweep(
-        {
-            (name, seed): Scenario(
-                each,
-                [Udp(*pair, rate_mbps=rate_mbps, spacing=spacing) for pair, rate_mbps in senders],
-                duration_s=lasting(5, real_s=3),
-                seed=seed,
-            )
-            for name, (each, spacing) in cases.items()
-            for seed in range(1, seeds + 1)
-        }
-    )
-    return pd.DataFrame(
-        {seed: [runs[name, seed].flows["goodput_mbps"].iloc[0] for name in cases] for seed in range(1, seeds + 1)},
-        index=list(cases),
-    )
