@@ -49,6 +49,12 @@ def senders(video_mbps):
         nl.Tcp("h2", "h3", start_s=1),
     ]
 
+
+def beside(video_mbps, seed=1, duration_s=nl.lasting(40, 25), interval_s=1, network=network):
+    """A scenario: the three flows share the slow link."""
+    return nl.Scenario(network, senders(video_mbps), duration_s, seed, interval_s)
+
+
 # %% [markdown] id="predict-text"
 # ## Predict
 #
@@ -62,9 +68,7 @@ my_b2_mbps = 1.0  # SOLUTION
 my_b3_kbps = 700  # SOLUTION
 
 b2_prediction = nl.checks.predict("TCP in B2", my_b2_mbps, unit="Mbit/s", low=0, high=5)
-b3_prediction = nl.checks.predict(
-    "TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000
-)
+b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000)
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -89,14 +93,14 @@ b3_prediction = nl.checks.predict(
 #
 # ### Exercise 1: does TCP get what is left?
 #
-# Let the video send [[beside_mbps]] Mbit/s: `chapter.settings.beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
+# Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
 # interval, and `my_verdict`: is $G$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.beside(own.beside_mbps), seeds=10)
+my_table = nl.repeat(beside(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
@@ -122,13 +126,12 @@ chapter.check.repeated(my_finding)
 # Seven rates of the video, 40 s each; the first 10 s do not count. Each has five seeds.
 
 # %% id="sweep"
-left = chapter.settings.left_mbps
-seeds = dict.fromkeys([0.5, 2, 3, 3.5, 4, 6, 9], range(1, 6))
-runs = nl.sweep(chapter.settings.videos(network, senders, seeds))
+videos_mbps, seeds = (0.5, 2, 3, 3.5, 4, 6, 9), (1, 2, 3, 4, 5)
+runs = nl.sweep({(v, seed): beside(v, seed) for v in videos_mbps for seed in seeds})
 measured = chapter.settings.goodputs(runs)
-videos = [video_mbps for video_mbps, _ in measured.index]
 
 # %% id="sweep-figure" tags=["figure", "folded"]
+left = chapter.settings.left_mbps
 nl.plots.Comparison(
     x_label="Video (Mbit/s)",
     y_label="Goodput of TCP (Mbit/s)",
@@ -136,7 +139,7 @@ nl.plots.Comparison(
     title="TCP beside sensor and video",
 ).add(
     "measured",
-    videos,
+    measured.index.get_level_values(0),
     measured["TCP"],
     np.linspace(0.2, 9.5, 94),
     lambda x: [left(1 + v, 5, 1000) for v in np.atleast_1d(x)],
@@ -210,13 +213,9 @@ if my_video_mbps is not ...:
 
 # %% id="windows-figure" tags=["figure"]
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
+duration_s = nl.lasting(30, real_s=20)
 windows = nl.sweep(
-    {
-        name: chapter.settings.beside(
-            video, duration_s=nl.lasting(30, 20), interval_s=0.25
-        )
-        for name, video in cases.items()
-    }
+    {name: beside(video, 1, duration_s, interval_s=0.25) for name, video in cases.items()}
 )
 chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
@@ -258,8 +257,23 @@ chapter.check.wait(wait_ms)
 # - *timeouts per loss* is timeouts divided by segments sent again;
 # - *mean wait (s)* is your formula with a first timer of 260 ms; "-" means that it is infinite.
 
-# %% id="losses" tags=["folded"]
-losses = chapter.settings.loss_table()
+
+# %% id="lossy"
+def lossy(loss_rate, duration_s):
+    """A scenario of eight Reno connections over a path that loses at random."""
+    there = {"loss_rate": loss_rate, "reverse": {"loss_rate": 0}}
+    path = nl.topologies.dumbbell(1, rate_mbps=50, delay_ms=30, queue_packets=1000, **there)
+    eight = nl.Tcp("h1", "h2", congestion="reno", streams=8)
+    return nl.Scenario(path, [eight], duration_s, interval_s=max(1, duration_s / 100))
+
+
+# %% id="losses"
+lengths_s = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300}  # by loss rate
+lengths_s |= {0.4: 800, 0.5: 2000, 0.6: 4000}
+lossy_runs = nl.sweep({p: lossy(p, nl.lasting(s, real_s=12)) for p, s in lengths_s.items()})
+
+# %% id="losses-table" tags=["folded"]
+losses = chapter.settings.loss_table(lossy_runs)
 wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
 print("Goodput of one connection in kbit/s; +- is half the 95 % interval of eight")
 print(chapter.settings.cliff_table(losses, wait).to_string())
@@ -380,17 +394,17 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 #
 # In part 2 the lab took the *video's* loss rate for TCP's. Does TCP lose as much?
 
-# %% id="whose" tags=["folded"]
+# %% id="whose"
 import pandas as pd
 
 settings = chapter.settings
+red_options = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+red = nl.topologies.three_pcs(5, queue_packets=100, aqm="red", aqm_options=red_options)
 red_runs = nl.sweep(
-    {
-        (video, seed): settings.beside(video, seed, aqm="red", aqm_options=settings.RED)
-        for video in (4, 9)
-        for seed in range(1, 6)
-    }
+    {(v, seed): beside(v, seed, network=red) for v in (4, 9) for seed in range(1, 6)}
 )
+
+# %% id="whose-table" tags=["folded"]
 seen = {
     case: settings.seen_losses([found[video, seed] for seed in range(1, 6)])
     for case, found, video in (
@@ -430,13 +444,31 @@ print(
 # We run 1 to 4 UDP flows with the usual buffer (212 992 bytes). Then we run one flow with half of it, and one with twice. The last flow never waits: its
 # buffer is so large that the queue drops, as in part 1.
 
+
+# %% id="cable-flows"
+cable = nl.topologies.chain([100], [0.1], 1000, framing="ethernet")  # Mbit/s, ms, packets
+usual_bytes = 212_992
+
+
+def iperf_udp(send_buffer_bytes=usual_bytes, **when):
+    """A UDP flow as iperf's: it waits while its send buffer is full."""
+    iperf = {"rate_mbps": 100, "payload_bytes": 1470, "spacing": "random"}
+    return nl.Udp("h1", "h2", **iperf, send_buffer_bytes=send_buffer_bytes, **when)
+
+
 # %% id="cable"
 my_cable_mbps = 1  # SOLUTION
 cable_prediction = nl.checks.predict(
     "TCP beside UDP on a cable", my_cable_mbps, unit="Mbit/s", low=0, high=100
 )
-settings = chapter.settings
-cable_table = settings.crowd_table()
+udp_flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
+buffers_bytes = {"half": usual_bytes // 2, "twice": 2 * usual_bytes, "never waits": None}
+udp_flows |= {(name, 1): [iperf_udp(size)] for name, size in buffers_bytes.items()}
+contests = {
+    case: nl.Scenario(cable, [nl.Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.5)
+    for case, udp in udp_flows.items()
+}
+cable_table = settings.crowd_table(nl.sweep(contests))
 print("Goodput in Mbit/s; packets dropped")
 print(cable_table.round(1).astype({"dropped": int}).to_string())
 cable_prediction.compare(
@@ -467,9 +499,9 @@ settings.crowd_figure(
 # %% id="ending-figure" tags=["figure"]
 flows = [
     nl.Tcp("h1", "h2"),
-    *[settings.iperf_udp(duration_s=end_s) for end_s in (2, 4, 6)],
+    *[iperf_udp(duration_s=end_s) for end_s in (2, 4, 6)],
 ]
-ending = nl.run(settings.cable(), flows, duration_s=8, interval_s=0.25)
+ending = nl.run(cable, flows, duration_s=8, interval_s=0.25)
 settings.ending_figure(ending, (2, 4, 6), "Three UDP flows end at 2, 4 and 6 s")
 
 # %% [markdown] id="ending-why"
@@ -525,7 +557,7 @@ print(
 #
 # 1. Repeat part 1 with `congestion="bbr"`. BBR does not slow down at a loss. Does it starve in B3?
 # 2. Behind a link of 10 Mbit/s TCP of `h2` loses no more than the video ("whose loss rate?"). What if only one of the two has that link? Which of them made the bursts?
-# 3. Give the cable of task 8 a router: `settings.cable(behind_router=True)`. Predict before you run it, with the usual buffer.
+# 3. Give the cable of task 8 a router: `nl.topologies.chain([None, 100], [0, 0.1], 1000, framing="ethernet")`. Predict before you run it, with the usual buffer.
 # 4. **Challenge.** A responsive video: RFC 8085 asks a UDP sender to send no more than TCP would. Write a sender that
 #    chooses its rate from the loss that it measures and the square-root formula, step by step of 10 s, beside one TCP
 #    connection. Where does it end up? (RFC 5348 does it with PFTK.)

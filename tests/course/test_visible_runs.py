@@ -25,7 +25,6 @@ NOT_YET = [
     "02_how_sure",
     "07_short_flows",
     "08_multiplexing",
-    "10_tcp_beside_udp",
     "11_fairness",
 ]
 """Chapters whose runs are still in functions of their packages."""

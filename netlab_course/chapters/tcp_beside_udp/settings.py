@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
-from netlab.network.topology import Topology, of_links
+from netlab.network.topology import of_links
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, series_settings, theory_line
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
@@ -31,15 +31,12 @@ SENSOR_MBPS = 1
 PAYLOAD_BYTES = 1000
 SETTLED_S = 10
 """The time in s at the beginning of a run that is ignored."""
-RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-"""The options of Mininet's `enable_red`: from 30 to 35 kB."""
 
 CABLE_MBPS = 100
 IPERF_PAYLOAD_BYTES = 1470
-SEND_BUFFER_BYTES = 212_992
-"""Linux's default send buffer of a UDP socket in bytes (`net.core.wmem_default`)."""
 TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
-"""The measured numbers of packets that a TCP connection, and a UDP socket with that buffer, keep in their own host's queue."""
+"""The measured numbers of packets that a TCP connection, and a UDP socket with Linux's default send buffer (212 992 bytes),
+keep in their own host's queue."""
 
 
 def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
@@ -90,21 +87,6 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
         Udp("h2", "h3", rate_mbps=video_mbps),
         Tcp("h2", "h3", **{"start_s": 1, **tcp}),
     ]
-
-
-def videos(
-    network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
-) -> dict[tuple[float, int], Scenario]:
-    """Return a scenario for each rate of the video and each of its seeds, by rate in Mbit/s and seed; `flows` returns
-    the traffic for a rate.
-    """
-    return {
-        (video_mbps, seed): Scenario(
-            network, flows(video_mbps), duration_s=lasting(40, real_s=25), interval_s=1, seed=seed
-        )
-        for video_mbps, its_seeds in seeds.items()
-        for seed in its_seeds
-    }
 
 
 def beside(
@@ -177,28 +159,14 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
 # ---- part 2: a path that loses at random
 
 LOSSY_MS = 60
-LOSSY_STREAMS = 8
 FIRST_TIMER_MS = LOSSY_MS + 200
 """The first timer in ms: Linux adds the variation of the round-trip time, but at least 200 ms."""
-LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
 
 
-def lossy(loss_rate: float, duration_s: float) -> Scenario:
-    """Return a scenario of eight connections over a path with random losses that never fills: eight draws of one
-    connection.
+def loss_table(runs: Mapping[float, Run]) -> pd.DataFrame:
+    """Return the goodput in kbit/s of one connection with its interval, three formulas, and timeouts per loss, from runs
+    of several connections by loss rate; a row for each run.
     """
-    network = topologies.dumbbell(
-        1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
-    )
-    flow = Tcp("h1", "h2", congestion="reno", streams=LOSSY_STREAMS)
-    return Scenario(network, [flow], duration_s=duration_s, interval_s=max(1, duration_s / 100))
-
-
-def loss_table() -> pd.DataFrame:
-    """Measure one connection with random losses; return its goodput in kbit/s with its interval, three formulas, and
-    timeouts per loss, a row for each loss rate.
-    """
-    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
         mean, half = interval(1000 * run.streams["goodput_mbps"])
@@ -283,31 +251,6 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
 # ---- part 3: TCP and UDP from one host
 
 
-def cable(behind_router: bool = False) -> Topology:
-    """Return a network with a cable of 100 Mbit/s and a real wire's framing to h2: from h1's own interface, or from a
-    router behind it.
-    """
-    there: dict[str, Any] = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
-    if behind_router:
-        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **there)])
-    return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", **there)])
-
-
-def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) -> Udp:
-    """Return a UDP flow like iperf's: datagrams of 1470 bytes at 100 Mbit/s, limited by the room in bytes of the socket
-    (None: it never waits); `when` has other fields.
-    """
-    return Udp(
-        "h1",
-        "h2",
-        rate_mbps=CABLE_MBPS,
-        payload_bytes=IPERF_PAYLOAD_BYTES,
-        spacing="random",
-        send_buffer_bytes=send_buffer_bytes,
-        **when,
-    )
-
-
 def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
     """Return the theoretical goodput in Mbit/s of TCP and of each of these UDP flows, in proportion to their packets in
     the queue.
@@ -324,17 +267,8 @@ def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
     return float(shares[0]), float(shares[-1])
 
 
-def crowd_table() -> pd.DataFrame:
-    """Run TCP with 1 to 4 waiting UDP flows, and with one that has another send buffer; return the values of
-    `crowd_row`, a row for each run.
-    """
-    flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
-    flows["half", 1] = [iperf_udp(SEND_BUFFER_BYTES // 2)]
-    flows["twice", 1] = [iperf_udp(2 * SEND_BUFFER_BYTES)]
-    flows["never waits", 1] = [iperf_udp(None)]
-    runs = sweep(
-        {case: Scenario(cable(), [Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.5) for case, udp in flows.items()}
-    )
+def crowd_table(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+    """Return the values of `crowd_row` for runs by send buffer and number of UDP flows, a row for each run."""
     rows = {case: crowd_row(run) for case, run in runs.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["buffer", "UDP flows"])
 

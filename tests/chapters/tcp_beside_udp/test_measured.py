@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,20 @@ from netlab_course.chapters import tcp_beside_udp
 from netlab_course.chapters.tcp_beside_udp import settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
+from tests.chapters.checking import names_of_cells
 
 pytestmark = pytest.mark.pocket
+
+
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """The networks, traffic and scenarios that the chapter's cells define."""
+    return names_of_cells("10_tcp_beside_udp", "network", "lossy", "cable-flows")
+
+
+@pytest.mark.parametrize("video_mbps", settings.NUMBERS.values("beside_mbps"))
+def test_the_check_wants_the_scenario_that_the_chapters_cell_makes(page: dict[str, Any], video_mbps: float) -> None:
+    assert page["beside"](video_mbps).to_dict() == settings.beside(video_mbps).to_dict()
 
 
 @pytest.mark.parametrize("video_mbps", [0.5, 2.0])
@@ -47,21 +61,23 @@ def test_the_queues_that_drop_from_the_longest_protect_whatever_their_room(aqm: 
         agrees("goodput (Mbit/s)", float(got), float(fair), relative=0.02)
 
 
-def test_the_square_root_holds_for_few_losses_and_the_waiting_sender_for_many() -> None:
+def test_the_square_root_holds_for_few_losses_and_the_waiting_sender_for_many(page: dict[str, Any]) -> None:
     """Eight connections each: within 15 % at 2 %; from a half of it to three times it at 50 and 60 %."""
-    few = nl.run(settings.lossy(0.02, 60)).streams["goodput_mbps"].mean()
+    few = nl.run(page["lossy"](0.02, 60)).streams["goodput_mbps"].mean()
     agrees("goodput at 0.02 (Mbit/s)", few, nl.theory.mathis_mbps(1448, 60, 0.02), relative=0.15)
     for loss_rate, duration_s in ((0.5, 2000), (0.6, 4000)):
-        many = nl.run(settings.lossy(loss_rate, duration_s)).streams["goodput_mbps"].mean()
+        many = nl.run(page["lossy"](loss_rate, duration_s)).streams["goodput_mbps"].mean()
         assert nl.theory.mathis_mbps(1448, 60, loss_rate) > 10 * many
         waiting = nl.theory.backoff_mbps(1448, 60, loss_rate)
         agrees("log of the ratio", np.log(many / waiting), np.log(1.2), absolute=0.9)
 
 
 @pytest.mark.parametrize("udp_flows", [1, 4])
-def test_where_senders_wait_nothing_is_lost_and_shares_are_what_stands_in_the_queue(udp_flows: int) -> None:
-    flows = [nl.Tcp("h1", "h2"), *[settings.iperf_udp()] * udp_flows]
-    run = nl.run(settings.cable(), flows, duration_s=3, interval_s=0.5)
+def test_where_senders_wait_nothing_is_lost_and_shares_are_what_stands_in_the_queue(
+    page: dict[str, Any], udp_flows: int
+) -> None:
+    flows = [nl.Tcp("h1", "h2"), *[page["iperf_udp"]()] * udp_flows]
+    run = nl.run(page["cable"], flows, duration_s=3, interval_s=0.5)
     row = settings.crowd_row(run)
     tcp_mbps, udp_mbps = settings.crowd_theory_mbps(udp_flows)
     assert row["dropped"] == 0
@@ -70,9 +86,9 @@ def test_where_senders_wait_nothing_is_lost_and_shares_are_what_stands_in_the_qu
     assert 94 < row["total"] < 96
 
 
-def test_a_sender_that_never_waits_starves_tcp_on_the_same_cable() -> None:
-    flows = [nl.Tcp("h1", "h2"), settings.iperf_udp(send_buffer_bytes=None)]
-    row = settings.crowd_row(nl.run(settings.cable(), flows, duration_s=3, interval_s=0.5))
+def test_a_sender_that_never_waits_starves_tcp_on_the_same_cable(page: dict[str, Any]) -> None:
+    flows = [nl.Tcp("h1", "h2"), page["iperf_udp"](send_buffer_bytes=None)]
+    row = settings.crowd_row(nl.run(page["cable"], flows, duration_s=3, interval_s=0.5))
     assert row["dropped"] > 0 and row["TCP"] < 5
 
 
