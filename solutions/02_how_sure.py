@@ -15,7 +15,6 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
-import pandas as pd
 
 import netlab as nl
 from netlab_course.chapters import how_sure
@@ -50,18 +49,24 @@ times_prediction = nl.checks.predict("times narrower", my_times, low=1, high=20)
 # We compare two queues. One has room for 20 packets, the other for 22. A longer queue never loses more of the same traffic, so we know which of them
 # loses less. (It also lets packets wait longer. The chapter *Queues that speak up* asks which queue is better.) Can a measurement tell which one loses less?
 
+
 # %% id="network" tags=["figure"]
-scenario_20 = chapter.settings.bursts(queue_packets=20)
-scenario_22 = chapter.settings.bursts(queue_packets=22)
-nl.plots.topology(scenario_20.topology, title="One queue, with room for 20 or for 22 packets")
+def bursts(queue_packets):
+    """A scenario: datagrams at random moments into a queue with room for this many packets."""
+    network = nl.topologies.chain([None, 5], [0, 0], queue_packets)  # Mbit/s, ms, packets
+    flow = nl.Udp("h1", "h2", rate_mbps=4.6, payload_bytes=1000, spacing="random")
+    return nl.Scenario(network, [flow], duration_s=4)
+
+
+nl.plots.topology(bursts(20).topology, title="One queue, with room for 20 or for 22 packets")
 
 # %% [markdown] id="repeat-text"
 # `nl.repeat` runs a scenario with several *seeds*. A seed is a number that fixes all that is random in a run: here the moments at which
 # datagrams leave. The first queue gets the seeds 1 to 8, the second 9 to 16.
 
 # %% id="rooms"
-small_table = nl.repeat(scenario_20, seeds=8)
-other_table = nl.repeat(scenario_22, seeds=range(9, 17))
+small_table = nl.repeat(bursts(20), seeds=8)
+other_table = nl.repeat(bursts(22), seeds=range(9, 17))
 small = 100 * small_table.set_index("seed")["loss_rate"]
 other = 100 * other_table.set_index("seed")["loss_rate"]
 print("Lost datagrams in per cent, and their mean delay in ms")
@@ -122,12 +127,17 @@ chapter.check.interval(interval)
 # twenty intervals. (They are computed with your function, if it passes its check.)
 
 # %% id="twenty" tags=["figure"]
+links = [nl.Link("h1", "r1"), nl.Link("r1", "h2", loss_rate=0.1)]
+lossy_path = nl.Topology(["h1", "h2"], ["r1"], links=links)
+datagrams = 200  # of each flow, in one second
+rate_mbps = 8e-4 * datagrams
+flow = nl.Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=100, duration_s=1, spacing="even")
+draws = nl.repeat(lossy_path, [flow] * 20, duration_s=1.2, seeds=5)
 mine = chapter.check.interval.take(interval, nl.interval)
-draws = nl.repeat(chapter.settings.known_loss(flows=20), seeds=5)
 twenty = [mine(values) for _, values in draws.groupby("flow")["loss_rate"]]
 experiments.strokes_figure(twenty, truth=0.1, title="Twenty intervals of five values each")
 
-# %% id="twenty-compare"
+# %% id="twenty-compare" tags=["folded"]
 misses = int(experiments.missing(twenty, 0.1).sum())
 misses_prediction.compare(misses, theory=0.05 * 20)
 of_five = np.mean([half for _, half in twenty])
@@ -172,22 +182,19 @@ chapter.check.runs(needed_runs)
 # For each seed take the *difference* of the two loss rates. Then take the interval of the differences, the shaded band. (These are **paired differences**.)
 
 # %% id="pairs" tags=["figure"]
-large_table = nl.repeat(scenario_22, seeds=8)
+large_table = nl.repeat(bursts(22), seeds=8)
 large = 100 * large_table.set_index("seed")["loss_rate"]
 experiments.pairs_figure(small, large)
 
-# %% id="pairs-table"
+# %% id="pairs-table" tags=["folded"]
 print("Loss with room for 20 minus loss with room for 22")
-print(
-    experiments.difference_table(small, other, large)
-    .round(3)
-    .to_string(index=False, col_space=8)
-)
+differences = experiments.difference_table(small, other, large)
+print(differences.round(3).to_string(index=False, col_space=8))
 unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 
 # %% [markdown] id="pairs-why"
 # The same eight runs of each, and now the order is right in [[all eight = bool((small > large).all())]] pairs. The interval is [[eleven = unpaired.half_width / paired.half_width | 10.5 .. 11.5]] times narrower, and it does not hold 0. Eight runs estimate
-# this ratio poorly; with 200 runs of each it is about [[eight = experiments.pairs_of_rooms() | 7.5 .. 8.5]]. So without pairs we would need about [[sixty = experiments.pairs_of_rooms() ** 2 | 55 .. 65]] times the runs.
+# this ratio poorly; with 200 runs of each it is about [[eight = experiments.times_narrower(bursts(20), bursts(22), "loss_rate") | 7.5 .. 8.5]]. So without pairs we would need about sixty times the runs.
 #
 # **Two independent samples.** Runs with other seeds have no partner, so there is nothing to subtract row by row: another order of the rows would give another
 # interval. `nl.interval(small, other)` computes the interval of the difference of two independent means (Welch, 1947): $h = t\sqrt{s_1^2/r_1 + s_2^2/r_2}$. Its $t$ is that
@@ -199,10 +206,21 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 # Pairing helps only if the seed gives both settings the same random events. Datagrams that leave at random moments do so whatever the network does, so here both see the same traffic. TCP answers to
 # the network: after the first loss two runs go different ways, and pairs help less. (Reno and CUBIC, 10 s over a link of 10 Mbit/s that loses one packet in a thousand, 200 seeds: the same seeds
 # make the interval [[1.8 = experiments.pairs_with_tcp(10) | .1f]] times narrower with a delay of 10 ms, [[3.1 = experiments.pairs_with_tcp(20) | .1f]] times with 20 ms.) Try it before you count on it.
-#
+
+# %% [markdown] id="changed-text"
+# **Change one thing.** Let the other queue have room for 30 packets, not 22. The difference grows. Does its interval become wider or narrower? Predict, then run it.
+
+# %% id="changed"
+changed_queue_packets = 30
+changed_table = nl.repeat(bursts(changed_queue_packets), seeds=8)
+changed = nl.interval(small - 100 * changed_table.set_index("seed")["loss_rate"])
+print(f"Room for 20 minus room for 22: {paired:.3f} per cent of the datagrams")
+print(f"Room for 20 minus room for {changed_queue_packets}: {changed:.3f}")
+
+# %% [markdown] id="decision-text"
 # ### Exercise 3: three queues, twenty-four runs
 #
-# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is a queue of part 1. `chapter.settings.candidate(own, "A")` is a scenario
+# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is a queue of part 1. `candidate("A")` is a scenario
 # with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **24 runs in all**. Hand over a list of three:
 #
 # - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
@@ -212,17 +230,25 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 # The check wants an interval that does not hold 0. Twenty-four runs are enough, but not for every plan. If some runs choose the two queues that you compare, take other seeds for
 # the comparison: a queue may have been chosen *because* these seeds suited it, so with the same seeds its lead looks larger than it is.
 
+
+# %% id="candidate"
+def candidate(letter):
+    """A scenario with the queue "A", "B" or "C" before the slow link."""
+    queue = chapter.settings.unknown_queue(own, letter)
+    network = nl.topologies.chain([None, 5], [0, 0], **queue)
+    rate_mbps = own.offered_kbps / 1000
+    flow = nl.Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=1000, spacing="random")
+    return nl.Scenario(network, [flow], duration_s=5)
+
 # %% id="decision"
 my_tables = my_interval = my_choice = ...
 # BEGIN SOLUTION NO PROMPT
-# Four runs of each show which one is out. The other twelve go to the two that are close, with
-# fresh seeds.
-my_tables = {
-    queue: nl.repeat(chapter.settings.candidate(own, queue), seeds=4) for queue in "ABC"
-}
+# Four runs of each show which one is out. The other twelve go to the two that are close,
+# with fresh seeds.
+my_tables = {queue: nl.repeat(candidate(queue), seeds=4) for queue in "ABC"}
 best, second, _ = sorted("ABC", key=lambda queue: my_tables[queue]["loss_rate"].mean())
 for queue in (best, second):
-    my_tables[queue] = nl.repeat(chapter.settings.candidate(own, queue), seeds=range(5, 11))
+    my_tables[queue] = nl.repeat(candidate(queue), seeds=range(5, 11))
 losses = {queue: table.set_index("seed")["loss_rate"] for queue, table in my_tables.items()}
 best, second = sorted((best, second), key=lambda queue: losses[queue].mean())
 my_choice = best
@@ -245,7 +271,11 @@ chapter.check.decision(my_decision)
 # out more of the start.
 
 # %% id="warm-up"
-warm_up = experiments.warm_up_table(cuts_s=[0, 1, 2, 3])
+network = nl.topologies.three_pcs(rate_mbps=5, queue_packets=200)
+flow = nl.Udp("h1", "h3", rate_mbps=6, payload_bytes=1000, spacing="random")
+traffic = [flow, nl.Ping("h1", "h3", interval_s=0.05)]
+filling = [nl.Scenario(network, traffic, duration_s=6, seed=seed) for seed in range(1, 9)]
+warm_up = experiments.warm_up_table(nl.sweep(filling), cuts_s=[0, 1, 2, 3])
 print(warm_up.round(1).to_string(index=False))
 rtt_ms = warm_up.set_index("left out (s)")["mean RTT (ms)"]
 half_ms = warm_up.set_index("left out (s)")["half width (ms)"]
@@ -260,8 +290,19 @@ half_ms = warm_up.set_index("left out (s)")["half width (ms)"]
 # Now two hosts send at exactly equal intervals of time, 1 and 9 Mbit/s, over a link of 5 Mbit/s. What does the modest host `h1` lose? Three seeds for each row. The
 # rows differ in one thing: how much later than `h2` host `h1` starts.
 
+
 # %% id="clockwork"
-clockwork = experiments.clockwork_table(later_ms=[0, 0.1, 1])
+def periodic(later_ms):
+    """A scenario of two exactly periodic flows; h1 starts this much later than h2."""
+    network = nl.topologies.three_pcs(rate_mbps=5, queue_packets=100)
+    h1 = nl.Udp("h1", "h3", rate_mbps=1, spacing="even", start_s=later_ms / 1000)
+    h2 = nl.Udp("h2", "h3", rate_mbps=9, spacing="even")
+    return nl.Scenario(network, [h1, h2], duration_s=4)
+
+
+cases = {later_ms: periodic(later_ms) for later_ms in (0, 0.1, 1)}
+table = nl.repeat(cases, seeds=3, case="h1 starts later by (ms)")
+clockwork = experiments.clockwork_table(table)
 print(clockwork.round(3).to_string(index=False))
 clock_losses = clockwork["loss rate"]
 
@@ -280,7 +321,12 @@ clock_losses = clockwork["loss rate"]
 # moments, and the interval of the difference.
 
 # %% id="modest"
-modest = experiments.modest_table(seeds=8)
+network = nl.topologies.three_pcs(rate_mbps=5, queue_packets=100)
+both = [
+    nl.Udp("h1", "h3", rate_mbps=1, spacing="random"),
+    nl.Udp("h2", "h3", rate_mbps=4, spacing="random"),
+]
+modest = experiments.modest_table(nl.repeat(network, both, duration_s=15, seeds=8))
 print("Lost datagrams in per cent")
 print(modest.round(2).reset_index().to_string(index=False, col_space=5))
 modest_gap = nl.interval(modest["difference"])
@@ -332,9 +378,9 @@ chapter.panel()
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# - How many datagrams must each flow send until five values give an interval of ± 0.005? Predict it, then try `chapter.settings.known_loss(flows=20, datagrams=...)`.
+# - How many datagrams must each flow send until five values give an interval of ± 0.005? Predict it, then change `datagrams` in the cell of the twenty intervals.
 # - Do pairs help with TCP? Compare `congestion="reno"` and `"cubic"` on one path, with other seeds and with the same ones.
-# - Cut one long run of `chapter.settings.bursts(20)` into pieces and take the interval of the pieces. When may you do that, and when do the
+# - Cut one long run of `bursts(20)` into pieces and take the interval of the pieces. When may you do that, and when do the
 #   pieces depend on each other?
 # - **Challenge.** Draw the start of `h1` at random in each run of the clockwork pair. How many runs does it take to know its mean loss to
 #   within 0.05?

@@ -299,7 +299,7 @@ def _decision(own: StudentValues) -> Decision:
             Condition(
                 lambda found: not _of_others(found.tables, own),
                 "Each table must be of the queue whose letter it has.",
-                'nl.repeat(chapter.settings.candidate(own, "A"), seeds=...) makes that of A.',
+                'nl.repeat(candidate("A"), seeds=...) makes that of A.',
                 lambda found: ", ".join(f"{queue} is another scenario" for queue in _of_others(found.tables, own)),
             ),
             Condition(

@@ -10,22 +10,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, points
-from netlab.runs import sweeps
 from netlab.runs.replications import interval, repeat
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
-from netlab_course.chapters.how_sure.settings import (
-    LARGE_PACKETS,
-    SEEDS,
-    SMALL_PACKETS,
-    bursts,
-    clockwork,
-    filling,
-    modest_and_greedy,
-)
+from netlab_course.chapters.how_sure.settings import LARGE_PACKETS, SMALL_PACKETS
 
 Intervals = Sequence[tuple[float, float]]
 
@@ -122,11 +114,10 @@ def difference_table(small: pd.Series[float], others: pd.Series[float], large: p
     )
 
 
-def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
-    """Return the mean round-trip time in ms of pings while a queue fills, without those sent before each cut in s, with
-    95 % intervals over the seeds; a row for each cut.
+def warm_up_table(runs: Sequence[Run], cuts_s: Sequence[float]) -> pd.DataFrame:
+    """Return the mean round-trip time in ms of the pings in some runs, without those sent before each cut in s, with
+    95 % intervals over the runs; a row for each cut.
     """
-    runs = sweeps.sweep([filling(seed) for seed in range(1, seeds + 1)])
     rows = []
     for cut_s in cuts_s:
         mean, half = interval([run.pings.loc[run.pings["t_s"] >= cut_s, "rtt_ms"].mean() for run in runs])
@@ -134,58 +125,50 @@ def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
-    """Return the loss rate of the modest host with exactly periodic senders, mean and half width over the seeds, a row
-    for each delay of its start in ms.
+def clockwork_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the loss rate of h1 in a table of `netlab.repeat` for several cases, mean and half width over the seeds; a
+    row for each case (the first column).
     """
-    found = {start: interval(_first(repeat(clockwork(start), seeds=seeds))) for start in later_ms}
+    losses = table[table["src"] == "h1"].groupby(table.columns[0])["loss_rate"]
+    found = {case: interval(values) for case, values in losses}
     return pd.DataFrame(
         [
-            {"h1 starts later by (ms)": start, "loss rate": mean, "half width": half}
-            for start, (mean, half) in found.items()
+            {table.columns[0]: case, "loss rate": each.mean, "half width": each.half_width}
+            for case, each in found.items()
         ]
     )
 
 
-def modest_table(seeds: int = 10) -> pd.DataFrame:
-    """Return the losses of both hosts in per cent in each run of scenario A2 of `epfl`, and their difference, a row for
-    each seed.
+def modest_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the losses of h1 and h2 in per cent from a table of `netlab.repeat`, and their difference; a row for each
+    seed.
     """
-    table = repeat(modest_and_greedy(), seeds=seeds)
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
 
 
-def pairs_of_rooms(seeds: int = 200) -> float:
-    """Return the factor by which equal seeds narrow the interval of the difference in loss between
-    the two queue sizes.
+def times_narrower(one: Scenario, other: Scenario, column: str, seeds: int = 200) -> float:
+    """Run two scenarios with equal and with other seeds, `seeds` runs of each; return how many times wider the interval
+    of their difference in a column of `Run.flows` is with other seeds.
     """
 
-    def losses(room: int, first: int) -> NDArray[np.float64]:
-        """Return the loss rate with this room in packets for the seeds from `first` on."""
-        return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
+    def values(scenario: Scenario, first: int) -> NDArray[np.float64]:
+        """Return the values of a scenario for the seeds from `first` on."""
+        return repeat(scenario, seeds=range(first, first + seeds))[column].to_numpy(dtype=float)
 
-    small, large, other = losses(SMALL_PACKETS, 1), losses(LARGE_PACKETS, 1), losses(LARGE_PACKETS, seeds + 1)
-    return interval(small, other).half_width / interval(small - large).half_width
+    mine, paired, unpaired = values(one, 1), values(other, 1), values(other, seeds + 1)
+    return interval(mine, unpaired).half_width / interval(mine - paired).half_width
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
-    """Return the factor by which equal seeds narrow the interval of the difference in goodput between Reno and CUBIC,
-    over a lossy link with this delay.
+    """Return how many times equal seeds narrow the interval of the difference in goodput between Reno and CUBIC, over a
+    lossy link with this delay.
     """
     slow = Link(
         "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
     )
     network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
-
-    def goodputs(congestion: str, first: int) -> NDArray[np.float64]:
-        """Return the goodput in Mbit/s of a congestion control for the seeds from `first` on."""
-        scenario = Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10)
-        return repeat(scenario, seeds=range(first, first + seeds))["goodput_mbps"].to_numpy(dtype=float)
-
-    reno, cubic, other = goodputs("reno", 1), goodputs("cubic", 1), goodputs("cubic", seeds + 1)
-    return interval(reno, other).half_width / interval(reno - cubic).half_width
-
-
-def _first(table: pd.DataFrame) -> pd.Series[float]:
-    return table.loc[table["src"] == "h1", "loss_rate"]
+    reno, cubic = (
+        Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10) for congestion in ("reno", "cubic")
+    )
+    return times_narrower(reno, cubic, "goodput_mbps", seeds)

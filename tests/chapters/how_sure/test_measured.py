@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from netlab_course.chapters import how_sure
 from netlab_course.chapters.how_sure import experiments
 from netlab_course.own_numbers import StudentValues
 from tests.agreement import agrees
+from tests.chapters.checking import names_of_cells
 
 pytestmark = pytest.mark.library
 
@@ -17,9 +20,15 @@ chapter = how_sure.begin()
 settings = chapter.settings
 
 
-def test_more_room_loses_less_of_the_same_arrivals_in_every_run() -> None:
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """The scenarios that the chapter's cells define."""
+    return names_of_cells("02_how_sure", "network", "clockwork", experiments=experiments)
+
+
+def test_more_room_loses_less_of_the_same_arrivals_in_every_run(page: dict[str, Any]) -> None:
     """The interval of paired differences is five times narrower than with other seeds, at least."""
-    small, large = (100 * nl.repeat(settings.bursts(room), seeds=6).set_index("seed")["loss_rate"] for room in (20, 22))
+    small, large = (100 * nl.repeat(page["bursts"](room), seeds=6).set_index("seed")["loss_rate"] for room in (20, 22))
     assert (small > large).all()
     paired, apart = nl.interval(small - large), nl.interval(small, large)
     assert paired.half_width < apart.half_width / 5
@@ -31,8 +40,10 @@ def test_a_flow_loses_what_its_link_says() -> None:
     agrees("loss rate", run.flows["loss_rate"].mean(), 0.1, absolute=3 * (0.1 * 0.9 / 200 / 60) ** 0.5)
 
 
-def test_a_clockwork_pair_gives_each_seed_the_same_and_each_start_another_result() -> None:
-    table = experiments.clockwork_table([0, 0.1], seeds=2)
+def test_a_clockwork_pair_gives_each_seed_the_same_and_each_start_another_result(page: dict[str, Any]) -> None:
+    cases = {later_ms: page["periodic"](later_ms) for later_ms in (0, 0.1)}
+    table = experiments.clockwork_table(nl.repeat(cases, seeds=2, case="later (ms)"))
+    assert list(table["later (ms)"]) == [0, 0.1]
     assert (table["half width"] == 0).all()
     assert abs(table["loss rate"].diff().iloc[-1]) > 0.3
 
@@ -52,18 +63,19 @@ def test_six_pairs_with_fresh_seeds_decide_between_the_queues_and_runs_without_p
 
 
 @pytest.mark.slow
-def test_one_run_of_each_queue_is_hardly_better_than_a_coin_toss() -> None:
+def test_one_run_of_each_queue_is_hardly_better_than_a_coin_toss(page: dict[str, Any]) -> None:
     small, large = (
-        nl.repeat(settings.bursts(room), seeds=seeds)["loss_rate"].to_numpy()
+        nl.repeat(page["bursts"](room), seeds=seeds)["loss_rate"].to_numpy()
         for room, seeds in ((20, range(1, 201)), (22, range(201, 401)))
     )
     agrees("pairs in the right order", (small[:, None] > large).mean(), 0.63, absolute=0.005)
 
 
 @pytest.mark.slow
-def test_pairs_help_less_with_tcp() -> None:
+def test_pairs_help_less_with_tcp(page: dict[str, Any]) -> None:
     """In 200 runs: eight times narrower with datagrams, 1.8 times with TCP over 10 ms, 3.1 times over 20 ms."""
-    agrees("datagrams", experiments.pairs_of_rooms(), 8, absolute=0.5)
+    bursts = page["bursts"]
+    agrees("datagrams", experiments.times_narrower(bursts(20), bursts(22), "loss_rate"), 8, absolute=0.5)
     for delay_ms, times in ((10, 1.8), (20, 3.1)):
         agrees(f"TCP over {delay_ms} ms", experiments.pairs_with_tcp(delay_ms), times, absolute=0.1)
 
@@ -84,3 +96,9 @@ def _given(scenario: nl.Scenario) -> dict:
         "duration_s": scenario.duration_s,
         "interval_s": scenario.interval_s,
     }
+
+
+@pytest.mark.parametrize("letter", settings.QUEUES)
+def test_the_check_wants_the_scenario_that_the_exercises_cell_makes(letter: str) -> None:
+    made = names_of_cells("02_how_sure", "candidate", chapter=chapter, own=chapter.own)["candidate"](letter)
+    assert made.to_dict() == settings.candidate(chapter.own, letter).to_dict()
