@@ -3,7 +3,7 @@
 #
 # **Why is a page not faster on a faster line?**
 #
-# Most transfers are short: a page, an answer, a picture. For these the rate that you pay for is hardly ever what you wait for.
+# Most transfers are short: a page, a picture. For these the rate that you pay for is hardly ever what you wait for.
 #
 # After this chapter you can
 #
@@ -45,7 +45,7 @@ fast_prediction = nl.checks.predict("page at 1000 Mbit/s", my_fast_ms, unit="ms"
 # %% [markdown] id="network-text"
 # ## Part 1: one page, three links
 #
-# The path is as simple as can be: `h1`, a router and `h2`. One link has a rate, and half of the round-trip time on each way. Its queue is so long that it never drops.
+# The path is `h1`, a router and `h2`. One link has a rate, half of the round-trip time on each way, and so long a queue that it never drops.
 #
 # | symbol | in the code | unit | meaning |
 # |---|---|---|---|
@@ -58,24 +58,32 @@ fast_prediction = nl.checks.predict("page at 1000 Mbit/s", my_fast_ms, unit="ms"
 #
 # `completion_s` of a run's flows is the time from the call of `connect` until the last byte has arrived.
 
+# %% id="path"
+def path(rate_mbps, rtt_ms=100, queue_packets=1000, loss_rate=0):
+    """h1, a router and h2; only the second link has a rate, a delay and a queue."""
+    slow = nl.Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=rtt_ms / 2,
+                   queue_packets=queue_packets, loss_rate=loss_rate)
+    return nl.Topology(["h1", "h2"], ["r1"], links=[nl.Link("h1", "r1"), slow])
+
+
 # %% id="pages"
-pages = experiments.pages_table(rates_mbps=[10, 100, 1000])
-page_ms = pages.set_index("rate (Mbit/s)")["page (ms)"]
+page = nl.Tcp("h1", "h2", num_bytes=100_000)
+pages = {mbps: nl.Scenario(path(mbps), [page], duration_s=2) for mbps in (10, 100, 1000)}
+page_ms = 1000 * nl.repeat(pages, seeds=1).set_index("case")["completion_s"]
 slow_prediction.compare(page_ms[10], theory=nl.theory.short_flow_ms(100_000, 10, 100))
 fast_prediction.compare(page_ms[1000], theory=nl.theory.short_flow_ms(100_000, 1000, 100))
 
 # %% [markdown] id="pages-why"
-# **A hundred times the rate saves [[an eighth = 1 - page_ms[1000] / page_ms[10] | 0.11 .. 0.14]] of the time.** Even at 10 Mbit/s the link is busy for only [[21 = pages["busy (%)"].iloc[0] | .0f]] % of it. What does
+# **A hundred times the rate saves [[an eighth = 1 - page_ms[1000] / page_ms[10] | 0.11 .. 0.14]] of the time.** Even at 10 Mbit/s the link is busy for only [[21 = 100 * nl.theory.transmission_delay_ms(100_000 / 1448 * 1514, 10) / page_ms[10] | .0f]] % of it. What does
 # the page wait for? The capture at 100 Mbit/s shows it.
 
 # %% id="bursts" tags=["figure"]
-captured = experiments.captured_page(rate_mbps=100)
-nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: what leaves when").update_xaxes(
-    range=[0, 0.42]
-)
+captured = nl.run(path(100), [page], duration_s=2, captures=[nl.Capture("h1", "r1")])
+title = "A page of 100 kB at 100 Mbit/s: what leaves when"
+nl.plots.time_sequence(captured.packets, title=title).update_xaxes(range=[0, 0.42])
 
 # %% [markdown] id="bursts-text"
-# Each vertical stroke is a burst of segments. Between two bursts the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
+# Each vertical stroke is a burst of segments. Then the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
 # sender does not know the path, so it begins with $W_0$ = 10 segments. Each acknowledged segment lets two others go, so each round trip sends
 # twice as much as the one before: 10, 20, 40.
 #
@@ -90,7 +98,7 @@ nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: 
 #
 # $$T = T_0\left(j + \tfrac12\right) \qquad\text{(fast link)}.$$
 #
-# (A page that a client has to *ask* for takes another half, because the request must get there first. That makes $j + 1$.)
+# (A page that a client must *ask* for takes another half for the request: $j + 1$.)
 #
 # *When it holds*: nothing is lost, the path is empty, and the link is so fast that the transfer never waits for it. As a function of the size the time is a staircase.
 #
@@ -116,44 +124,72 @@ chapter.check.stairs(stairs_ms)
 # %% [markdown] id="rates-text"
 # ### Twelve sizes, three links
 #
-# Sizes from 1 kB to 1 MB, one transfer after the other. Theory here adds the rate to your stairs: once the link needs longer than a round trip to send a
-# window, it is busy all the time, and from then on the rate decides (`nl.theory.short_flow_ms`). Both axes are logarithmic.
+# One transfer after the other. Theory here adds the rate to your stairs: once the link needs longer than a round trip to send a
+# window, it is always busy, and the rate decides (`nl.theory.short_flow_ms`).
+
+# %% id="transfers"
+sizes_bytes = [1000 * kb for kb in (1, 4, 14, 15, 25, 43, 44, 70, 100, 102, 250, 1000)]
+
+
+def transfers(rate_mbps, initial_window=10, rtt_ms=100):
+    """A transfer of each size, one every 2 s."""
+    flows = [nl.Tcp("h1", "h2", num_bytes=size_bytes, start_s=2 * number,
+                    initial_window_segments=initial_window)
+             for number, size_bytes in enumerate(sizes_bytes)]
+    return nl.Scenario(path(rate_mbps, rtt_ms), flows, duration_s=2 * len(flows))
 
 # %% id="rates" tags=["figure"]
-by_rate = experiments.transfers(rates_mbps=[10, 100, 1000])
-experiments.sizes_figure(
-    by_rate, "rate_mbps", lambda rate_mbps: f"{rate_mbps:g} Mbit/s", "Completion time over size, three links"
-)
+by_rate = nl.repeat({mbps: transfers(mbps) for mbps in (10, 100, 1000)}, seeds=1)
+wide = experiments.completion_ms(by_rate, sizes_bytes)
+experiments.sizes_figure(wide, "Completion time over size, three links")
 
 # %% id="rates-table" tags=["folded"]
-wide = by_rate.pivot_table(index="size_bytes", columns="rate_mbps", values="completion_ms")
 stairs = chapter.check.stairs.take(stairs_ms, chapter.check.stairs.reference)
 wide["your stairs"] = [stairs(size, 100, 10) for size in wide.index]
-print(f"1000 Mbit/s and your stairs differ by {(wide[1000] / wide['your stairs'] - 1).abs().max():.1%} at most")
+apart = (wide[1000] / wide["your stairs"] - 1).abs().max()
+print(f"1000 Mbit/s and your stairs differ by {apart:.1%} at most")
 
 # %% [markdown] id="rates-why"
 # Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. One more kilobyte costs about
-# one more round trip on every link, [[90 to 100 ms = bool((wide.loc[15000] - wide.loc[14000]).drop("your stairs").between(89.5, 100.5).all())]]. At 1 Gbit/s the stairs go on to the end, and they agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
+# one more round trip on every link, [[90 to 100 ms = bool((wide.loc[15000] - wide.loc[14000]).drop("your stairs").between(89.5, 100.5).all())]]. At 1 Gbit/s the stairs go on to the end, and agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
 # $R T_0$, here [[83 = nl.theory.bdp_bytes(10, 100) / 1514 | .0f]] packets. Beyond that the curve is a line, and there a faster link helps.
 #
-# So the answer to the question of this chapter: **a short transfer waits for round trips, not for the rate of the link.** A shorter
+# So **a short transfer waits for round trips, not for the rate of the link.** A shorter
 # path helps, and fewer rounds help.
+
+# %% [markdown] id="change-rtt-text" tags=["optional"]
+# ### Optional: change one thing
 #
+# A path of 20 ms in place of 100: which sizes become five times as fast, which do not? Predict, then run.
+
+# %% id="change-rtt" tags=["optional"]
+changed_rtt_ms = 20
+cases = {rtt_ms: transfers(100, rtt_ms=rtt_ms) for rtt_ms in (100, changed_rtt_ms)}
+times_ms = experiments.completion_ms(nl.repeat(cases, seeds=1), sizes_bytes)
+print(times_ms.round(0).astype(int).rename_axis(columns="rtt_ms").to_string())
+
+# %% [markdown] id="window-size-text"
 # ## Part 3: a larger first step
 #
 # Fewer rounds: let the first window be larger. `nl.Tcp(..., initial_window_segments=30)` does it. It was 1 for
-# a long time, then 2 to 4 (RFC 3390, 2002). RFC 6928 (2013, experimental) allows 10, and Linux uses 10. Here are 3 and 10 at 100 Mbit/s, for the twelve sizes.
+# a long time, then 2 to 4 (RFC 3390, 2002). RFC 6928 (2013, experimental) allows 10, and Linux uses 10.
 
-# %% id="windows-compare"
-by_window = experiments.transfers(rates_mbps=[100], windows=[3, 10])
-by_size = by_window.pivot_table(index="size_bytes", columns="initial_window", values="completion_ms")
-gain = 1 - by_size[10] / by_size[3]
-print(f"Time saved by 10 segments in place of 3: {100 * gain.min():.0f} to {100 * gain.max():.0f} %, depending on the size")
-
-# %% [markdown] id="published"
-# **What was published.** Before the RFC, Dukkipati and others (2010) tried ten segments on Google's own servers, with real users. They report that the average time of an
-# answer became about 10 % shorter, most where the round trip is long. Here it is from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] %, depending on the size.
+# %% [markdown] id="published-text" tags=["optional"]
+# ### Optional: what was published
 #
+# With ten segments the average answer of Google's servers to real users became about 10 % faster (Dukkipati and others, 2010). Here are 3 and 10 segments for the twelve sizes.
+
+# %% id="windows-compare" tags=["optional"]
+by_window = nl.repeat({segments: transfers(100, segments) for segments in [3, 10]}, seeds=1)
+by_size = experiments.completion_ms(by_window, sizes_bytes)
+gain = 1 - by_size[10] / by_size[3]
+saved = f"{100 * gain.min():.0f} to {100 * gain.max():.0f} %"
+print(f"Time saved by 10 segments in place of 3: {saved}, depending on the size")
+
+# %% [markdown] id="published" tags=["optional"]
+# Here it is from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] % faster, depending on the size.
+
+# %% [markdown] id="window-exercise"
 # ### Exercise 2: a window for a deadline
 #
 # A page of [[page_kb]] kB must be there [[deadline_ms]] ms after `connect`. The round-trip time is [[page_rtt_ms]] ms, and the link is fast. Which is the *smallest* initial
@@ -166,44 +202,45 @@ initial_window = math.ceil(own.page_kb * 1000 / 1448 / 3)  # SOLUTION
 chapter.check.window(initial_window)
 
 # %% [markdown] id="window-text"
-# Now your page at 100 Mbit/s with an initial window of 10, of one segment less than yours, yours, and 45. Once with a long queue before the link, and once with one that
-# holds 20 packets.
+# Now your page at 100 Mbit/s, with four initial windows and two queues.
 
-# %% id="window-run" tags=["folded"]
+# %% id="window-run"
 window = int(chapter.check.window.take(initial_window, 12))
-tried = experiments.window_table(
-    size_bytes=1000 * own.page_kb,
-    rtt_ms=own.page_rtt_ms,
-    windows=sorted({10, window - 1, window, 45}),
-    queues={"long": 1000, "20 places": 20},
-    rate_mbps=100,
-)
-print(tried.round(0).astype(int).to_string(index=False))
-largest = tried.iloc[-1]
+cases = {}
+for segments in sorted({10, window - 1, window, 45}):
+    my_page = nl.Tcp(
+        "h1", "h2", num_bytes=1000 * own.page_kb, initial_window_segments=segments)
+    for name, queue_packets in {"long": 1000, "20 places": 20}.items():
+        my_path = path(100, own.page_rtt_ms, queue_packets)
+        cases[segments, name] = nl.Scenario(my_path, [my_page], duration_s=5)
+tried = experiments.window_table(nl.repeat(cases, seeds=1, case=["initial window", "queue"]))
+print(tried.to_string(index=False))
 
 # %% [markdown] id="window-why"
-# One segment less, and the page takes a round more. So why not 45 for all? The burst leaves at once and meets the queue at once. With 20 places [[15 to 24 segments = int(largest["20 places: sent again"]) | 15 .. 24]] had to be sent
-# again, and the page took [[longer than before the long queue = bool(largest["20 places: ms"] > 1.2 * largest["long: ms"])]]; for most sizes it took [[longer than with ten = bool(largest["20 places: ms"] > tried.iloc[0]["20 places: ms"])]], too. **A larger initial window is a bet on the room in a queue
-# that the sender has never seen.** RFC 6928 (section 12) therefore asks a sender to remember where a large first window went wrong,
-# and to begin smaller there.
+# With one segment less the page takes a round more. So why not 45 for all? The whole burst meets the queue at once. With 20 places [[15 to 24 segments = int(tried.iloc[-1]["20 places: sent again"]) | 15 .. 24]] had to be sent
+# again, and the page took [[longer than before the long queue = bool(tried.iloc[-1]["20 places: ms"] > 1.2 * tried.iloc[-1]["long: ms"])]]; for most sizes it took [[longer than with ten = bool(tried.iloc[-1]["20 places: ms"] > tried.iloc[0]["20 places: ms"])]], too. **A larger initial window is a bet on the room in a queue
+# that the sender has never seen.** RFC 6928 (section 12) therefore asks a sender to begin smaller where a large first window went wrong.
 #
 # ### Exercise 3: a staircase of your own
 #
-# Measure one. Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
-# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`,
-# and print its `completion_s` beside your function.
+# Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
+# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs, each within 5 % of your function. Keep the run as `my_run`.
 
 # %% id="staircase"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-my_network = nl.Topology(
-    ["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)]
-)
+my_link = nl.Link(
+    "h1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
+my_network = nl.Topology(["h1", "h2"], links=[my_link])
 my_sizes = [1448 * segments for segments in (1, 10, 11, 30, 31, 70, 71, 150)]
-my_flows = [nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(my_sizes)]
+my_flows = [
+    nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number)
+    for number, size in enumerate(my_sizes)
+]
 my_run = nl.run(my_network, my_flows, duration_s=2 * len(my_sizes))
 for size, completion_s in zip(my_sizes, my_run.flows["completion_s"]):
-    print(f"{size:6d} bytes: {1000 * completion_s:4.0f} ms, stairs {stairs_ms(size, 2 * own.delay_ms, 10):4.0f} ms")
+    expected_ms = stairs_ms(size, 2 * own.delay_ms, 10)
+    print(f"{size:6d} bytes: {1000 * completion_s:4.0f} ms, stairs {expected_ms:4.0f} ms")
 # END SOLUTION
 
 # %% id="staircase-check"
@@ -212,11 +249,13 @@ chapter.check.staircase(my_run)
 # %% [markdown] id="crowd-text"
 # ## Part 4: the page that takes five times as long
 #
-# So far nothing was lost. Now a link of 10 Mbit/s loses one packet in a hundred, by chance, in both directions. Sixty pages of 20 kB go over it, one after the
-# other, 100 ms away. Theory without loss says [[256 = nl.theory.short_flow_ms(20_000, 10, 100) | .0f]] ms for each.
+# Now the link loses one packet in a hundred, by chance, in both directions. Sixty pages of 20 kB go over it, one after the
+# other. Theory without loss says [[256 = nl.theory.short_flow_ms(20_000, 10, 100) | .0f]] ms for each.
 
 # %% id="crowd" tags=["figure"]
-crowd = experiments.crowd_run(seed=1)
+many = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=4 * number) for number in range(60)]
+captures = [nl.Capture("h1", "r1")]
+crowd = nl.run(path(10, loss_rate=0.01), many, duration_s=240, seed=1, captures=captures)
 experiments.crowd_figure(crowd)
 
 # %% [markdown] id="crowd-why"
@@ -226,7 +265,8 @@ experiments.crowd_figure(crowd)
 # %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())
 widths = {"from": 5, "flags": 6, "acknowledges": 13}
-print(experiments.page_packets(crowd, slowest).head(16).to_string(index=False, col_space=widths))
+first_packets = experiments.page_packets(crowd, slowest).head(16)
+print(first_packets.to_string(index=False, col_space=widths))
 print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 
 # %% [markdown] id="outlier-words" tags=["minutes-12"]
@@ -250,37 +290,54 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # %% [markdown] id="lost-text"
 # ### The second experiment
 #
-# (Read this after you have written your answer.) Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, ten in the first burst and six in the last, and the link is cut for a moment when the chosen packet
-# passes.
+# (Read this after your answer.) Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has ten segments in the first burst and six in the last, and the link is cut while the chosen packet passes.
 
-# %% id="lost" tags=["folded"]
-lost = experiments.lost_table()
+# %% id="lost"
+cut_s = {  # from when to when all packets to h2 are lost
+    "nothing": (0.5, 0.6),
+    "the SYN": (0.99, 1.01),
+    "a segment of the first burst": (1.1031, 1.1042),
+    "a segment of the last burst": (1.2019, 1.2025),
+    "the last segment": (1.2065, 1.2080),
+}
+small_page = nl.Tcp("h1", "h2", num_bytes=16 * 1448, start_s=1)
+cases = {}
+for what, (begin_s, end_s) in cut_s.items():
+    cut = nl.Change(at_s=begin_s, link=("r1", "h2"), loss_rate=1, reverse={"loss_rate": 0})
+    mend = nl.Change(at_s=end_s, link=("r1", "h2"), loss_rate=0)
+    cases[what] = nl.Scenario(path(10), [small_page], duration_s=4, changes=[cut, mend])
+lost = experiments.lost_table(nl.repeat(cases, seeds=1, case="lost"))
 print(lost.to_string(index=False, float_format="%.0f"))
 more_ms = lost.set_index("lost")["more (ms)"]
 
 # %% [markdown] id="lost-why"
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
-# - **In the last burst** the gap is found in the same way, but then nothing else is on its way: the page waits [[100 = more_ms["a segment of the last burst"] | .0f]] ms for it, a round trip.
-# - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then retransmits it as a probe: a *tail loss probe* (RFC 8985). No timeout is counted.
+# - **In the last burst** nothing else is on its way: the page waits [[100 = more_ms["a segment of the last burst"] | .0f]] ms for the gap to be filled, a round trip.
+# - **The last segment** has nothing behind it. After [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all the sender retransmits it as a probe: a *tail loss probe* (RFC 8985).
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
 #
 # ### Exercise 5: how often?
 #
 # A handshake fails at once when its SYN or its SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
-# [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Do so many? `chapter.settings.lossy_pages(own)` is sixty such
+# [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Do so many? `lossy` in the next cell is sixty such
 # pages on a path that loses [[loss_percent]] %. As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice. With `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)`
 # the share of late pages in % is `my_table.groupby("seed")["late"].mean()`. Then `my_interval` and `my_figure` of these shares,
 # and `my_verdict`: is the chance that a handshake fails `"above"` your interval, `"inside"` it or `"below"` it?
 
+# %% id="lossy"
+often = [nl.Tcp("h1", "h2", num_bytes=20_000, start_s=2 * number) for number in range(60)]
+lossy = nl.Scenario(path(10, loss_rate=own.loss_percent / 100), often, duration_s=120)
+
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.lossy_pages(own), seeds=10)
+my_table = nl.repeat(lossy, seeds=10)
 my_table["late"] = 100 * (my_table["completion_s"] > 0.9)
 my_shares = my_table.groupby("seed")["late"].mean()
 my_interval = nl.interval(my_shares)
 mean, half = my_interval
-my_figure = my_shares.reset_index().plot(kind="scatter", x="seed", y="late", title="Pages that took more than 0.9 s")
+my_figure = my_shares.reset_index().plot(
+    kind="scatter", x="seed", y="late", title="Pages that took more than 0.9 s")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Late pages (%)")
 theory = 100 * (1 - (1 - own.loss_percent / 100) ** 2)

@@ -259,7 +259,7 @@ def _repeated(own: StudentValues) -> Repetition:
     return Repetition(
         name="pages that a lost handshake delays",
         scenario=lambda: lossy_pages(own),
-        made_by="chapter.settings.lossy_pages(own)",
+        made_by="The cell above, `lossy`,",
         values=late_percent,
         expected=lambda _table: 100 * (1 - (1 - lost) ** 2),
         unit="%",

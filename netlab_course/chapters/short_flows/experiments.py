@@ -1,7 +1,7 @@
-"""Runs, tables and figures of the chapter on short flows."""
+"""Tables and figures of the chapter on short flows, made from the runs in its notebook."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,147 +10,51 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import MS_PER_S
-from netlab.captures import Capture
 from netlab.measure.results import Run
 from netlab.plots.theme import points
-from netlab.runs import experiment, sweeps
-from netlab.runs.scenario import Scenario
-from netlab.traffic import Tcp
-from netlab_course.chapters.short_flows.settings import (
-    CROWD_GAP_S,
-    CROWD_LOSS_RATE,
-    GAP_S,
-    LOST,
-    PAGE_BYTES,
-    RTT_MS,
-    SIZES_BYTES,
-    SMALL_PAGE_BYTES,
-    crowd,
-    length_s,
-    one_by_one,
-    path,
-)
+from netlab_course.chapters.short_flows.settings import RTT_MS
 
 _LINE_BYTES = np.geomspace(800, 1.2e6, 500)
 
 
-def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None,)) -> pd.DataFrame:
-    """Measure transfers of all sizes, one after the other; return the completion time in ms, a row for each rate in
-    Mbit/s, initial window in segments (None: Linux's 10) and size.
+def completion_ms(table: pd.DataFrame, sizes_bytes: Sequence[int]) -> pd.DataFrame:
+    """Return the completion times in ms of transfers of these sizes, a row for each size and a column for each case of
+    the table, which `netlab.repeat` made with one seed.
     """
-    runs = sweeps.sweep(
-        {
-            (rate_mbps, window): Scenario(
-                path(rate_mbps), flows := one_by_one(SIZES_BYTES, window), duration_s=length_s(flows)
-            )
-            for rate_mbps in rates_mbps
-            for window in windows
-        }
-    )
-    tables = [
-        pd.DataFrame(
-            {
-                "rate_mbps": rate_mbps,
-                "initial_window": 10 if window is None else window,
-                "size_bytes": SIZES_BYTES,
-                "completion_ms": MS_PER_S * run.flows["completion_s"].to_numpy(),
-            }
-        )
-        for (rate_mbps, window), run in runs.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    times = {case: MS_PER_S * rows["completion_s"].to_numpy() for case, rows in table.groupby("case", sort=False)}
+    return pd.DataFrame(times, index=pd.Index(sizes_bytes, name="size_bytes"))
 
 
-def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
-    """Measure a page of 100 kB at each rate in Mbit/s: its time in ms, and the part of that time in which the link was
-    busy; return a row for each rate.
-    """
-    rows = []
-    for rate_mbps in rates_mbps:
-        run = experiment.run(path(rate_mbps), [Tcp("h1", "h2", num_bytes=PAGE_BYTES)], duration_s=GAP_S, progress=False)
-        taken_ms = MS_PER_S * float(run.flows["completion_s"].iloc[0])
-        wire_bytes = PAGE_BYTES / theory.MSS_BYTES * theory.tcp_wire_bytes()
-        busy_ms = theory.transmission_delay_ms(wire_bytes, rate_mbps)
-        rows.append({"rate (Mbit/s)": rate_mbps, "page (ms)": taken_ms, "link busy (ms)": busy_ms})
-    table = pd.DataFrame(rows)
-    return table.assign(**{"busy (%)": 100 * table["link busy (ms)"] / table["page (ms)"]})
-
-
-def captured_page(rate_mbps: float = 100) -> Run:
-    """Run a page of 100 kB over a link of this rate, with a capture on the sender's link, and return the run."""
-    page = Tcp("h1", "h2", num_bytes=PAGE_BYTES)
-    return experiment.run(path(rate_mbps), [page], duration_s=GAP_S, captures=[Capture("h1", "r1")], progress=False)
-
-
-def sizes_figure(found: pd.DataFrame, by: str, name: Callable[[Any], str], title: str) -> plots.Comparison:
-    """Return a figure of the completion time by size, a series for each value of the column `by` of the table of
-    `transfers`, with theory; `name` returns the name of a series.
+def sizes_figure(by_rate: pd.DataFrame, title: str) -> plots.Comparison:
+    """Return a figure of the completion times in ms by size, a series for each column, which is a rate in Mbit/s, with
+    theory for an initial window of 10 segments and 100 ms.
     """
     comparison = plots.Comparison("Size (kB)", "Completion time (ms)", title, log_x=True, log_y=True)
-    for value, rows in found.groupby(by):
-        rate_mbps, window = float(rows["rate_mbps"].iloc[0]), int(rows["initial_window"].iloc[0])
+    for rate_mbps, times_ms in by_rate.items():
 
-        def formula(size_kb: Any, rate_mbps: float = rate_mbps, window: int = window) -> Any:
+        def formula(size_kb: Any, rate_mbps: Any = rate_mbps) -> Any:
             """Return theory's completion times in ms for sizes in kB."""
-            sizes = np.atleast_1d(size_kb)
-            return np.array([theory.short_flow_ms(1000 * size, rate_mbps, RTT_MS, window) for size in sizes])
+            return np.array([theory.short_flow_ms(1000 * size, rate_mbps, RTT_MS) for size in np.atleast_1d(size_kb)])
 
-        comparison.add(
-            name(value),
-            rows["size_bytes"].to_numpy() / 1000,
-            rows["completion_ms"].to_numpy(),
-            _LINE_BYTES / 1000,
-            formula,
-        )
+        sizes_kb = by_rate.index.to_numpy() / 1000
+        comparison.add(f"{rate_mbps:g} Mbit/s", sizes_kb, times_ms.to_numpy(), _LINE_BYTES / 1000, formula)
     return comparison
 
 
-def window_table(
-    size_bytes: float, rtt_ms: float, windows: Sequence[int], queues: Mapping[str, int], rate_mbps: float = 10
-) -> pd.DataFrame:
-    """Measure a page of this size over a path with this rate and round-trip time, with several initial windows in
-    segments and queues (packets by name): return completion in ms and retransmitted segments, a row for each window.
+def window_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the completion time in ms, rounded, and the retransmitted segments of a page for each queue, a row for
+    each initial window; `table` has these two as the cases of `netlab.repeat`.
     """
-    runs = sweeps.sweep(
-        {
-            (window, name): Scenario(
-                path(rate_mbps, rtt_ms, queue_packets),
-                [Tcp("h1", "h2", num_bytes=int(size_bytes), initial_window_segments=window)],
-                duration_s=5,
-            )
-            for window in windows
-            for name, queue_packets in queues.items()
-        }
-    )
-    rows = []
-    for window in windows:
-        row: dict[str, Any] = {"initial window": window}
-        for name in queues:
-            flow = runs[window, name].flows.iloc[0]
-            row[f"{name}: ms"] = MS_PER_S * flow["completion_s"]
-            row[f"{name}: sent again"] = int(flow["retransmits"])
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def crowd_run(seed: int = 1) -> Run:
-    """Run sixty pages of 20 kB, one after the other, over a link that loses one packet in a hundred in each direction;
-    return the run, with a capture.
-    """
-    pages = crowd()
-    return experiment.run(
-        path(loss_rate=CROWD_LOSS_RATE),
-        pages,
-        duration_s=length_s(pages, CROWD_GAP_S),
-        seed=seed,
-        captures=[Capture("h1", "r1")],
-        progress=False,
-    )
+    columns = {"initial window": table["initial window"].unique()}
+    for name, rows in table.groupby("queue", sort=False):
+        columns[f"{name}: ms"] = (MS_PER_S * rows["completion_s"]).round().astype(int).to_numpy()
+        columns[f"{name}: sent again"] = rows["retransmits"].astype(int).to_numpy()
+    return pd.DataFrame(columns)
 
 
 def crowd_figure(run: Run) -> go.Figure:
-    """Return a figure of the completion times of all pages of a run of `crowd_run`, from the fastest to the slowest, by
-    their retransmissions.
+    """Return a figure of the completion times of all pages of a run, from the fastest to the slowest, by their
+    retransmissions.
     """
     flows = run.flows.sort_values("completion_s").reset_index(drop=True)
     kinds = {
@@ -173,7 +77,7 @@ def crowd_figure(run: Run) -> go.Figure:
 
 
 def page_packets(run: Run, place: int) -> pd.DataFrame:
-    """Return the captured packets of the page with index `place` in a run of `crowd_run`, a row for each, with times in
+    """Return the captured packets of the page with index `place` in a run with a capture at h1, a row for each, with times in
     ms after the first one.
     """
     seen = run.packets
@@ -199,22 +103,17 @@ def page_packets(run: Run, place: int) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def lost_table() -> pd.DataFrame:
-    """Measure a small page that loses one chosen packet; return its time in ms, retransmissions and the additional
-    time, a row for each lost packet.
+def lost_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the time in ms of a page, its retransmissions and timeouts, and the additional time, a row for each lost
+    packet: the cases `lost` of `netlab.repeat`, of which the first lost nothing.
     """
-    rows = []
-    for what, changes in LOST.items():
-        page = Tcp("h1", "h2", num_bytes=SMALL_PAGE_BYTES, start_s=1)
-        run = experiment.run(path(), [page], duration_s=4, changes=changes, progress=False)
-        flow = run.flows.iloc[0]
-        rows.append(
-            {
-                "lost": what,
-                "page (ms)": MS_PER_S * flow["completion_s"],
-                "sent again": int(flow["retransmits"]),
-                "timeouts": int(flow["timeouts"]),
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.assign(**{"more (ms)": table["page (ms)"] - table["page (ms)"].iloc[0]})
+    page_ms = MS_PER_S * table["completion_s"]
+    return pd.DataFrame(
+        {
+            "lost": table["lost"],
+            "page (ms)": page_ms,
+            "sent again": table["retransmits"].astype(int),
+            "timeouts": table["timeouts"].astype(int),
+            "more (ms)": page_ms - page_ms.iloc[0],
+        }
+    )
