@@ -22,7 +22,6 @@ PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"
 MIN_VISIBLE = 0.8
 NOT_YET = [
     "01_udp_loss",
-    "07_short_flows",
     "08_multiplexing",
     "11_fairness",
 ]
