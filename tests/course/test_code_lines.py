@@ -11,8 +11,6 @@ from netlab_course.authoring import Chapter, pages, read_source
 ROOT = Path(__file__).parents[2]
 MAX_LETTERS = 95
 """The letters in a line of code that JupyterLab shows without a scroll bar in a window of 1366 pixels, with its list of files."""
-WIDE = ("07_short_flows",)
-"""Chapters whose lines are still to be wrapped."""
 
 
 def too_long(source: str) -> list[str]:
@@ -20,9 +18,7 @@ def too_long(source: str) -> list[str]:
     return [line for line in source.split("\n") if len(line) > MAX_LETTERS]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in pages(ROOT) if page.source.stem not in WIDE], ids=lambda page: page.source.stem
-)
+@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.source.stem)
 def test_no_line_of_code_needs_a_scroll_bar(page: Chapter) -> None:
     cells = [cell for cell in read_source(page.source).cells if cell.cell_type == "code"]
     assert cells
