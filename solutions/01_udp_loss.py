@@ -127,12 +127,24 @@ chapter.check.limit(goodput_limit_mbps)
 # the queue drains. The dashed line is your function, if it passes its check. The strip below the figure shows the
 # *residual*: measured minus theory, in per cent of theory.
 
+
 # %% id="staircase"
+def staircase(rates_mbps):
+    """One run: h1 sends each rate for 10 s, and then pauses for 1 s."""
+    send_s = nl.lasting(10, real_s=4)  # 10 s of virtual time; 4 s where you have to wait
+    steps = [
+        nl.Udp(
+            "h1", "h3", rate_mbps=rate_mbps, spacing="even", start_s=start_s, duration_s=send_s
+        )
+        for start_s, rate_mbps in zip(np.arange(100) * (send_s + 1), rates_mbps)
+    ]
+    return nl.run(network, steps, duration_s=len(steps) * (send_s + 1), interval_s=1)
+
+
 # take(...) gives your function if it passes its check, else the chapter's own.
 limit = chapter.check.limit.take(goodput_limit_mbps, chapter.check.limit.reference)
 offered_mbps = [1, 2, 3, 4, 4.5, 5, 6, 8, 10, 20]
-steps = chapter.settings.staircase(offered_mbps)  # a flow for each rate, one after the other
-climb = nl.run(network, steps, duration_s=chapter.settings.length_s(steps), interval_s=1)
+climb = staircase(offered_mbps)
 goodput_mbps = climb.flows["goodput_mbps"]
 
 # %% id="staircase-figure" tags=["figure", "folded"]
@@ -295,7 +307,15 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # hold the true mean.
 
 # %% id="shares"
-found = experiments.shares(network, seeds=5)
+seconds = nl.lasting(15, real_s=8)
+offered_pairs_mbps = {"A1": (1, 0.5), "A2": (1, 4), "A3": (1, 9)}
+senders = []
+for step, rates_mbps in enumerate(offered_pairs_mbps.values()):
+    when = {"start_s": step * (seconds + 1), "duration_s": seconds}
+    senders += [nl.Udp("h1", "h3", rate_mbps=rates_mbps[0], **when)]
+    senders += [nl.Udp("h2", "h3", rate_mbps=rates_mbps[1], **when)]
+scenario = nl.Scenario(network, senders, duration_s=3 * (seconds + 1), interval_s=1)
+found = experiments.by_scenario(nl.repeat(scenario, seeds=5))
 print("Rates in Mbit/s; here: mean of five seeds and its 95 % interval")
 print(experiments.shares_table(found).to_string(index=False))
 modest = found.query("scenario == 'A3' and src == 'h1'")["loss_rate"].mean()
@@ -381,9 +401,26 @@ chapter.panel()
 
 # %% id="framing" tags=["figure"]
 payloads_bytes = [64, 128, 256, 512, 1000, 1472]
-overload = chapter.settings.overload(payloads_bytes)
-as_tc = nl.run(chapter.settings.three_pcs("tc"), overload, duration_s=12)
-as_wire = nl.run(chapter.settings.three_pcs("ethernet"), overload, duration_s=12)
+overload = [
+    nl.Udp(
+        "h1",
+        "h3",
+        rate_mbps=6,
+        payload_bytes=payload_bytes,
+        spacing="even",
+        start_s=2 * step,
+        duration_s=1,
+    )
+    for step, payload_bytes in enumerate(payloads_bytes)
+]
+
+
+def three_pcs(framing):
+    return nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, framing=framing)
+
+
+as_tc = nl.run(three_pcs("tc"), overload, duration_s=12)
+as_wire = nl.run(three_pcs("ethernet"), overload, duration_s=12)
 experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 
 # %% [markdown] id="more-loss"
@@ -418,8 +455,7 @@ nl.plots.Comparison(
 
 # %% id="loss-table"
 rates_mbps = [5, 10, 20, 20.36]
-steps = chapter.settings.staircase(rates_mbps)
-again = nl.run(network, steps, duration_s=chapter.settings.length_s(steps), interval_s=1)
+again = staircase(rates_mbps)
 print("Goodput in Mbit/s; loss rate in the second half of each step, and in the whole step")
 print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 
@@ -448,7 +484,7 @@ print(experiments.published_shares(found).to_string(index=False))
 # nl.lasting(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
 for framing in ("tc", "ethernet"):
     run = nl.run(
-        chapter.settings.three_pcs(framing),
+        three_pcs(framing),
         [nl.Tcp("h1", "h3")],
         duration_s=nl.lasting(30, 12),
         interval_s=1,
@@ -497,7 +533,8 @@ for src, dst, rate, their_mbps, their_loss in (
 # counts data that is still in its buffers.)
 
 # %% id="wire"
-cable = chapter.settings.cable("ethernet")
+link = nl.Link("h1", "h2", rate_mbps=100, queue_packets=100, framing="ethernet")
+cable = nl.Topology(hosts=["h1", "h2"], links=[link])
 udp = nl.run(cable, [nl.Udp("h1", "h2", rate_mbps=125, payload_bytes=1470)], duration_s=1)
 tcp = nl.run(cable, [nl.Tcp("h1", "h2")], duration_s=10)
 print(
@@ -514,8 +551,16 @@ print(
 # $\min(1,\, \text{interval of } h_2 / 1.667\,\text{ms})$ Mbit/s, whatever its fair share is.
 
 # %% id="clockwork"
+seconds = nl.lasting(10, real_s=5)
+others_mbps = [4, 6, 9]
+clocks = []
+for step, rate_mbps in enumerate(others_mbps):
+    when = {"start_s": step * (seconds + 1), "duration_s": seconds, "spacing": "even"}
+    clocks += [nl.Udp("h1", "h3", rate_mbps=1, **when)]
+    clocks += [nl.Udp("h2", "h3", rate_mbps=rate_mbps, **when)]
+run = nl.run(network, clocks, duration_s=3 * (seconds + 1), interval_s=1)
 print("Rates in Mbit/s")
-print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
+print(experiments.clockwork_table(run, others_mbps).to_string(index=False))
 
 # %% [markdown] id="clockwork-why"
 # With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses (the last two columns). (It gets a little less than 1 Mbit/s, because its last

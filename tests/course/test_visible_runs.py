@@ -21,7 +21,6 @@ MODULES_THAT_RUN = {"nl", "experiment", "sweeps", "replications"}
 PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"}
 MIN_VISIBLE = 0.8
 NOT_YET = [
-    "01_udp_loss",
     "08_multiplexing",
     "11_fairness",
 ]

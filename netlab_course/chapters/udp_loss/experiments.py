@@ -10,10 +10,9 @@ import pandas as pd
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
-from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.runs import experiment, sweeps
+from netlab.runs import experiment
 from netlab.runs.replications import Interval, interval, repeat
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Udp
@@ -150,28 +149,18 @@ def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
     return {str(kind): interval(rows["loss_rate"]) for kind, rows in found.groupby("kind")}
 
 
-def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
-    """Measure goodput in Mbit/s and loss rate of h1 and h2 in `epfl`'s three scenarios of `seconds` each; return a row
-    for each flow and seed.
+def by_scenario(table: pd.DataFrame) -> pd.DataFrame:
+    """Return goodput in Mbit/s and loss rate of h1 and h2 by `epfl`'s scenarios, which follow each other in a run, from
+    a table of `netlab.repeat`; a row for each flow and seed.
     """
-    traffic = [
-        Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds)
-        for step, (offered, _, _) in enumerate(PUBLISHED_SHARES.values())
-        for src, rate in zip(("h1", "h2"), offered, strict=True)
-    ]
-    runs = sweeps.sweep(
-        {
-            seed: Scenario(network, traffic, duration_s=3 * (seconds + 1), seed=seed, interval_s=1)
-            for seed in range(1, seeds + 1)
-        }
-    )
-    whole = pd.concat([run.flows.assign(seed=seed) for seed, run in runs.items()])
-    whole["scenario"] = [list(PUBLISHED_SHARES)[round(start_s / (seconds + 1))] for start_s in whole["start_s"]]
+    starts_s = sorted(table["start_s"].unique())
+    names = dict(zip(starts_s, PUBLISHED_SHARES, strict=True))
+    whole = table.assign(scenario=table["start_s"].map(names))
     return whole[["scenario", "src", "seed", "goodput_mbps", "loss_rate"]]
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Return theory, mean and 95 % interval over the seeds of the table of `shares`, as a printed table with a row for
+    """Return theory, mean and 95 % interval over the seeds of the table of `by_scenario`, as a printed table with a row for
     each flow.
     """
     rows = []
@@ -194,7 +183,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the seeds of the table of `shares` with the values that `epfl` published, as a printed
+    """Return the means over the seeds of the table of `by_scenario` with the values that `epfl` published, as a printed
     table with a row for each flow.
     """
     rows = []
@@ -215,7 +204,7 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
-    """Return a figure of each host's goodput by the offered rate of h2, from the table of `shares`, with the
+    """Return a figure of each host's goodput by the offered rate of h2, from the table of `by_scenario`, with the
     proportional share.
     """
     neighbour_mbps = np.linspace(0.1, 10, 200)
@@ -238,16 +227,10 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
     return comparison
 
 
-def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = lasting(10, real_s=5)) -> pd.DataFrame:
-    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically for `seconds` beside h2 at each of
-    the rates `others_mbps`; with the theory of phases, and of equal chances, a row for each rate.
+def clockwork_table(run: Run, others_mbps: Sequence[float]) -> pd.DataFrame:
+    """Return the goodput in Mbit/s of h1, which sends 1 Mbit/s exactly periodically beside h2 at each of the rates
+    `others_mbps` in turn, with the theory of phases, and of equal chances, a row for each rate.
     """
-    traffic = [
-        Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
-        for step, offered in enumerate(others_mbps)
-        for src, rate in (("h1", 1), ("h2", offered))
-    ]
-    run = experiment.run(network, traffic, duration_s=(seconds + 1) * len(others_mbps), interval_s=1)
     modest, other = (run.flows[run.flows["src"] == src] for src in ("h1", "h2"))
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(settings.PAYLOAD_BYTES), settings.RATE_MBPS)
     beat_ms = [settings.PAYLOAD_BYTES * 8 / (offered * 1000) for offered in others_mbps]

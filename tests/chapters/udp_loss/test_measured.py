@@ -20,7 +20,8 @@ own = chapter.own
 @pytest.mark.parametrize("payload_bytes", [64, 1000, 1472])
 def test_a_link_counts_the_bytes_of_its_framing(framing: str, payload_bytes: int) -> None:
     """UDP goodput at an overloaded link within 0.1 % of the framing limit."""
-    run = nl.run(chapter.settings.three_pcs(framing), chapter.settings.overload([payload_bytes]), duration_s=2)
+    flow = nl.Udp("h1", "h3", rate_mbps=6, payload_bytes=payload_bytes, spacing="even", duration_s=1)
+    run = nl.run(chapter.settings.three_pcs(framing), [flow], duration_s=2)
     expected_mbps = udp_goodput_limit_mbps(chapter.settings.RATE_MBPS, payload_bytes, framing)
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], expected_mbps, relative=0.001)
 
@@ -29,7 +30,8 @@ def test_a_sender_does_not_wait_for_its_own_interface() -> None:
     """A flow that overloads its first link loses what does not fit, ends in time and leaves the next one alone."""
     common = {"rate_mbps": 125, "payload_bytes": 1470, "spacing": "even", "duration_s": 1}
     steps = [nl.Udp("h1", "h2", start_s=start_s, **common) for start_s in (0, 1.1)]
-    run = nl.run(chapter.settings.cable("tc"), steps, duration_s=2.2)
+    cable = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=100, queue_packets=100)])
+    run = nl.run(cable, steps, duration_s=2.2)
     for _, flow in run.flows.iterrows():
         agrees("sent datagrams", flow.sent_datagrams, 125e6 / (1470 * 8), absolute=1)
         agrees("goodput (Mbit/s)", flow.goodput_mbps, udp_goodput_limit_mbps(100, 1470), relative=0.001)
@@ -49,7 +51,8 @@ def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
     network = chapter.settings.three_pcs("tc")
     short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
     assert short.sent_datagrams == short.received_datagrams
-    long = nl.run(network, chapter.settings.staircase([5]), duration_s=11, interval_s=1)
+    step = nl.Udp("h1", "h3", rate_mbps=5, spacing="even", duration_s=10)
+    long = nl.run(network, [step], duration_s=11, interval_s=1)
     agrees("late loss", experiments.second_half_loss(long)[0], udp_loss_rate(5, 5), absolute=0.0005)
     expected = udp_loss_rate(5, 5, queue_packets=100, duration_s=10)
     agrees("whole loss", long.flows.loss_rate[0], expected, absolute=0.001)
@@ -82,7 +85,13 @@ def test_a_short_burst_finds_the_hidden_rate_and_loses_nothing() -> None:
 
 def test_two_exact_beats_share_by_their_phase() -> None:
     """A modest sender beside 6 and 9 Mbit/s gets min(1, beat / 1.667 ms) within 2 %, not its equal chance."""
-    table = experiments.clockwork(chapter.settings.three_pcs("tc"), [6, 9], seconds=10)
+    clocks = [
+        nl.Udp(src, "h3", rate_mbps=rate_mbps, spacing="even", start_s=11 * step, duration_s=10)
+        for step, other_mbps in enumerate((6, 9))
+        for src, rate_mbps in (("h1", 1), ("h2", other_mbps))
+    ]
+    run = nl.run(chapter.settings.three_pcs("tc"), clocks, duration_s=22, interval_s=1)
+    table = experiments.clockwork_table(run, [6, 9])
     for _, row in table.iterrows():
         agrees("goodput (Mbit/s)", row["h1 gets"], row["phases"], relative=0.02)
         assert abs(row["phases"] - row["equal chances"]) > 0.05
