@@ -13,6 +13,10 @@
 # next cell says "Ready".
 
 # %% id="imports" tags=["nbval-ignore-output"]
+from itertools import product
+
+import numpy as np
+
 import netlab as nl
 from netlab_course.chapters import fairness
 from netlab_course.chapters.fairness import experiments
@@ -35,12 +39,8 @@ print(nl.preflight())
 my_far_mbps = 1.3  # SOLUTION
 my_long_mbps = 2.5  # SOLUTION
 
-far_prediction = nl.checks.predict(
-    "goodput of the far flow", my_far_mbps, unit="Mbit/s", low=0, high=5
-)
-long_prediction = nl.checks.predict(
-    "goodput of the flow over two links", my_long_mbps, unit="Mbit/s", low=0, high=5
-)
+far_prediction = nl.checks.predict("far flow", my_far_mbps, unit="Mbit/s", low=0, high=5)
+long_prediction = nl.checks.predict("both links", my_long_mbps, unit="Mbit/s", low=0, high=5)
 
 # %% [markdown] id="network-text"
 # ## Part 1: what distance costs
@@ -48,8 +48,20 @@ long_prediction = nl.checks.predict(
 # The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
 # the way back: the acknowledgements to `h1` are delayed by 800 ms, those to `h2` by 300 ms.
 
+
 # %% id="network" tags=["figure"]
-network = chapter.settings.two_distances(queue="drop-tail", far_ms=800, near_ms=300)
+unlimited = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
+
+
+def two_distances(far_ms, near_ms, **queue):
+    """h1 (far) and h2 (near) share the link to h3; their delays are on the way back."""
+    slow = nl.Link("r1", "h3", rate_mbps=5, **queue, reverse=unlimited)
+    far = nl.Link("h1", "r1", reverse={"delay_ms": far_ms})
+    near = nl.Link("h2", "r1", reverse={"delay_ms": near_ms})
+    return nl.Topology(["h1", "h2", "h3"], ["r1"], links=[far, near, slow])
+
+
+network = two_distances(800, 300, queue_packets=100)
 nl.plots.topology(network, title="A far and a near sender share one link")
 
 # %% [markdown] id="symbols"
@@ -91,39 +103,50 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
-one_run = nl.run(network, reno, duration_s=chapter.settings.ONE_RUN_S, interval_s=1)
+one_run = nl.run(network, reno, duration_s=nl.lasting(240, real_s=75), interval_s=1)
 print(one_run.goodput_mbps(after_s=60).round(1).to_string())
-nl.plots.time_series(
-    one_run,
-    ("cwnd_segments",),
-    interfaces=(),
-    title="Windows of a far and a near flow, one queue",
-)
+nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="A far and a near flow")
 
 # %% id="one-draw-compare" tags=["folded"]
 share = experiments.theory_share_mbps
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(5)
-far_prediction.compare(
-    one_run.goodput_mbps(after_s=60).iloc[0], theory=share(limit_mbps, 800, 300, 1)
-)
+far_mbps = one_run.goodput_mbps(after_s=60).iloc[0]
+far_prediction.compare(far_mbps, theory=share(limit_mbps, 800, 300, 1))
 
 # %% [markdown] id="many-text"
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
-# the windows: when the queue is full, often *both* flows are cut within a second or two. (The next table counts the cuts.)
+# the windows: when the queue is full, often *both* flows are cut within a second or two.
 #
 # One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we make six runs,
 # with other starting moments and another seed, and give each mean with its **95 % interval**.
 #
 # We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
 # packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
-# The 24 runs take about ten seconds.
+
+
+# %% id="draw"
+def draw(network, pairs, sender, seed):
+    """A scenario: a flow for each pair of hosts; each starts at a random moment."""
+    starts_s = np.random.default_rng(seed).uniform(0, 10, len(pairs)).round(3)
+    flows = [nl.Tcp(*pair, congestion=sender, start_s=s) for pair, s in zip(pairs, starts_s)]
+    return nl.Scenario(network, flows, nl.lasting(240, real_s=26), seed, interval_s=1)
+
+
+gentle_options = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
+gentle = {"queue_packets": 300, "aqm": "red", "aqm_options": gentle_options}
+queues = {"drop-tail": {"queue_packets": 100}, "gentle RED": gentle}
 
 # %% id="many" tags=["figure"]
-cases = [(congestion, queue, 800) for congestion, queue, _ in experiments.CASES]
-found = experiments.distances(cases, seeds=6)
+two_pairs = [("h1", "h3"), ("h2", "h3")]
+networks = {queue: two_distances(800, 300, **fields) for queue, fields in queues.items()}
+scenarios = {
+    (sender, queue, 800, seed): draw(networks[queue], two_pairs, sender, seed)
+    for sender, queue, seed in product(("reno", "cubic"), queues, range(1, 7))
+}
+found = experiments.distances(nl.sweep(scenarios))
 experiments.parts_figure(found, share)
 
-# %% id="many-table"
+# %% id="many-table" tags=["folded"]
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
@@ -131,26 +154,29 @@ print(experiments.parts_table(found).to_string(index=False))
 #
 # *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends [[two to five times = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_mbps / far_mbps").between(2, 5).all())]] as much, and
 # yet both are cut [[about equally often = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses").between(0.85, 1.2).all())]], as with synchronized losses. With the gentle RED Reno's near flow sends more and is cut more often, [[in proportion = float(found.query("queue == 'gentle RED'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses / near_mbps * far_mbps")["reno"]) | 0.8 .. 1.25]], as
-# with random losses. CUBIC's near flow sends only [[a third more = float(found.query("queue == 'gentle RED'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_mbps / far_mbps")["cubic"]) | 1.2 .. 1.45]] there, and its cuts cannot show this; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
+# with random losses. CUBIC's near flow sends only [[a third more = float(found.query("queue == 'gentle RED'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_mbps / far_mbps")["cubic"]) | 1.2 .. 1.45]] there. The exponents lie near the four of theory.
 #
 # *Queueing* is what the queue adds to the round-trip time, the same for both flows. Propagation alone is in the ratio
 # 800 / 300 = 2.67. With drop-tail [[130 to 160 ms = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean()["near_rtt_ms"] - 300).between(125, 165).all())]] of waiting make this ratio [[2.1 to 2.2 = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_rtt_ms", "near_rtt_ms"] ].mean().eval("far_rtt_ms / near_rtt_ms")).between(2.05, 2.25).all())]]: a long queue makes distances more alike. So
 # theory must use $T$ as it is under load, and the figure does.
 #
-# *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle: a
-# formula can be right for the ratio and wrong for the sum.
+# *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle.
 #
 # ### Exercise 1: your own distances
 #
-# `chapter.settings.far_and_near(own)` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
+# `far_and_near` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
 # much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the
 # interval, and `my_verdict`: is theory `"above"` your interval, `"inside"` it or `"below"` it?
 
+# %% id="far-and-near"
+my_network = two_distances(own.far_ms, own.near_ms, **gentle)
+far_and_near = nl.Scenario(my_network, reno, duration_s=nl.lasting(120, real_s=30))
+
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_table = nl.repeat(chapter.settings.far_and_near(own), seeds=10)
+my_table = nl.repeat(far_and_near, seeds=10)
 my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps")
 my_rtts = my_table.pivot_table(index="seed", columns="src", values="rtt_ms")
 my_ratios = my_wide["h2"] / my_wide["h1"]
@@ -174,10 +200,22 @@ chapter.check.repeated(my_finding)
 # Now the flow from `h1` to `h3` crosses two slow links. `h1` also sends to `h2` over the first, and `h2` to `h3` over the
 # second. Each host delays what it sends by 150 ms, so every flow has 300 ms.
 
+
 # %% id="crossing" tags=["figure"]
-gentle = chapter.settings.QUEUES["gentle RED"]
-crossing = chapter.settings.crossing(rate_mbps=5, base_rtt_ms=300, **gentle)
-nl.plots.topology(crossing, title="One flow over two slow links, one flow on each of them")
+def crossing(rate_mbps, base_rtt_ms, h2_delay_ms=None, unlimited=unlimited, **queue):
+    """Two slow links in a row; a host delays what it sends by half of the round trip."""
+    half_ms = base_rtt_ms / 2
+    slow = {"rate_mbps": rate_mbps, **queue}
+    first = nl.Link("r1", "r2", **slow, reverse=unlimited)
+    second = nl.Link("r2", "h3", **slow, reverse=unlimited | {"delay_ms": half_ms})
+    h1 = nl.Link("h1", "r1", delay_ms=half_ms, reverse={"delay_ms": 0})
+    h2_ms = half_ms if h2_delay_ms is None else h2_delay_ms
+    h2 = nl.Link("h2", "r2", delay_ms=h2_ms, reverse={"delay_ms": 0})
+    return nl.Topology(["h1", "h2", "h3"], ["r1", "r2"], links=[h1, first, h2, second])
+
+
+two_links = crossing(rate_mbps=5, base_rtt_ms=300, **gentle)
+nl.plots.topology(two_links, title="One flow over two slow links, one flow on each of them")
 
 # %% [markdown] id="notions"
 # How should the two links be shared? The long flow uses two of them, a short flow one. Four answers:
@@ -192,7 +230,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 #
 # The table has theory for two links of 5 Mbit/s and 300 ms for all.
 
-# %% id="notions-table"
+# %% id="notions-table" tags=["folded"]
 print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
@@ -200,10 +238,13 @@ print(experiments.allocations().round(2).to_string())
 # for each sender, because the four notions lie close together. (Your prediction is compared with Reno's.)
 
 # %% id="crossing-run" tags=["figure"]
-shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=20)
+pairs = [("h1", "h3"), ("h1", "h2"), ("h2", "h3")]
+draws = product(("reno", "cubic"), range(1, 21))
+shared_runs = nl.sweep({each: draw(two_links, pairs, *each) for each in draws})
+shared = experiments.crossings(shared_runs)
 experiments.crossing_figure(shared)
 
-# %% id="crossing-table"
+# %% id="crossing-table" tags=["folded"]
 long_prediction.compare(shared.loc[shared["congestion"] == "reno", "h1-h3"].mean())
 print(experiments.crossing_table(shared).to_string(index=False))
 ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby("congestion")}
@@ -249,13 +290,15 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # away: the same three flows over fast links that lose 0.2 % of the data at random. Nothing waits. Ten draws each.
 
 # %% id="control"
-losing = chapter.settings.losing_at_random(loss_rate=0.002)
-control = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10, network=losing)
+wire = {"queue_packets": 5000, "loss_rate": 0.002, "unlimited": unlimited | {"loss_rate": 0}}
+losing = crossing(rate_mbps=200, base_rtt_ms=300, **wire)
+draws = product(("reno", "cubic"), range(1, 11))
+control = experiments.crossings(nl.sweep({each: draw(losing, pairs, *each) for each in draws}))
+
+# %% id="control-table" tags=["folded"]
 for sender, rows in control.groupby("congestion"):
-    print(
-        f"{sender}: long / short {nl.interval(rows['ratio']):.2f}, "
-        f"theory {experiments.own_ratio(rows, sender):.2f}"
-    )
+    theory = experiments.own_ratio(rows, sender)
+    print(f"{sender}: long / short {nl.interval(rows['ratio']):.2f}, theory {theory:.2f}")
 
 # %% [markdown] id="control-why"
 # Now [[both intervals hold the sender's own optimum = all(abs(nl.interval(rows["ratio"]).mean - experiments.own_ratio(rows, sender)) <= nl.interval(rows["ratio"]).half_width for sender, rows in control.groupby("congestion"))]], and [[both exclude proportional fairness and max-min = all(abs(nl.interval(rows["ratio"]).mean - other) > nl.interval(rows["ratio"]).half_width for _, rows in control.groupby("congestion") for other in (0.5, 1))]]. The formulas are right where their condition holds: it
@@ -278,22 +321,21 @@ h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
 # %% id="h2_delay-check" tags=["minutes-12"]
 chapter.check.h2_delay(h2_delay_ms)
 
-# %% id="design-run" tags=["folded"]
+# %% id="design-run"
 delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
-slowed = chapter.settings.crossing(
-    own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle
-)
-design = experiments.crossings(("reno",), "gentle RED", seeds=16, network=slowed)
+slowed = crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
+draws = {("reno", seed): draw(slowed, pairs, "reno", seed) for seed in range(1, 17)}
+design = experiments.crossings(nl.sweep(draws))
+
+# %% id="design-table" tags=["folded"]
 mean, half = nl.interval(design["ratio"])
 print(f"long / short: {mean:.2f} ± {half:.2f} (16 seeds)")
-print(
-    f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, "
-    f"short {design['short_ms'].mean():.0f} ms"
-)
+long_ms, short_ms = design["long_ms"].mean(), design["short_ms"].mean()
+print(f"round-trip times under load: long {long_ms:.0f} ms, short {short_ms:.0f} ms")
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# The folded cell runs Reno with your delay. (If your answer is wrong or missing, all delays are equal.) With the right one theory
+# The cell runs Reno with your delay. (If your answer is wrong or missing, all delays are equal.) With the right one theory
 # gives about 0.9 (the last line): your formula ignored queueing, and the long flow waits in two queues, the short ones in one. Does the interval of sixteen draws hold 1? Does it
 # hold the ratio with queues? For the printed network [[it excludes 1 = bool(abs(nl.interval(design["ratio"]).mean - 1) > nl.interval(design["ratio"]).half_width)]] and [[holds 0.9 = bool(abs(nl.interval(design["ratio"]).mean - experiments.own_ratio(design, "reno")) <= nl.interval(design["ratio"]).half_width)]]: the design misses equality by what was left out, and theory says by how much.
 #
@@ -305,7 +347,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 #
 # ### Exercise 4: a measurement of your own
 #
-# Show it. Build the network of part 2 with `chapter.settings.crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
+# Show it. Build the network of part 2 with `crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
 # round-trip time of [[base_rtt_ms]] ms. You choose the queue of both slow links: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
 # `queue_packets=` is its room, a whole number, as `queue_packets=100`: enough for a flow alone to keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not all of them work here.
@@ -317,8 +359,8 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 # %% id="fair_run"
 my_run = ...
 # BEGIN SOLUTION NO PROMPT
-fair = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
-three = [nl.Tcp("h1", "h3"), nl.Tcp("h1", "h2"), nl.Tcp("h2", "h3")]
+fair = crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
+three = [nl.Tcp(*pair) for pair in pairs]
 my_run = nl.run(fair, three, duration_s=nl.lasting(120, 60), interval_s=1)
 print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # END SOLUTION
@@ -367,15 +409,15 @@ chapter.panel()
 # we expect it between our two cases. We have one draw of each of its four settings, as the lab had.
 
 # %% id="published"
-steep = [
-    (congestion, "steep RED", far_ms)
-    for congestion in ("reno", "cubic")
-    for far_ms in (800, 1300)
-]
+steep_options = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+steep = {"queue_packets": 100, "aqm": "red", "aqm_options": steep_options}
+settings_of_lab = {
+    (sender, "steep RED", ms, 1): draw(two_distances(ms, 300, **steep), two_pairs, sender, 1)
+    for sender, ms in product(("reno", "cubic"), (800, 1300))
+}
+lab_runs = nl.sweep(settings_of_lab)
 print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
-print(
-    experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False)
-)
+print(experiments.published_table(experiments.distances(lab_runs)).to_string(index=False))
 
 # %% [markdown] id="published-why"
 # The lab expected $e = 1$ from all four. It concluded that distance costs CUBIC less than Reno. That agrees with
@@ -394,12 +436,8 @@ print(
 
 # %% id="whose"
 d1 = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3", streams=3)]
-d1_run = nl.run(
-    chapter.settings.two_distances(far_ms=300),
-    d1,
-    duration_s=chapter.settings.HOSTS_RUN_S,
-    interval_s=1,
-)
+both_near = two_distances(300, 300, queue_packets=100)
+d1_run = nl.run(both_near, d1, duration_s=nl.lasting(240, real_s=60), interval_s=1)
 print(experiments.host_and_connection(d1_run))
 
 # %% [markdown] id="whose-why"
@@ -416,7 +454,18 @@ print(experiments.host_and_connection(d1_run))
 # 0.96 ± 0.05 for Reno and 0.20 ± 0.08 for CUBIC.)
 
 # %% id="lot" tags=["figure"]
-experiments.lot_figure()
+distances_ms = {"h1": 300, "h2": 600, "h3": 1200}
+links = [
+    nl.Link(h, "r1", delay_ms=ms, loss_rate=0.002, reverse={"delay_ms": 0, "loss_rate": 0})
+    for h, ms in distances_ms.items()
+]
+back = {"rate_mbps": None, "queue_packets": None}
+fast = nl.Link("r1", "h4", rate_mbps=1000, queue_packets=5000, reverse=back)
+lossy = nl.Topology([*distances_ms, "h4"], ["r1"], links=[*links, fast])
+flows = {c: [nl.Tcp(h, "h4", congestion=c) for h in distances_ms] for c in ("reno", "cubic")}
+duration_s = nl.lasting(600, real_s=30)
+lots = nl.sweep({c: nl.Scenario(lossy, flows[c], duration_s, interval_s=5) for c in flows})
+experiments.lot_figure(lots, list(distances_ms.values()), loss_rate=0.002)
 
 # %% [markdown] id="open"
 # ## Open exercises

@@ -22,7 +22,6 @@ PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"
 MIN_VISIBLE = 0.8
 NOT_YET = [
     "08_multiplexing",
-    "11_fairness",
 ]
 """Chapters whose runs are still in functions of their packages."""
 BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests", "Wifi"}

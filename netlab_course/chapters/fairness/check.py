@@ -57,7 +57,7 @@ class Checks:
         self.repeated = Repetition(
             name="what distance costs",
             scenario=lambda: far_and_near(own),
-            made_by="chapter.settings.far_and_near(own)",
+            made_by="nl.Scenario(two_distances(own.far_ms, own.near_ms, **gentle), reno, nl.lasting(120, real_s=30))",
             values=lambda table: _near_over_far(table, "goodput_mbps"),
             expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
             unit="",
@@ -143,7 +143,7 @@ class Checks:
             ],
             right="Equal, and both links full. The senders are the same as before: it is the queue that is fair.",
             hints=[
-                "chapter.settings.crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
+                "crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
                 "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets, to fq or sfq.",
                 'aqm="fq" at both links, three nl.Tcp, duration_s=120, interval_s=1.',
             ],

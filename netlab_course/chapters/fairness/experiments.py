@@ -8,12 +8,9 @@ import pandas as pd
 
 from netlab import plots, theory
 from netlab.base.headers import MSS_BYTES
-from netlab.engines import lasting
 from netlab.measure.results import Run
-from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
-from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
@@ -50,18 +47,10 @@ def rtts_ms(run: Run) -> list[float]:
     return [float(mean) for mean in late.groupby("flow", sort=False)["rtt_ms"].mean()]
 
 
-def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame:
-    """Measure a far and a near flow on one link; return goodputs, round-trip times, losses, the far flow's part and the
-    exponent, a row for each seed and case (congestion control, queue, the far propagation in ms).
+def distances(runs: Mapping[tuple[str, str, float, int], Run]) -> pd.DataFrame:
+    """Return goodputs, round-trip times, losses, the far flow's part and the exponent of runs of a far and a near flow; a
+    row for each run, by (congestion control, queue, the far propagation in ms, seed).
     """
-    pairs = (("h1", "h3"), ("h2", "h3"))
-    runs = sweeps.sweep(
-        {
-            (congestion, queue, far_ms, seed): drawn(settings.two_distances(queue, far_ms), pairs, congestion, seed)
-            for congestion, queue, far_ms in cases
-            for seed in range(1, seeds + 1)
-        }
-    )
     rows = []
     for (congestion, queue, far_ms, seed), run in runs.items():
         far_mbps, near_mbps = run.goodput_mbps(after_s=settings.WARM_UP_S)
@@ -85,18 +74,10 @@ def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:
-    """Measure three flows over two slow links; return goodputs in Mbit/s, round-trip times, the ratio of long to short
-    and Jain's index, a row for each congestion control and seed. `network` replaces the one with this queue.
+def crossings(runs: Mapping[tuple[str, int], Run]) -> pd.DataFrame:
+    """Return goodputs in Mbit/s, round-trip times, the ratio of long to short and Jain's index of runs of three flows over
+    two links; a row for each run, by (congestion control, seed).
     """
-    network = settings.crossing(**settings.QUEUES[queue]) if network is None else network
-    runs = sweeps.sweep(
-        {
-            (congestion, seed): drawn(network, PAIRS, congestion, seed)
-            for congestion in congestions
-            for seed in range(1, seeds + 1)
-        }
-    )
     rows = []
     for (congestion, seed), run in runs.items():
         both, first, second = run.goodput_mbps(after_s=settings.WARM_UP_S)
@@ -292,17 +273,10 @@ def host_and_connection(run: Run) -> str:
     )
 
 
-def lot_figure() -> plots.Comparison:
-    """Run single flows at three distances over links with random losses; draw their goodput by round-trip time, with
-    the formulas of both congestion controls.
+def lot_figure(runs: Mapping[str, Run], distances_ms: Sequence[float], loss_rate: float) -> plots.Comparison:
+    """Return a figure of the goodput of single flows by round-trip time in runs over links with random losses (by
+    congestion control), with the formulas of both congestion controls.
     """
-    loss_rate, distances_ms = 0.002, {"h1": 300, "h2": 600, "h3": 1200}
-    links = [
-        Link(host, "r1", delay_ms=far_ms, loss_rate=loss_rate, reverse={"delay_ms": 0, "loss_rate": 0})
-        for host, far_ms in distances_ms.items()
-    ]
-    fast = Link("r1", "h4", rate_mbps=1000, queue_packets=5000, reverse={"rate_mbps": None, "queue_packets": None})
-    network = Topology([*distances_ms, "h4"], ["r1"], links=[*links, fast])
     comparison = plots.Comparison(
         x_label="Round-trip time (ms)",
         y_label="Goodput (Mbit/s)",
@@ -314,25 +288,13 @@ def lot_figure() -> plots.Comparison:
         "reno": lambda rtt_ms: theory.mathis_mbps(MSS_BYTES, rtt_ms, loss_rate),
         "cubic": lambda rtt_ms: theory.cubic_mbps(MSS_BYTES, rtt_ms, loss_rate),
     }
-    runs = sweeps.sweep(
-        {
-            congestion: Scenario(
-                network,
-                [Tcp(host, "h4", congestion=congestion) for host in distances_ms],
-                duration_s=lasting(600, real_s=30),
-                interval_s=5,
-            )
-            for congestion in formulas
-        }
-    )
     for congestion, formula in formulas.items():
         comparison.add(
             NAMES[congestion],
-            list(distances_ms.values()),
+            distances_ms,
             runs[congestion].goodput_mbps(after_s=settings.WARM_UP_S).to_numpy(),
             np.geomspace(250, 1500, 40),
             formula,
         )
-    ticks = list(distances_ms.values())
-    comparison.figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    comparison.figure.update_xaxes(tickvals=distances_ms, ticktext=[f"{tick:g}" for tick in distances_ms])
     return comparison

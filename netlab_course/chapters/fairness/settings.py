@@ -14,15 +14,9 @@ RATE_MBPS = 5
 NEAR_MS = 300
 FAR_MS = 800
 QUEUE_PACKETS = 100
-FAST_MBPS = 200
-LOSS_RATE = 0.002
-"""Rate and loss rate of the links on which nothing but random losses limits a flow."""
 SECONDS = lasting(240, real_s=26)
 WARM_UP_S = lasting(60, real_s=10)
 """Time in s that is left out of every mean, with slow start and the first window, which is too large."""
-ONE_RUN_S = lasting(240, real_s=75)
-HOSTS_RUN_S = lasting(240, real_s=60)
-"""Durations in s of single runs on the page: four minutes, less where readers would wait for all of them in real time."""
 START_WITHIN_S = 10
 """Flows start at random moments within this time in s, so that each seed is another draw."""
 
@@ -47,16 +41,8 @@ def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
     return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
 
 
-QUEUES: dict[str, dict[str, Any]] = {
-    "drop-tail": {"queue_packets": QUEUE_PACKETS},
-    "gentle RED": gentle_red(),
-    "steep RED": {
-        "queue_packets": QUEUE_PACKETS,
-        "aqm": "red",
-        "aqm_options": {"min_packets": 20, "max_packets": 23, "probability": 1.0},
-    },
-}
-"""Three queues: one that drops when it is full, one that drops early and few packets at a time, and the published lab's."""
+QUEUES: dict[str, dict[str, Any]] = {"drop-tail": {"queue_packets": QUEUE_PACKETS}, "gentle RED": gentle_red()}
+"""A queue that drops when it is full, and one that drops early and few packets at a time."""
 
 
 def two_distances(
@@ -79,36 +65,3 @@ def far_and_near(own: StudentValues) -> Scenario:
     """Return a scenario of a far and a near Reno flow behind the gentle RED, at the distances of this copy."""
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
     return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))
-
-
-def crossing(
-    rate_mbps: float = RATE_MBPS, base_rtt_ms: float = NEAR_MS, h2_delay_ms: float | None = None, **queue: Any
-) -> Topology:
-    """Return a network of two slow links in a row, from r1 to r2 and from r2 to h3, with hosts at each node (`epfl`
-    figure 3).
-
-    Each host delays its packets by half of `base_rtt_ms`, the round-trip time with empty queues; h2 by `h2_delay_ms` if
-    that is given. `queue` has fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
-    """
-    out_ms = base_rtt_ms / 2
-    return of_links(
-        Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
-        Link("r1", "r2", rate_mbps=rate_mbps, **queue, reverse=UNLIMITED),
-        Link("h2", "r2", delay_ms=out_ms if h2_delay_ms is None else h2_delay_ms, reverse={"delay_ms": 0}),
-        Link("r2", "h3", rate_mbps=rate_mbps, **queue, reverse={**UNLIMITED, "delay_ms": out_ms}),
-    )
-
-
-def losing_at_random(loss_rate: float = LOSS_RATE) -> Topology:
-    """Return the network of `crossing` at 300 ms with fast links instead of slow ones, each of which loses data at random
-    with this chance; nothing waits.
-    """
-    fast: dict[str, Any] = {"rate_mbps": FAST_MBPS, "queue_packets": 5000, "loss_rate": loss_rate}
-    without: dict[str, Any] = {**UNLIMITED, "loss_rate": 0}
-    out_ms = NEAR_MS / 2
-    return of_links(
-        Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
-        Link("r1", "r2", **fast, reverse=without),
-        Link("h2", "r2", delay_ms=out_ms, reverse={"delay_ms": 0}),
-        Link("r2", "h3", **fast, reverse={**without, "delay_ms": out_ms}),
-    )

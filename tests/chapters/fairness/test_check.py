@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,7 +14,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import fairness
 from netlab_course.conditions import Measurement
-from tests.chapters.checking import passes, said
+from tests.chapters.checking import names_of_cells, passes, said
 
 THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
@@ -50,8 +51,9 @@ def stand_in(
 @pytest.fixture
 def opened() -> SimpleNamespace:
     chapter = fairness.begin()
-    network = chapter.settings.crossing(chapter.own.rate_mbps, chapter.own.base_rtt_ms, queue_packets=300, aqm="fq")
-    return SimpleNamespace(check=chapter.check.fair_run, network=network, settings=chapter.settings, own=chapter.own)
+    crossing = names_of_cells("11_fairness", "network", "draw", "crossing", np=np)["crossing"]
+    network = crossing(chapter.own.rate_mbps, chapter.own.base_rtt_ms, queue_packets=300, aqm="fq")
+    return SimpleNamespace(check=chapter.check.fair_run, network=network, crossing=crossing, own=chapter.own)
 
 
 def test_a_fair_and_full_run_passes(opened: SimpleNamespace) -> None:
@@ -60,7 +62,7 @@ def test_a_fair_and_full_run_passes(opened: SimpleNamespace) -> None:
 
 
 def test_each_condition_is_looked_for_in_what_ran(opened: SimpleNamespace) -> None:
-    own, crossing = opened.own, opened.settings.crossing
+    own, crossing = opened.own, opened.crossing
     fair = {"queue_packets": 300, "aqm": "fq"}
     cases = {
         f"Both slow links must have {own.rate_mbps} Mbit/s.": stand_in(
