@@ -1,4 +1,4 @@
-"""Networks, runs, tables and figures of the chapter "Multiplexing", without answers."""
+"""Networks, tables and figures of the chapter "Multiplexing", without answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +10,9 @@ from netlab import plots, theory
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
-from netlab.network.link import Link
-from netlab.network.topology import Topology, of_links
-from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Udp
-from netlab.traffic.base import Traffic
 from netlab_course.own_numbers import OwnNumbers
 
 NUMBERS = OwnNumbers(
@@ -30,8 +26,6 @@ NUMBERS = OwnNumbers(
 
 LIMIT_PACKETS = (67, 100, 33)
 """The queue limits of `simpleperf` before L1, L2 and L3."""
-LAB_ROOMS = (34, 50, 16)
-"""The part of the limits that is left for waiting packets, because netem also counts those on the wire."""
 
 CAPACITIES_MBPS = {"L1": 40, "L2": 30, "L3": 20}
 EXPERIMENTS = {
@@ -62,17 +56,11 @@ CROSSING = {
 """The six crossing flows, each with its links."""
 
 FAIR_QUEUE: dict[str, Any] = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
-EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time in s."""
 START_S = lasting(5, real_s=3)
 """The time in s at the beginning of each transfer that is ignored because of slow start."""
-CUT_INTERVAL_S = 0.2
-"""Interval in s, shorter than the time between two reductions of most flows: intervals of a quarter change the counts
-by less than 5 %.
-"""
-SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
 
 
 def transfer_and_ping(room_packets: int) -> Scenario:
@@ -85,47 +73,12 @@ def transfer_and_ping(room_packets: int) -> Scenario:
     )
 
 
-def repeated(
-    network: Topology,
-    pairs: Sequence[str],
-    draws: int,
-    *,
-    lead_s: float = 0.0,
-    send_s: float = SEND_S,
-    ping: bool = True,
-    congestion: str = "cubic",
-    interval_s: float = 1,
-) -> Scenario:
-    """Return a scenario in which the pairs send over TCP `draws` times for `send_s`, with pauses; each starts `lead_s`
-    after the one before it, and up to 0.1 s later. With `ping`, each also pings.
-    """
-    rng = np.random.default_rng(1)
-    traffic: list[Traffic] = []
-    for draw in range(draws):
-        for place, pair in enumerate(pairs):
-            src, dst = pair.split("-")
-            start_s = draw * (send_s + PAUSE_S) + place * lead_s + rng.uniform(0, START_WITHIN_S)
-            traffic.append(Tcp(src, dst, start_s=start_s, duration_s=send_s, congestion=congestion))
-            if ping:
-                traffic.append(Ping(src, dst, start_s=start_s, interval_s=1, count=int(send_s)))
-    return Scenario(network, traffic, duration_s=draws * (send_s + PAUSE_S), interval_s=interval_s)
-
-
 def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
-    """Return the values of a column of the flows of one kind in a run of `repeated`, a row for each draw and a column
+    """Return the values of a column of the flows of one kind in a run of several draws, a row for each draw and a column
     for each pair.
     """
     values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
     return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
-
-
-def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
-    """Run the lab's four experiments with this number of draws, the fourth, in which nothing is shared, with two;
-    return the runs by number.
-    """
-    return sweeps.sweep(
-        {number: repeated(network, pairs, draws if number != 4 else 2) for number, pairs in EXPERIMENTS.items()}
-    )
 
 
 def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
@@ -154,7 +107,7 @@ def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
     """Return a figure of the goodput of each draw of each pair, its fair share, and the published values; `runs` are
-    those of `four_experiments`.
+    those of the lab's four experiments, by number.
     """
     cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
     tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
@@ -231,23 +184,8 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     return table * theory.tcp_goodput_limit_mbps(1)
 
 
-def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str, Run]:
-    """Run the six crossing flows over three kinds of queue, drop-tail, random early losses (RED), and a queue for each
-    flow; return the runs by kind.
-    """
-    pairs = list(CROSSING)
-    words: dict[str, Any] = {"send_s": send_s, "ping": False, "interval_s": CUT_INTERVAL_S}
-    return sweeps.sweep(
-        {
-            "drop-tail": repeated(topologies.portfolio(), pairs, draws, congestion="reno", **words),
-            "RED": repeated(topologies.portfolio(**EVEN_LOSS), pairs, draws, congestion="reno", **words),
-            "fair queues": repeated(topologies.portfolio(**FAIR_QUEUE), pairs, draws, **words),
-        }
-    )
-
-
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Return a figure of the goodput of each draw of each flow and queue (runs of `crossing`), with the rates by the
+    """Return a figure of the goodput of each draw of each flow and queue (by its name), with the rates by the
     square root or max-min.
     """
     pairs = list(CROSSING)
@@ -276,8 +214,8 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
 
 
 def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return the mean goodput in Mbit/s of each flow with its 95 % interval, for each kind of queue (runs of
-    `crossing`), with theory; the last row is the sum.
+    """Return the mean goodput in Mbit/s of each flow with its 95 % interval, for each kind of queue (by its
+    name), with theory; the last row is the sum.
     """
     pairs = list(CROSSING)
     table = allocations()
@@ -335,30 +273,13 @@ def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
     )
 
 
-def head_starts(draws: int = 5) -> pd.DataFrame:
-    """Run experiments 2 and 3 with a head start of the first pair, experiment 3 also with bursts or spaced packets of
-    h7; return the mean goodputs in Mbit/s, a row for each case and for the published values.
+def heads_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Return the mean goodputs in Mbit/s of runs of experiments 2 and 3, a row for each run and for the published
+    values; the name of each run begins with the number of its experiment.
     """
-    lab = topologies.portfolio(queue_packets=LAB_ROOMS)
-    open_l3 = topologies.portfolio((40, 30, None))
-    behind = Link("h7", "r2", rate_mbps=40, queue_packets=67)
-    spaced = of_links(*(behind if link.a == "h7" else link for link in open_l3.links))
-    cases = {
-        "2, lab's rooms, 1 s apart": (2, lab, 1.0),
-        "3, lab's rooms, 4 s apart": (3, lab, 4.0),
-        "3, full rooms, 0.3 s apart": (3, topologies.portfolio(), 0.3),
-        "3, no limit on L3": (3, open_l3, 0.0),
-        "3, no limit on L3, h7 behind 40 Mbit/s": (3, spaced, 0.0),
-    }
-    runs = sweeps.sweep(
-        {
-            name: repeated(network, EXPERIMENTS[number], draws, lead_s=lead_s, ping=False)
-            for name, (number, network, lead_s) in cases.items()
-        }
-    )
     rows = []
-    for name, (number, _, _) in cases.items():
-        got = by_draw(runs[name], EXPERIMENTS[number])
+    for name, run in runs.items():
+        got = by_draw(run, EXPERIMENTS[int(name[0])])
         rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), interval(got["h1-h4"])[1]))
     rows.insert(1, ("2, published", 12.61, 9.22, 8.14, 29.97, np.nan))
     rows.insert(4, ("3, published", 18.00, 10.84, np.nan, 28.84, np.nan))
