@@ -51,7 +51,7 @@ def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
 def test_a_cell_ends_in_a_figure_where_its_source_says_so_and_only_there() -> None:
     """A figure at the end of a cell is left out before an answer; other results of a cell are not."""
     draws = {id_: drawn for id_, _, drawn in master.find("bdp", ROOT).edition().provided}
-    assert {id_ for id_, drawn in draws.items() if drawn} == {"lab", "cable", "queue", "panel", "delays"}
+    assert {id_ for id_, drawn in draws.items() if drawn} == {"lab", "cable-run", "queue", "panel", "delays-run"}
     assert not draws["imports"] and not draws["rtt"] and "rtt-check" not in draws
 
 
