@@ -484,7 +484,7 @@ print(experiments.published_shares(found).to_string(index=False))
 # nl.lasting(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
 for framing in ("tc", "ethernet"):
     run = nl.run(
-        three_pcs(framing),
+        nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, framing=framing),
         [nl.Tcp("h1", "h3")],
         duration_s=nl.lasting(30, 12),
         interval_s=1,

@@ -130,7 +130,7 @@ chapter.check.interval(interval)
 links = [nl.Link("h1", "r1"), nl.Link("r1", "h2", loss_rate=0.1)]
 lossy_path = nl.Topology(["h1", "h2"], ["r1"], links=links)
 datagrams = 200  # of each flow, in one second
-rate_mbps = 8e-4 * datagrams
+rate_mbps = datagrams * 100 * 8 / 1e6  # 100 bytes each, all in one second
 flow = nl.Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=100, duration_s=1, spacing="even")
 draws = nl.repeat(lossy_path, [flow] * 20, duration_s=1.2, seeds=5)
 mine = chapter.check.interval.take(interval, nl.interval)
@@ -239,6 +239,7 @@ def candidate(letter):
     rate_mbps = own.offered_kbps / 1000
     flow = nl.Udp("h1", "h2", rate_mbps=rate_mbps, payload_bytes=1000, spacing="random")
     return nl.Scenario(network, [flow], duration_s=5)
+
 
 # %% id="decision"
 my_tables = my_interval = my_choice = ...

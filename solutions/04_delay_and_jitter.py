@@ -39,20 +39,29 @@ my_loss_rate = 0.1  # SOLUTION
 my_sent_twice = 0.02  # SOLUTION
 
 loss_prediction = nl.checks.predict(
-    "UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1)
+    "UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1
+)
 twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, high=1)
 
 # %% [markdown] id="network-text"
 # ## Part 1: delay
 #
 # On a cable of 100 Mbit/s packets from `h1` to `h2` are delayed by $D$, those on the way back are not. So $D$ is also the
-# round-trip time $T$. As in the lab, UDP offers 54.2 Mbit/s, and TCP sends for 10 s.
+# round-trip time $T$. As in the lab, UDP offers 54.2 Mbit/s (here for 1 s), and TCP sends for 10 s.
+
 
 # %% id="network" tags=["figure"]
 def cable(delay_ms):
     """Two hosts; packets from h1 to h2 are delayed, those back are not."""
-    link = nl.Link("h1", "h2", rate_mbps=100, framing="ethernet", queue_packets=1000,
-                   delay_ms=delay_ms, reverse={"delay_ms": 0})
+    link = nl.Link(
+        "h1",
+        "h2",
+        rate_mbps=100,
+        framing="ethernet",
+        queue_packets=1000,
+        delay_ms=delay_ms,
+        reverse={"delay_ms": 0},
+    )
     return nl.Topology(["h1", "h2"], links=[link])
 
 
@@ -141,14 +150,15 @@ print(f"{changed_duration_s:4} s: {longer.flows['goodput_mbps'][0]:5.2f}")
 #
 #     tc qdisc add dev eth0 root netem delay 300ms
 #
-# *netem* is the part of Linux that imitates a wire. The next cells run this command, with nothing else on the path. Before you run them: which
+# *netem* is the part of Linux that imitates a wire. The cell after your prediction runs this command, with nothing else on the path. Before you run it: which
 # fraction of 54.2 Mbit/s is lost with a delay of 3000 ms? (The chapter's first answer was for a link, not for netem.)
 
 # %% id="predict-netem"
 my_netem_loss_rate = 0.5  # SOLUTION
 
 netem_prediction = nl.checks.predict(
-    "UDP loss in netem at 3000 ms", my_netem_loss_rate, low=0, high=1)
+    "UDP loss in netem at 3000 ms", my_netem_loss_rate, low=0, high=1
+)
 
 # %% id="netem"
 wire = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])
@@ -182,7 +192,8 @@ under_way = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (8 * 1470)
 limit_packets = math.ceil(1.1 * under_way)
 command = f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit {limit_packets}"
 my_flow = nl.Udp(
-    "h1", "h2", rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2)
+    "h1", "h2", rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2
+)
 my_run = nl.run(wire, [nl.Command("h1", command), my_flow], duration_s=5)
 # END SOLUTION
 
@@ -200,12 +211,20 @@ chapter.check.buffer(my_run)
 # *Jitter* is delay that varies. Our link now has 20 Mbit/s, and $20 \pm V$ ms towards `h2`; each packet draws its own delay. A real queue delays packets but
 # keeps their order. netem, as the lab used it, lets them *overtake* each other. First UDP, 10 Mbit/s, with $V$ = 10 ms, the lab's value.
 
+
 # %% id="jitter-udp"
 def jittery(jitter_ms, overtaking):
     """Two hosts; each packet to h2 is earlier or later than 20 ms, by up to jitter_ms."""
-    link = nl.Link("h1", "h2", rate_mbps=20, queue_packets=1000, delay_ms=20,
-                   jitter_ms=jitter_ms, reorder=overtaking,
-                   reverse={"jitter_ms": 0, "reorder": False})
+    link = nl.Link(
+        "h1",
+        "h2",
+        rate_mbps=20,
+        queue_packets=1000,
+        delay_ms=20,
+        jitter_ms=jitter_ms,
+        reorder=overtaking,
+        reverse={"jitter_ms": 0, "reorder": False},
+    )
     return nl.Topology(["h1", "h2"], links=[link])
 
 
@@ -250,9 +269,11 @@ def cases(jitters_ms, seeds=range(1, 6)):
     """Scenarios of 6 s by variant, jitter and seed."""
     return {
         (name, jitter_ms, seed): nl.Scenario(
-            jittery(jitter_ms, overtaking), [flow], duration_s=6, seed=seed, sysctls=sysctls)
+            jittery(jitter_ms, overtaking), [flow], duration_s=6, seed=seed, sysctls=sysctls
+        )
         for name, (overtaking, sysctls) in variants.items()
-        for jitter_ms in jitters_ms for seed in seeds
+        for jitter_ms in jitters_ms
+        for seed in seeds
     }
 
 

@@ -131,6 +131,7 @@ experiments.window_figure(windows_kb, by_window)
 settled_mbps, settled_rtt_ms = chapter.settings.settled_mbps, chapter.settings.settled_rtt_ms
 # Both leave out the first 1.5 s, in which TCP finds its pace.
 faster_prediction.compare(settled_mbps(faster), theory=experiments.formula_mbps(100, 200))
+# 300 kB are 207 segments of 1448 bytes; each takes 1538 bytes on the wire.
 rtt_prediction.compare(settled_rtt_ms(by_window[-1]), theory=207 * 1538 * 8 / 100e3)
 
 # %% [markdown] id="cable-why"
@@ -164,9 +165,9 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 
 # %% id="repeated"
 path = nl.topologies.chain([None, own.rate_mbps], [0, own.delay_ms], 1000)
-transfer = nl.Tcp("h1", "h2", window_bytes=1000 * own.half_kb)
+half_window = nl.Tcp("h1", "h2", window_bytes=1000 * own.half_kb)
 somebody = nl.Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random")
-beside_somebody = nl.Scenario(path, [transfer, somebody], duration_s=10)
+beside_somebody = nl.Scenario(path, [half_window, somebody], duration_s=10)
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_table = nl.repeat(beside_somebody, seeds=10)
@@ -192,7 +193,7 @@ chapter.check.repeated(my_finding)
 #
 # Measure it on a path of your own:
 #
-# - hosts `h1` and `h2`, a router `r1` between them; `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, [[delay_ms]] ms and a queue of 1000 packets;
+# - the path of exercise 2 (`path`), or your own like it: `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, [[delay_ms]] ms and a queue of 1000 packets;
 # - one TCP flow from `h1` to `h2` with a window (`window_bytes`) of [[window_kb]] kB; 5 s or more. Keep the result as `my_run`.
 #
 # Then take the round-trip time from the last rows of `my_run.intervals`. How many ms of it does a segment wait in the queue? Tolerance: [[tolerance]].
@@ -233,7 +234,9 @@ chapter.check.waiting(waiting_ms)
 # The table removes the third, then the second.
 
 # %% id="suspects"
+# Hand each segment to the link on its own.
 without_offload = nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
+# Acknowledge each segment at once, not every second one.
 change_each = "ip route | while read route; do ip route change $route quickack 1; done"
 acknowledge_each = nl.Command("h2", change_each)
 exact = [without_offload, acknowledge_each]
@@ -367,9 +370,9 @@ print(published.to_string(index=False))
 
 # %% id="siit"
 published_kb, published_mbps = experiments.PUBLISHED_WINDOWS
-path = cable(delay_ms=8.3)
+siit_path = cable(delay_ms=8.3)
 prepare = [without_offload]
-longer = nl.sweep([transfer_over(path, int(1000 * kb), prepare) for kb in published_kb])
+longer = nl.sweep([transfer_over(siit_path, int(1000 * kb), prepare) for kb in published_kb])
 for kb, mbps, run in zip(published_kb, published_mbps, longer):
     print(f"{kb:5g} kB: published {mbps} Mbit/s, here {settled_mbps(run):.1f}")
 
@@ -444,7 +447,9 @@ def one_way(a, b, **shape):
 
 
 links = [
-    *(nl.Link("h1", "r1"), nl.Link("r1", "r2"), nl.Link("r2", "r3")),
+    nl.Link("h1", "r1"),
+    nl.Link("r1", "r2"),
+    nl.Link("r2", "r3"),
     one_way("r1", "h2", delay_ms=1),
     one_way("r2", "h3", delay_ms=5),
     one_way("r3", "h4", delay_ms=25),
@@ -461,13 +466,14 @@ for place, frame_bytes in enumerate(frames_bytes):
     pings += [nl.Ping("h1", "h5", payload_bytes=frame_bytes - 42, count=1, start_s=start_s)]
 
 # %% id="delays-run" tags=["figure"]
+probes = list(pings)
 bursts = [1, 2, 5, 10, 20, 40]
 burst = {"rate_mbps": 1000, "payload_bytes": 958, "spacing": "even"}
 for place, frames in enumerate(bursts):
     duration_s = (frames - 0.5) * 958 * 8 / 1e9  # so short that exactly these frames are sent
-    pings += [nl.Udp("h1", "h5", start_s=2 + place, duration_s=duration_s, **burst)]
-    pings += [nl.Ping("h1", "h5", payload_bytes=16, count=1, start_s=2.0005 + place)]
-alone = nl.run(star, pings, duration_s=9)
+    probes += [nl.Udp("h1", "h5", start_s=2 + place, duration_s=duration_s, **burst)]
+    probes += [nl.Ping("h1", "h5", payload_bytes=16, count=1, start_s=2.0005 + place)]
+alone = nl.run(star, probes, duration_s=9)
 processing_ms = alone.flows.query("dst in ['r1', 'r2', 'r3']")["rtt_ms"].max()
 print(f"processing, in up to three routers: at most {processing_ms:.2f} ms")
 experiments.delays_figure(alone, frames_bytes, bursts)

@@ -82,7 +82,9 @@ network = path(rate_mbps=10, delay_ms=20, queue_packets=33)
 reno = nl.Tcp("h1", "h3", congestion="reno")
 burst = nl.Udp("h2", "h3", rate_mbps=200, start_s=10, duration_s=0.3)
 watched = nl.run(network, [reno, burst], duration_s=15, interval_s=0.02)
-plots.window_figure(watched, 10, 40, queue_packets=33, title="The window of one Reno flow")
+plots.window_figure(
+    watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow"
+)
 
 # %% [markdown] id="watch-why"
 # - **Slow start.** Each ACK lets the window grow by a segment, so the window doubles in each round trip. It grows far above what path and
@@ -193,7 +195,9 @@ def beside_burst(control, network):
 
 controls = ("tahoe", "reno", "cubic", "bbr")
 four = nl.sweep({control: beside_burst(control, network) for control in controls})
-plots.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
+plots.windows_figure(
+    four, rate_mbps=10, rtt_ms=40, queue_packets=33, title="Four congestion controls, one path"
+)
 
 # %% [markdown] id="four-why"
 # One run each; at six other starts the order was the same. From 5 to 10 s [[only Tahoe leaves the link idle = bool((experiments.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (experiments.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
@@ -208,7 +212,7 @@ plots.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path
 changed_queue_packets = 5
 shorter = path(10, 20, changed_queue_packets)
 changed = nl.sweep({control: beside_burst(control, shorter) for control in controls})
-for packets, runs in {33: four, changed_queue_packets: changed}.items():
+for packets, runs in [(33, four), (changed_queue_packets, changed)]:
     goodputs_mbps = experiments.summary(runs)["goodput (Mbit/s)"].round(2).to_dict()
     print(f"{packets} packets, Mbit/s from 5 to 10 s: {goodputs_mbps}")
 
@@ -223,7 +227,7 @@ for packets, runs in {33: four, changed_queue_packets: changed}.items():
 
 # %% id="stall" tags=["figure"]
 def both(window_bytes, queue_bytes, mss_bytes, sack=0, interval_s=0.5):
-    """A scenario: 15 s of Tahoe, a pause, then 15 s of Reno, frame by frame."""
+    """A scenario: 15 s of Tahoe, a pause, then 15 s of Reno, without segmentation offload."""
     sizes = {"window_bytes": window_bytes, "mss_bytes": mss_bytes, "duration_s": 15}
     tahoe = nl.Tcp("h1", "h2", congestion="tahoe", start_s=0.5, **sizes)
     reno = nl.Tcp("h1", "h2", congestion="reno", start_s=20, **sizes)
@@ -367,8 +371,8 @@ sizes_bytes = [(64_000, queue_bytes, 128) for queue_bytes in (2_000, 8_000, 32_0
 windows_bytes, segments_bytes = (2_000, 8_000, 32_000), (128, 512)
 sizes_bytes += [(window, 64_000, mss) for window in windows_bytes for mss in segments_bytes]
 sizes_bytes += [(2_000, 2_000, 128), (8_000, 2_000, 128)]
-stated = nl.sweep({sizes: both(*sizes) for sizes in sorted(sizes_bytes)})
-stated = experiments.stated_table(stated)
+stated_runs = nl.sweep({sizes: both(*sizes) for sizes in sorted(sizes_bytes)})
+stated = experiments.stated_table(stated_runs)
 print("Goodput in Mbit/s; window, queue and segment in bytes")
 print(stated.round(2).to_string(index=False, col_space=6))
 
@@ -426,8 +430,8 @@ def ten_flows(control):
     return nl.Scenario(nl.topologies.slow_middle(64_000), flows, 200, interval_s=1)
 
 
-ten = nl.sweep({control: ten_flows(control) for control in ("tahoe", "reno")})
-ten = experiments.ten_table(ten)
+ten_runs = nl.sweep({control: ten_flows(control) for control in ("tahoe", "reno")})
+ten = experiments.ten_table(ten_runs)
 print("Means of eight draws, goodput in Mbit/s; Jain's index is 1 if all are equal")
 ten_means = ten.groupby("control")[["together", "least", "most", "Jain"]].mean()
 ten_means["std of Jain"] = ten.groupby("control")["Jain"].std()
@@ -457,8 +461,8 @@ def ten_windows(before=()):
 frame_by_frame = nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 change_each = "ip route | while read route; do ip route change $route quickack 1; done"
 at_once = ten_windows([frame_by_frame, nl.Command("h2", change_each)])
-narrow = nl.sweep({"delayed": ten_windows(), "each": at_once})
-narrow = experiments.windows_table(narrow, [12, 13, 14, 16])
+narrow_runs = nl.sweep({"delayed": ten_windows(), "each": at_once})
+narrow = experiments.windows_table(narrow_runs, [12, 13, 14, 16])
 print(
     "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\n"
     "with delayed ACKs and with each segment acknowledged"

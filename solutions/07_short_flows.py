@@ -193,7 +193,7 @@ print(f"Time saved by 10 segments in place of 3: {saved}, depending on the size"
 # ### Exercise 2: a window for a deadline
 #
 # A page of [[page_kb]] kB must be there [[deadline_ms]] ms after `connect`. The round-trip time is [[page_rtt_ms]] ms, and the link is fast. Which is the *smallest* initial
-# window, in whole segments, that does it? Compute it; the next cell runs it.
+# window, in whole segments, that does it? Compute it; the cell after the check runs it.
 
 # %% id="window"
 initial_window = math.ceil(own.page_kb * 1000 / 1448 / 3)  # SOLUTION
@@ -208,11 +208,11 @@ chapter.check.window(initial_window)
 window = int(chapter.check.window.take(initial_window, 12))
 cases = {}
 for segments in sorted({10, window - 1, window, 45}):
-    my_page = nl.Tcp(
+    your_page = nl.Tcp(
         "h1", "h2", num_bytes=1000 * own.page_kb, initial_window_segments=segments)
     for name, queue_packets in {"long": 1000, "20 places": 20}.items():
-        my_path = path(100, own.page_rtt_ms, queue_packets)
-        cases[segments, name] = nl.Scenario(my_path, [my_page], duration_s=5)
+        your_path = path(100, own.page_rtt_ms, queue_packets)
+        cases[segments, name] = nl.Scenario(your_path, [your_page], duration_s=5)
 tried = experiments.window_table(nl.repeat(cases, seeds=1, case=["initial window", "queue"]))
 print(tried.to_string(index=False))
 
@@ -259,8 +259,8 @@ crowd = nl.run(path(10, loss_rate=0.01), many, duration_s=240, seed=1, captures=
 experiments.crowd_figure(crowd)
 
 # %% [markdown] id="crowd-why"
-# [[Most pages = float((crowd.flows["retransmits"] == 0).mean()) | 0.7 .. 0.95]] do not notice. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
-# every packet of that page, captured at `h1`.
+# [[Most pages = float((crowd.flows["retransmits"] == 0).mean()) | 0.7 .. 0.95]] do not notice. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here are
+# the first 16 packets of that page, captured at `h1`.
 
 # %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())

@@ -146,7 +146,7 @@ print(chapter.settings.fair_table().round(2).to_string(index=False, col_space=6)
 # %% id="contest"
 def contest(network, pairs, draws=5, send_s=nl.lasting(25, real_s=7), congestion="cubic",
             ping=True, lead_s=0, interval_s=1):
-    """All pairs send by TCP for send_s; after a pause they begin again, draws times in all."""
+    """All pairs send by TCP for send_s, each lead_s after the last one, draws times."""
     random = np.random.default_rng(1)
     flows, each_s = [], send_s + nl.lasting(5, real_s=1.5)
     for draw in range(draws):
@@ -196,6 +196,7 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 
 # %% id="transfer-and-ping"
 def transfer_and_ping(room_packets):
+    """h1 sends to h4 beside a ping and a call; this much room before L2."""
     path = nl.topologies.portfolio(queue_packets=(67, room_packets, 33))
     call = nl.Udp("h2", "h5", rate_mbps=1, spacing="random")
     flows = [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4", interval_s=0.1), call]
@@ -307,7 +308,7 @@ print(
 )
 print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
 print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False, col_space=5))
-by_draw = chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)
+by_draw = chapter.settings.by_draw(crossed["drop-tail"], six)
 long_prediction.compare(
     by_draw["h1-h9"].mean(),
     theory=chapter.settings.allocations().loc["h1-h9", "square root"],
@@ -328,7 +329,7 @@ long_prediction.compare(
 
 # %% id="change-congestion" tags=["optional"]
 changed_congestion = "cubic"
-changed = nl.sweep([contest(network, six, congestion=changed_congestion, **common)])[0]
+changed = nl.run(contest(network, six, congestion=changed_congestion, **common))
 after_mbps = chapter.settings.by_draw(changed, six).mean()
 print(f"Goodput in Mbit/s with reno and with {changed_congestion}")
 for pair, mbps in by_draw.mean().items():
@@ -339,7 +340,7 @@ for pair, mbps in by_draw.mean().items():
 #
 # With RED all six together carry less than in theory, because RED drops while its queue is too short to keep the link busy after a cut. With four times the room L1 was full, in five draws. Here the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could, with drop-tail [[38.1 = float(chapter.settings.crossing_table(crossed).loc[["h1-h9", "h2-h7", "h3-h4"], "drop-tail"].sum()) | .1f]].
 #
-# The last table explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
+# The table of cuts, below the figure of part 4, explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
 # the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
 # no doubt that it is several times. By the square-root formula the rate then falls by a factor of $\sqrt{8}$, from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
 #
@@ -394,6 +395,7 @@ chapter.panel()
 
 # %% id="first"
 print("Mean goodput of 5 draws in Mbit/s; +- is half the 95 % interval")
+lab = nl.topologies.portfolio(queue_packets=(34, 50, 16))  # the lab's rooms
 open_l3 = nl.topologies.portfolio((40, 30, None))
 behind = nl.Link("h7", "r2", rate_mbps=40, queue_packets=67)
 links = [behind if link.a == "h7" else link for link in open_l3.links]

@@ -187,7 +187,7 @@ def lossy_path(pairs=1, loss_rate=0.01):
 
 
 def connections(k, seed, before=()):
-    """A scenario: k Reno connections over the lossy path."""
+    """A scenario: k Reno connections over the lossy path; `before` is what comes first."""
     flow = nl.Tcp("h1", "h2", streams=k, congestion="reno")
     return nl.Scenario(lossy_path(), [*before, flow], duration_s=12, interval_s=1, seed=seed)
 
@@ -247,6 +247,7 @@ def suspect(delay_ms, lost_as, congestion, streams, seed):
     """A scenario: 1 % of loss at 10 Gbit/s, of frames or of super-segments."""
     offload = lost_as == "super-segments"
     flow = nl.Tcp("h1", "h2", congestion=congestion, streams=streams)
+    # In s; the first 4 s (20 ms) or 0.2 s (0.05 ms) do not count.
     duration_s = 15 if delay_ms == 20 else 1.6 if offload else 0.6
     network = path(delay_ms, loss_rate=0.01, segmentation_offload=offload)
     return nl.Scenario(network, [flow], duration_s=duration_s, seed=seed)
@@ -352,7 +353,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # %% [markdown] id="free-text"
 # ## Part 4: free or taken?
 #
-# Put the two together: random losses *and* a neighbour. It is the slow path of part 2: 50 Mbit/s (47.82 of data), 20 ms. Its loss
+# Put the two together: random losses *and* a neighbour. It is the lossy path of part 2: 50 Mbit/s (47.82 of data), 20 ms. Its loss
 # rate here is [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
 # Neighbour `h2` has [[neighbours]] connections.
 #
@@ -367,7 +368,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # interval, and `my_verdict`: is the rule's value `"above"` your interval, `"inside"` it or `"below"` it?
 
 
-# %% id="repeated"
+# %% id="beside-h2"
 def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
     """A scenario: k Reno connections of h1 beside those of h2, over the lossy path."""
     flows = [nl.Tcp("h1", "h3", streams=k, congestion="reno")]
@@ -376,6 +377,7 @@ def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
     return nl.Scenario(lossy_path(2, loss_rate), flows, **length)
 
 
+# %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
 my_table = nl.repeat(beside_h2(own.greedy), seeds=10)
@@ -477,6 +479,7 @@ chapter.panel()
 # In part 2 the sums lie below the formula. Two reasons can be counted: the round trip as it was, and the lost 1 %.
 
 # %% id="at-once"
+# Let h2 acknowledge each segment at once (the route's option quickack).
 change_each = "ip route | while read route; do ip route change $route quickack 1; done"
 at_once = [nl.Command("h2", change_each)]
 at_once_runs = nl.sweep({seed: connections(1, seed, at_once) for seed in range(1, 9)})
@@ -555,13 +558,13 @@ chapter.check.needed(needed)
 rows = [
     (
         "lab9: 8 MiB, one",
-        settings.window_mbps(1, window_bytes, 20, limit_mbps),
+        settings.window_mbps(1, 8 * 2**20, 20, nl.theory.tcp_goodput_limit_mbps(10_000)),
         windowed[1],
         3250,
     ),
     (
         "lab9: 8 MiB, eight",
-        settings.window_mbps(8, window_bytes, 20, limit_mbps),
+        settings.window_mbps(8, 8 * 2**20, 20, nl.theory.tcp_goodput_limit_mbps(10_000)),
         windowed[8],
         9500,
     ),

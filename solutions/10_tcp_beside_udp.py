@@ -17,12 +17,13 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
+import pandas as pd
 
 import netlab as nl
 from netlab_course.chapters import tcp_beside_udp
 
 chapter = tcp_beside_udp.begin()
-own = chapter.own
+own, settings = chapter.own, chapter.settings
 print(nl.preflight())
 
 # %% [markdown] id="network-text"
@@ -50,7 +51,9 @@ def senders(video_mbps):
     ]
 
 
-def beside(video_mbps, seed=1, duration_s=nl.lasting(40, 25), interval_s=1, network=network):
+def beside(
+    video_mbps, seed=1, duration_s=nl.lasting(40, real_s=25), interval_s=1, network=network
+):
     """A scenario: the three flows share the slow link."""
     return nl.Scenario(network, senders(video_mbps), duration_s, seed, interval_s)
 
@@ -111,9 +114,7 @@ my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of TCP (Mbit/s)")
 theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
 my_figure.add_hline(y=theory, annotation_text="theory")
-my_verdict = (
-    "above" if theory > mean + half else "below" if theory < mean - half else "inside"
-)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
@@ -184,10 +185,10 @@ my_video_mbps = (5 - update_mbps * 1514 / 1448) / 1.042 - 1
 # %% id="video-check"
 chapter.check.video(my_video_mbps)
 
-# %% id="video-run" tags=["folded"]
+# %% id="video-run"
 if my_video_mbps is not ...:
     run = nl.run(
-        network, senders(my_video_mbps), duration_s=nl.lasting(60, 30), interval_s=1
+        network, senders(my_video_mbps), duration_s=nl.lasting(60, real_s=30), interval_s=1
     )
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
     minutes = own.update_mb * 8 / got_mbps / 60
@@ -237,8 +238,7 @@ chapter.settings.windows_figure(windows, "TCP's congestion window in three cases
 
 # %% id="wait"
 def wait_ms(first_timer_ms, loss_rate):
-    """Mean time in ms that a segment waits for retransmission timers which double each
-    time."""
+    """Mean time in ms that a segment waits for timers, each twice as long as the last."""
     # BEGIN SOLUTION
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate)
     # END SOLUTION
@@ -250,7 +250,7 @@ chapter.check.wait(wait_ms)
 # %% [markdown] id="losses-text"
 # ### Run it
 #
-# A path with a known loss rate: 60 ms, no queue, no UDP, each segment lost at random. Reno, because the formula was derived for
+# A path with a known loss rate: 60 ms, 50 Mbit/s, which the losses never let it fill for long, no UDP, each segment lost at random. Reno, because the formula was derived for
 # Reno's sawtooth; CUBIC's has another shape. Eight connections at once: eight draws.
 #
 # - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than those of a sawtooth; *too high* is formula over measurement;
@@ -395,9 +395,6 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 # In part 2 the lab took the *video's* loss rate for TCP's. Does TCP lose as much?
 
 # %% id="whose"
-import pandas as pd
-
-settings = chapter.settings
 red_options = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
 red = nl.topologies.three_pcs(5, queue_packets=100, aqm="red", aqm_options=red_options)
 red_runs = nl.sweep(
@@ -461,6 +458,8 @@ my_cable_mbps = 1  # SOLUTION
 cable_prediction = nl.checks.predict(
     "TCP beside UDP on a cable", my_cable_mbps, unit="Mbit/s", low=0, high=100
 )
+
+# %% id="cable-run"
 udp_flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
 buffers_bytes = {"half": usual_bytes // 2, "twice": 2 * usual_bytes, "never waits": None}
 udp_flows |= {(name, 1): [iperf_udp(size)] for name, size in buffers_bytes.items()}
@@ -476,9 +475,7 @@ cable_prediction.compare(
 )
 
 # %% id="cable-figure" tags=["figure", "folded"]
-settings.crowd_figure(
-    cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s"
-)
+settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s")
 
 # %% [markdown] id="cable-why"
 # These are the report's two results: [[95 Mbit/s in all = bool(cable_table.loc["usual", "total"].between(94.5, 95.5).all())]], and TCP [[above each UDP flow = bool((cable_table.loc["usual", "TCP"] > 1.5 * cable_table.loc["usual", "each UDP"]).all())]]. No priority is needed for that. Packets leave a
@@ -543,9 +540,9 @@ rows.append(
     )
 )
 print(
-    pd.DataFrame(
-        rows, columns=["", "theory", "here", "with RED", "published"]
-    ).to_string(index=False, na_rep="-", float_format="%.0f")
+    pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).to_string(
+        index=False, na_rep="-", float_format="%.0f"
+    )
 )
 
 # %% [markdown] id="published-why"

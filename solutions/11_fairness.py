@@ -40,7 +40,9 @@ my_far_mbps = 1.3  # SOLUTION
 my_long_mbps = 2.5  # SOLUTION
 
 far_prediction = nl.checks.predict("far flow", my_far_mbps, unit="Mbit/s", low=0, high=5)
-long_prediction = nl.checks.predict("both links", my_long_mbps, unit="Mbit/s", low=0, high=5)
+long_prediction = nl.checks.predict(
+    "flow over both links", my_long_mbps, unit="Mbit/s", low=0, high=5
+)
 
 # %% [markdown] id="network-text"
 # ## Part 1: what distance costs
@@ -139,7 +141,7 @@ queues = {"drop-tail": {"queue_packets": 100}, "gentle RED": gentle}
 # %% id="many" tags=["figure"]
 two_pairs = [("h1", "h3"), ("h2", "h3")]
 networks = {queue: two_distances(800, 300, **fields) for queue, fields in queues.items()}
-scenarios = {
+scenarios = {  # 800: the far round trip in ms
     (sender, queue, 800, seed): draw(networks[queue], two_pairs, sender, seed)
     for sender, queue, seed in product(("reno", "cubic"), queues, range(1, 7))
 }
@@ -202,12 +204,12 @@ chapter.check.repeated(my_finding)
 
 
 # %% id="crossing" tags=["figure"]
-def crossing(rate_mbps, base_rtt_ms, h2_delay_ms=None, unlimited=unlimited, **queue):
-    """Two slow links in a row; a host delays what it sends by half of the round trip."""
+def crossing(rate_mbps, base_rtt_ms, h2_delay_ms=None, way_back=unlimited, **queue):
+    """Two slow links in a row, with fields of their way back; hosts delay what they send."""
     half_ms = base_rtt_ms / 2
     slow = {"rate_mbps": rate_mbps, **queue}
-    first = nl.Link("r1", "r2", **slow, reverse=unlimited)
-    second = nl.Link("r2", "h3", **slow, reverse=unlimited | {"delay_ms": half_ms})
+    first = nl.Link("r1", "r2", **slow, reverse=way_back)
+    second = nl.Link("r2", "h3", **slow, reverse=way_back | {"delay_ms": half_ms})
     h1 = nl.Link("h1", "r1", delay_ms=half_ms, reverse={"delay_ms": 0})
     h2_ms = half_ms if h2_delay_ms is None else h2_delay_ms
     h2 = nl.Link("h2", "r2", delay_ms=h2_ms, reverse={"delay_ms": 0})
@@ -235,12 +237,12 @@ print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
 # The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Twenty draws
-# for each sender, because the four notions lie close together. (Your prediction is compared with Reno's.)
+# for each sender, because the notions lie close together.
 
 # %% id="crossing-run" tags=["figure"]
 pairs = [("h1", "h3"), ("h1", "h2"), ("h2", "h3")]
-draws = product(("reno", "cubic"), range(1, 21))
-shared_runs = nl.sweep({each: draw(two_links, pairs, *each) for each in draws})
+cases = list(product(("reno", "cubic"), range(1, 21)))
+shared_runs = nl.sweep({case: draw(two_links, pairs, *case) for case in cases})
 shared = experiments.crossings(shared_runs)
 experiments.crossing_figure(shared)
 
@@ -290,10 +292,10 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # away: the same three flows over fast links that lose 0.2 % of the data at random. Nothing waits. Ten draws each.
 
 # %% id="control"
-wire = {"queue_packets": 5000, "loss_rate": 0.002, "unlimited": unlimited | {"loss_rate": 0}}
+wire = {"queue_packets": 5000, "loss_rate": 0.002, "way_back": unlimited | {"loss_rate": 0}}
 losing = crossing(rate_mbps=200, base_rtt_ms=300, **wire)
-draws = product(("reno", "cubic"), range(1, 11))
-control = experiments.crossings(nl.sweep({each: draw(losing, pairs, *each) for each in draws}))
+cases = list(product(("reno", "cubic"), range(1, 11)))
+control = experiments.crossings(nl.sweep({case: draw(losing, pairs, *case) for case in cases}))
 
 # %% id="control-table" tags=["folded"]
 for sender, rows in control.groupby("congestion"):
@@ -324,8 +326,8 @@ chapter.check.h2_delay(h2_delay_ms)
 # %% id="design-run"
 delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
 slowed = crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
-draws = {("reno", seed): draw(slowed, pairs, "reno", seed) for seed in range(1, 17)}
-design = experiments.crossings(nl.sweep(draws))
+scenarios = {("reno", seed): draw(slowed, pairs, "reno", seed) for seed in range(1, 17)}
+design = experiments.crossings(nl.sweep(scenarios))
 
 # %% id="design-table" tags=["folded"]
 mean, half = nl.interval(design["ratio"])
@@ -361,7 +363,7 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 fair = crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
 three = [nl.Tcp(*pair) for pair in pairs]
-my_run = nl.run(fair, three, duration_s=nl.lasting(120, 60), interval_s=1)
+my_run = nl.run(fair, three, duration_s=nl.lasting(120, real_s=60), interval_s=1)
 print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # END SOLUTION
 
@@ -448,8 +450,8 @@ print(experiments.host_and_connection(d1_run))
 # %% [markdown] id="optional"
 # ## Optional: random losses, and nothing else
 #
-# A wire that loses each packet with the same chance is the pure case. Three flows, each alone on a fast path of 300, 600
-# and 1200 ms, lose 0.2 % of their packets. Theory's lines are for losses at equal distances; random losses raise the
+# A wire that loses each packet with the same chance is the pure case. Three flows, each over a lossy link of its own (300, 600
+# and 1200 ms) to a fast link that is never full, lose 0.2 % of their packets. Theory's lines are for losses at equal distances; random losses raise the
 # level (for Reno by 7 %, see the chapter on congestion control). The slopes are what this is about: 1 and ¼. (The figure is one run; eight seeds gave
 # 0.96 ± 0.05 for Reno and 0.20 ± 0.08 for CUBIC.)
 

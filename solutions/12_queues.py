@@ -47,23 +47,22 @@ page_prediction = nl.checks.predict(
 # %% [markdown] id="network-text"
 # ## The network
 #
-# Two senders, one receiver, one slow link before it. All of the propagation delay is on the way back. Only the queue
-# before the slow link will change in this chapter.
+# Two senders, one receiver, one slow link before it. All of the propagation delay is on the way back. In an
+# experiment only its queue changes, or a sender.
 
 
 # %% id="network" tags=["figure"]
-def one_link(rate_mbps=20, base_rtt_ms=20, **queue):
-    """The network; `queue` says what the queue does: queue_packets=33, aqm="codel", ..."""
-    queue = queue if "queue_packets" in queue else {"queue_packets": 1000, **queue}
+def one_link(rate_mbps=20, base_rtt_ms=20, queue_packets=1000, **queue):
+    """The network; `queue` has more fields of the slow link's queue, such as aqm="codel"."""
     way_back = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
-    slow = nl.Link(
-        "r1", "h3", rate_mbps=rate_mbps, **queue, reverse={**way_back, "delay_ms": base_rtt_ms}
-    )
+    way_back["delay_ms"] = base_rtt_ms
+    queue = {"queue_packets": queue_packets, **queue}
+    slow = nl.Link("r1", "h3", rate_mbps=rate_mbps, **queue, reverse=way_back)
     links = [nl.Link("h1", "r1"), nl.Link("h2", "r1"), slow]
     return nl.Topology(hosts=["h1", "h2", "h3"], routers=["r1"], links=links)
 
 
-nl.plots.topology(one_link(5, 0, queue_packets=1000), title="Everything waits in one queue")
+nl.plots.topology(one_link(), title="Everything waits in one queue")
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -151,8 +150,8 @@ chapter.check.repeated(my_finding)
 # | TCP, from the receiver | ECE | a marked packet came |
 # | TCP, from the sender | CWR | understood, the window is smaller now |
 #
-# Three must take part: the queue, the sender and the receiver. Let us look at the packets just before the receiver. The queue is that of a published lab, `epfl` (lab 5 of *TCP/IP Networking*, EPFL, 2021): **RED** (Random Early
-# Detection) answers early, here from 20 packets on and to nearly every packet above 23. It may mark. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed (see the code), and DCTCP. Which of
+# Three must take part: the queue, the sender and the receiver. We look at the packets just before the receiver. Queue and link (5 Mbit/s, no propagation delay) are those of a published lab, `epfl` (lab 5 of *TCP/IP Networking*, EPFL, 2021): **RED** (Random Early
+# Detection) answers early, here from 20 packets on and to nearly every packet above 23. It may mark. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed, and DCTCP. Which of
 # them makes the queue mark?
 
 # %% id="capture"
@@ -237,7 +236,7 @@ chapter.check.ecn_run(my_run)
 # Keep the run as `best_run`.
 
 
-# %% id="threshold_run"
+# %% id="marking"
 def marking(threshold_packets, rate_mbps=20, base_rtt_ms=20):
     """The network whose queue marks everything above a threshold, and nothing below."""
     low, high = threshold_packets, threshold_packets + 1
@@ -245,6 +244,7 @@ def marking(threshold_packets, rate_mbps=20, base_rtt_ms=20):
     return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
 
 
+# %% id="threshold_run"
 best_run = ...
 # BEGIN SOLUTION NO PROMPT
 threshold_packets = math.ceil(nl.theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms) / 1514 / 7)
@@ -258,6 +258,7 @@ chapter.check.threshold_run(best_run)
 
 # %% id="thresholds" tags=["figure", "folded"]
 def behind_a_step(threshold_packets):
+    """A scenario: one DCTCP flow behind a step at this threshold."""
     network = marking(threshold_packets, own.rate_mbps, own.base_rtt_ms)
     flow = nl.Tcp("h1", "h3", congestion="dctcp")
     return nl.Scenario(network, [flow], duration_s=20, interval_s=0.1)
@@ -274,7 +275,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # So the answer to the chapter's question is: nearly. Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
 #
-# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link, CUBIC without ECN and with it; then both behind another queue:
+# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow share the link (a step at 10 packets; five seeds, 30 s each), CUBIC without ECN and with it; then both behind another queue:
 
 # %% id="together"
 ask_for_ecn = {"net.ipv4.tcp_ecn": 1}
@@ -296,12 +297,13 @@ def dctcp_and_cubic(network, sysctls, seed):
     return nl.Scenario(network, flows, seed=seed, **how)
 
 
-draws = {
+# %% id="together-run"
+scenarios = {
     (name, seed): dctcp_and_cubic(network, sysctls, seed)
     for name, (network, sysctls) in pairs.items()
     for seed in (1, 2, 3, 4, 5)
 }
-shared = experiments.together_table(nl.sweep(draws))
+shared = experiments.together_table(nl.sweep(scenarios))
 print(shared.to_string(index=False))
 
 # %% [markdown] id="together-why"
@@ -332,9 +334,9 @@ alone = nl.run(one_link(), [page], duration_s=2)
 print(f"the page alone: {experiments.page_times_s(alone)[0]:.2f} s")
 
 
-# %% id="compared" tags=["figure"]
+# %% id="beside-pages"
 def beside_pages(queue, seed, congestion="cubic", bulk=None, **more):
-    """A download of h1 (by `bulk`, or as the pages), and pings and six pages of h2."""
+    """A scenario: a download of h1 (by `bulk`, or as pages), pings and six pages of h2."""
     draw = np.random.default_rng(seed)
     starts_s = 5 + 2.1 * np.arange(6) + draw.uniform(0, 1, 6)  # random moments
     pages = [
@@ -348,6 +350,7 @@ def beside_pages(queue, seed, congestion="cubic", bulk=None, **more):
     return nl.Scenario(one_link(**queue), traffic, **how)
 
 
+# %% id="ten-queues"
 dualpi2 = {"aqm": "dualpi2", "aqm_options": {"any_ecn": True, "step_ms": 3}}
 queues_and_senders = {
     "long drop-tail": {"queue": {"queue_packets": 1000}},
@@ -364,12 +367,13 @@ queues_and_senders = {
     "CAKE": {"queue": {"aqm": "cake"}},
     "DualPI2, DCTCP": {"queue": dualpi2, "congestion": "dctcp"},
 }
-draws = {
+# %% id="compared" tags=["figure"]
+scenarios = {
     (name, seed): beside_pages(seed=seed, **case)
     for name, case in queues_and_senders.items()
     for seed in (1, 2, 3, 4, 5)
 }
-ten_queues = nl.sweep(draws)
+ten_queues = nl.sweep(scenarios)
 compared = experiments.compared_table(ten_queues)
 experiments.compared_figure(compared)
 
@@ -404,18 +408,18 @@ pages = {name: experiments.pages(ten_queues, name) for name in queues_and_sender
 # %% [markdown] id="senders-text" tags=["optional"]
 # ## Optional: whose fault is a slow page?
 #
-# Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = seen["DualPI2, DCTCP"]["page_s"].mean - seen["DualPI2, DCTCP"]["page_s"].half_width > sum(seen["CoDel"]["page_s"])]], though [[they wait less = sum(seen["DualPI2, DCTCP"]["other_wait_ms"]) < seen["CoDel"]["other_wait_ms"].mean - seen["CoDel"]["other_wait_ms"].half_width]]. But this row changes the
+# Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = seen["DualPI2, DCTCP"]["page_s"].mean - seen["DualPI2, DCTCP"]["page_s"].half_width > sum(seen["CoDel"]["page_s"])]], though [[they wait less = sum(seen["DualPI2, DCTCP"]["other_wait_ms"]) < seen["CoDel"]["other_wait_ms"].mean - seen["CoDel"]["other_wait_ms"].half_width]]. But the table's last row changes the
 # queue *and* the senders. So keep DualPI2 and exchange one sender at a time. What do you expect: is it the download or the page itself that makes pages slow?
 
 # %% id="senders" tags=["optional"]
 senders = {}
 for page_by in ("dctcp", "cubic"):
     for bulk_by in ("dctcp", "cubic"):
-        draws = [
+        scenarios = [
             beside_pages(dualpi2, seed, congestion=page_by, bulk=bulk_by)
             for seed in (1, 2, 3, 4, 5)
         ]
-        medians_s = [np.median(experiments.page_times_s(run)) for run in nl.sweep(draws)]
+        medians_s = [np.median(experiments.page_times_s(run)) for run in nl.sweep(scenarios)]
         senders[page_by, bulk_by] = nl.interval(medians_s)
         print(f"page of {page_by:5} beside {bulk_by:5}: {senders[page_by, bulk_by]:.3f} s")
 
@@ -426,7 +430,7 @@ for page_by in ("dctcp", "cubic"):
 # %% [markdown] id="lab-text" tags=["optional"]
 # ## Optional: what the published lab measured
 #
-# `epfl` is lab 5 of *TCP/IP Networking*, EPFL, 2021. Its last part sends two flows through this network in three ways: CUBIC
+# `epfl` is lab 5 of *TCP/IP Networking*, EPFL, 2021. Its last part sends two flows over such a link of 5 Mbit/s, without propagation delay, in three ways: CUBIC
 # with room for 1000 packets; CUBIC with the RED of part 2, which may not mark; and DCTCP with the same RED, which may.
 # Each run is three minutes of network time; all three together take five seconds.
 
@@ -462,7 +466,7 @@ late_rtt_ms = long_run.intervals.loc[
 ].mean()
 full_ms = experiments.full_queue_wait_ms(1000, 5, 1514)
 print(
-    f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue it would be {full_ms:.0f}"
+    f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue: {full_ms:.0f} ms"
 )
 
 # %% [markdown] id="lab-why" tags=["optional"]

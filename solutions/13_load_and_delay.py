@@ -140,25 +140,23 @@ def one_size(load, duration_s, rate_mbps=5, **more):
     return nl.Scenario(network, [flow], duration_s=duration_s, interval_s=1, **more)
 
 
-same = nl.repeat(
-    {
-        0.5: one_size(0.5, nl.lasting(10, real_s=4)),  # virtual time, or real time
-        0.8: one_size(0.8, nl.lasting(20, real_s=6)),
-        0.9: one_size(0.9, nl.lasting(30, real_s=8)),
-        0.95: one_size(0.95, nl.lasting(32, real_s=12)),
-    },
-    seeds=8,
-    case="load",
-)
+lengths_s = {
+    0.5: nl.lasting(10, real_s=4),  # 10 s of virtual time; 4 s if the engine runs in real time
+    0.8: nl.lasting(20, real_s=6),
+    0.9: nl.lasting(30, real_s=8),
+    0.95: nl.lasting(32, real_s=12),
+}
+cases = {load: one_size(load, length_s) for load, length_s in lengths_s.items()}
+same = nl.repeat(cases, seeds=8, case="load")
 
 # %% [markdown] id="mixed-text"
 # Now datagrams of seven sizes, from 89 to 1511 bytes with headers, each half as frequent as the one before: nearly
 # exponentially distributed. Each size is a flow of its own. The link is slower, so that $\sigma$ is the same.
 
 
-# %% id="mixed" tags=["figure"]
+# %% id="mixed-sizes"
 def mixed_sizes(load, duration_s):
-    """A scenario: datagrams of seven sizes keep a link of 1.5 Mbit/s busy for this share."""
+    """A scenario: datagrams of seven sizes keep a link of 1.5 Mbit/s busy for a share."""
     frame_bytes = np.arange(89, 1514, 237)
     shares = 0.5 ** np.arange(1, 8) / (1 - 0.5**7)
     packets_per_s = load * 1.5e6 / (8 * (shares @ frame_bytes))
@@ -176,15 +174,14 @@ def mixed_sizes(load, duration_s):
     return nl.Scenario(network, flows, duration_s=duration_s, interval_s=1)
 
 
-mixed = nl.repeat(
-    {
-        0.5: mixed_sizes(0.5, nl.lasting(10, real_s=4)),
-        0.8: mixed_sizes(0.8, nl.lasting(20, real_s=6)),
-        0.9: mixed_sizes(0.9, nl.lasting(40, real_s=8)),
-    },
-    seeds=8,
-    case="load",
-)
+# %% id="mixed" tags=["figure"]
+lengths_s = {
+    0.5: nl.lasting(10, real_s=4),
+    0.8: nl.lasting(20, real_s=6),
+    0.9: nl.lasting(40, real_s=8),
+}
+cases = {load: mixed_sizes(load, length_s) for load, length_s in lengths_s.items()}
+mixed = nl.repeat(cases, seeds=8, case="load")
 found = experiments.mean_delays({"one size": same, "mixed sizes": mixed})
 experiments.load_figure(
     found, lambda load: mean_delay(5, 1000, load * nl.theory.udp_goodput_limit_mbps(5, 1000))
@@ -330,8 +327,8 @@ scenarios = [
     for load in (0.5, 0.8)
     for seed in (1, 2, 3, 4, 5)
 ]
-waits_ms = [experiments.queue_waits_ms(run) for run in nl.sweep(scenarios)]  # of each packet
-waits_ms = {0.5: waits_ms[:5], 0.8: waits_ms[5:]}
+each_ms = [experiments.queue_waits_ms(run) for run in nl.sweep(scenarios)]  # of each packet
+waits_ms = {0.5: each_ms[:5], 0.8: each_ms[5:]}
 experiments.tail_figure(waits_ms)
 
 # %% [markdown] id="tail-why"
@@ -353,7 +350,7 @@ experiments.tail_figure(waits_ms)
 # of 100 packets that took longer than 20 ms.
 
 
-# %% id="calls"
+# %% id="calls-scenario"
 def calls(number, seed=1):
     """A scenario of this number of calls over the line, for 30 s."""
     line = nl.topologies.chain([None, own.line_rate_mbps], [0, 0], 10_000)
@@ -371,6 +368,8 @@ def calls(number, seed=1):
 
 
 print(f"2 calls: {experiments.late_percent(nl.run(calls(2))):.2f} % are late")
+
+# %% id="calls"
 my_calls = ...
 # BEGIN SOLUTION NO PROMPT
 service_ms = (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1000

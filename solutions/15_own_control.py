@@ -48,8 +48,8 @@ rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, "ms", low=4
 # The two senders and the two receivers share one link. We begin with one flow.
 
 # %% id="network" tags=["figure"]
-network = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=200)
-nl.plots.topology(network, title="Two senders, one slow link")
+steady = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=200)
+nl.plots.topology(steady, title="Two senders, one slow link")
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -73,8 +73,8 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # %% [markdown] id="fixed-text"
 # ### Run it
 #
-# `Window` below is a congestion control. `on_start` gets the flow. Any method may set the flow's window at any time. `on_ack` and `on_loss` are there
-# and do nothing; methods that a class omits behave like Linux Reno. Six windows run for 5 s each.
+# `Window` below is a congestion control. `on_start` gets the flow. Any method may set the flow's window. `on_ack` and `on_loss` do
+# nothing; methods that a class omits behave like Linux Reno.
 
 
 # %% id="fixed" tags=["figure"]
@@ -91,7 +91,8 @@ class Window:
     def on_loss(self, loss): ...
 
 
-def with_window(segments, network=network):
+def with_window(segments, network=steady):
+    """A scenario: one flow with a window of this many segments, for 5 s."""
     flow = nl.Tcp("h1", "h3", congestion=Window(segments))
     return nl.Scenario(network, [flow], duration_s=5)
 
@@ -118,10 +119,10 @@ powers = near_33["goodput_mbps"] / near_33["rtt_ms"]
 print(f"between 28 and 44 segments, {powers.idxmax()} have the greatest power")
 longer_ms = {}
 for rate_mbps in (5, 20):
-    slower = nl.topologies.dumbbell(
+    other_link = nl.topologies.dumbbell(
         pairs=2, rate_mbps=rate_mbps, delay_ms=20, queue_packets=200
     )
-    run = nl.run(with_window(10, slower))
+    run = nl.run(with_window(10, other_link))
     longer_ms[rate_mbps] = run.intervals.query("t_s > 1")["rtt_ms"].mean() - 40
     print(f"{rate_mbps} Mbit/s: {longer_ms[rate_mbps]:.1f} ms longer")
 
@@ -137,7 +138,7 @@ for rate_mbps in (5, 20):
 # ### Exercise 1: the best window
 #
 # Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
-# windows at most, so think first: build the network with your rate and a `delay_ms` of half your round-trip time, and run `with_window(20, your_network)`. Tolerance: [[tolerance]].
+# windows at most, so think first. Build your network (`delay_ms` is half of the RTT), and look at `experiments.windows_table({20: nl.run(with_window(20, your_network))})`. Tolerance: [[tolerance]].
 
 # %% id="best"
 best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
@@ -267,16 +268,16 @@ class Mine:
 chapter.check.mine(Mine)
 
 # %% id="mine-figure" tags=["figure"]
-own_control_classes = {
+own_controls = {
     "Aimd": chapter.check.aimd.take(Aimd, "reno"),
     "Mine": chapter.check.mine.take(Mine, "vegas"),
 }
-both = on_trace("walk_4g", {**linux, **own_control_classes})
+both = on_trace("walk_4g", {**linux, **own_controls})
 experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
 
 # %% id="mine-traces"
 for trace, start_s in (("train", 0), ("crowded_wifi", 0), ("crowded_wifi", 3)):
-    controls = {"Mine": own_control_classes["Mine"], "cubic": "cubic", "vegas": "vegas"}
+    controls = {"Mine": own_controls["Mine"], "cubic": "cubic", "vegas": "vegas"}
     print(f"{trace}, from {start_s} s on")
     print(experiments.table(on_trace(trace, controls, start_s)))
 
@@ -334,8 +335,8 @@ chapter.check.repeated(my_finding)
 # A control shares links with others. Here are ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
 
 # %% id="beside" tags=["figure"]
-two_flows = [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")]
-beside = nl.run(network, two_flows, duration_s=10)
+two_flows = [nl.Tcp("h1", "h3", congestion=own_controls["Mine"]), nl.Tcp("h2", "h4")]
+beside = nl.run(steady, two_flows, duration_s=10)
 nl.plots.time_series(
     beside,
     ("cwnd_segments",),

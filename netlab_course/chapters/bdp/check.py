@@ -110,7 +110,7 @@ def _repeated(own: StudentValues) -> Repetition:
     return Repetition(
         name="a window beside somebody",
         scenario=lambda: beside_somebody(own),
-        made_by="nl.Scenario(path, [transfer, somebody], duration_s=10)",
+        made_by="nl.Scenario(path, [half_window, somebody], duration_s=10)",
         values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
         expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
         unit="Mbit/s",

@@ -169,7 +169,7 @@ class Checks:
         self.repeated = Repetition(
             name="the longest ping",
             scenario=lambda: transfer_and_ping(own.room_packets),
-            made_by="chapter.settings.transfer_and_ping(own.room_packets)",
+            made_by="transfer_and_ping(own.room_packets)",
             values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
             expected=lambda _table: (
                 EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)

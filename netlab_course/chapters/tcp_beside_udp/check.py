@@ -137,7 +137,7 @@ class Checks:
                         _rates_mbps(run, "h1") == [SENSOR_MBPS] and _rates_mbps(run, "h2") == [own.my_video_mbps]
                     ),
                     f"The sensor must send 1 Mbit/s from h1 and the video {own.my_video_mbps:g} Mbit/s from h2, both UDP to h3.",
-                    "Compare with the list `senders` above.",
+                    "Compare with senders(own.my_video_mbps), from the cell of the network.",
                     traffic_in_words,
                 ),
                 Condition(

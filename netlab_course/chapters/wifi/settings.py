@@ -32,6 +32,5 @@ def air(queue_packets: int = 1000, **options: Any) -> Topology:
 
 def two_senders(payload_bytes: int = MAX_PAYLOAD_BYTES) -> Scenario:
     """Return a scenario in which both stations always have a datagram with this payload waiting, for 0.5 s."""
-    rate_mbps = 1.2 * theory.wifi_udp_limit_mbps(payload_bytes)
-    senders = [Udp(*pair, rate_mbps=rate_mbps, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
+    senders = [Udp(*pair, rate_mbps=36, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
     return Scenario(air(queue_packets=20), senders, duration_s=0.5)

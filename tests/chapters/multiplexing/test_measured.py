@@ -5,6 +5,10 @@ The share of one competing TCP flow is a draw of chance. Firm are sums, waits, a
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,7 +23,18 @@ pytestmark = pytest.mark.pocket
 settings = multiplexing.begin().settings
 FRAME_BITS = 1514 * 8
 CROSSING = list(settings.CROSSING)
-CONTEST = names_of_cells("08_multiplexing", "contest", np=np)["contest"]
+
+
+@functools.cache
+def contests() -> Callable[..., nl.Scenario]:
+    """Return the function of the page that makes the scenario of a contest."""
+    made: Callable[..., nl.Scenario] = names_of_cells("08_multiplexing", "contest", np=np)["contest"]
+    return made
+
+
+def contest(*arguments: Any, **named: Any) -> nl.Scenario:
+    """Return the scenario of a contest as the page's cell makes it."""
+    return contests()(*arguments, **named)
 
 
 def transfers(*pairs: str) -> list[nl.Tcp]:
@@ -74,7 +89,7 @@ def test_where_losses_are_even_the_long_flow_comes_near_the_square_root() -> Non
     reno = {"draws": 3, "send_s": 30, "congestion": "reno", "ping": False, "interval_s": 0.2}
     red = nl.topologies.portfolio(aqm="red", queue_packets=(200, 200, 200))
     networks = {"drop-tail": nl.topologies.portfolio(), "RED": red}
-    runs = nl.sweep({name: CONTEST(network, CROSSING, **reno) for name, network in networks.items()})
+    runs = nl.sweep({name: contest(network, CROSSING, **reno) for name, network in networks.items()})
     table = settings.crossing_table(runs)
     optimum = table.loc["h1-h9", "square root"]
     agrees("h1-h9 with RED (Mbit/s)", table.loc["h1-h9", "RED"], optimum, relative=0.4)
@@ -88,7 +103,7 @@ def test_red_fills_the_first_link_where_its_queue_may_be_longer() -> None:
     """Three flows share L1: nine tenths of it with RED's 200 packets, all but 1 % with four times as many."""
     found = nl.sweep(
         {
-            room: CONTEST(
+            room: contest(
                 nl.topologies.portfolio(aqm="red", queue_packets=(room,) * 3),
                 CROSSING,
                 5,
@@ -108,7 +123,7 @@ def test_red_fills_the_first_link_where_its_queue_may_be_longer() -> None:
 def test_eight_times_as_long_a_contest_leaves_less_to_chance() -> None:
     """Five draws of experiment 1: over 200 s the shares differ about half as much as over 25 s."""
     pairs = settings.EXPERIMENTS[1]
-    lengths = {send_s: CONTEST(nl.topologies.portfolio(), pairs, 5, send_s=send_s, ping=False) for send_s in (25, 200)}
+    lengths = {send_s: contest(nl.topologies.portfolio(), pairs, 5, send_s=send_s, ping=False) for send_s in (25, 200)}
     scatter = {send_s: settings.by_draw(run, pairs)["h1-h4"].std() for send_s, run in nl.sweep(lengths).items()}
     agrees("of the scatter over 25 s", scatter[200] / scatter[25], 0.5, absolute=0.1)
 
