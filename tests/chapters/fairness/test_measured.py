@@ -70,7 +70,7 @@ def test_reno_and_cubic_reach_optima_of_their_own_over_two_bottlenecks(page: dic
 
 def test_with_random_losses_alone_both_senders_reach_their_own_optimum(page: dict[str, Any]) -> None:
     """Ten draws without RED; the intervals exclude max-min and proportional fairness."""
-    wire = {"queue_packets": 5000, "loss_rate": 0.002, "unlimited": {**page["unlimited"], "loss_rate": 0}}
+    wire = {"queue_packets": 5000, "loss_rate": 0.002, "way_back": {**page["unlimited"], "loss_rate": 0}}
     found = crossings(page, page["crossing"](200, 300, **wire), seeds=10)
     for congestion, rows in found.groupby("congestion"):
         mean, half = nl.interval(rows["ratio"])
