@@ -82,8 +82,8 @@ delays_ms = [1, 10, 100, 300, 1000, 3000]
 udp = nl.Udp("h1", "h2", rate_mbps=54.2, payload_bytes=1470)
 tcp_cases = {d: nl.Scenario(cable(d), [nl.Tcp("h1", "h2")], duration_s=10) for d in delays_ms}
 udp_cases = {d: nl.Scenario(cable(d), [udp], duration_s=1) for d in delays_ms}
-tcp_table = nl.repeat(tcp_cases, seeds=1, case="delay_ms")
-udp_table = nl.repeat(udp_cases, seeds=1, case="delay_ms")
+tcp_table = nl.repeat(tcp_cases, seeds=1, case="link_delay_ms")
+udp_table = nl.repeat(udp_cases, seeds=1, case="link_delay_ms")
 
 # %% id="delay" tags=["figure"]
 title = "Goodput against delay, 10 s of TCP"

@@ -15,7 +15,7 @@ from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, short_repr
-from netlab.measure.results import Run
+from netlab.measure.results import FLOW_COLUMNS, Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -178,7 +178,8 @@ def repeat(
     seeds : int or iterable of int
         The number of seeds (10 means the seeds 1 to 10), or the seeds.
     case : str or sequence of str
-        For several cases, the name of the column with the labels; if the labels are tuples, a name for each part.
+        For several cases, the name of the column with the labels; if the labels are tuples, a name for each part. It
+        must differ from the names of the columns of `flows`.
     executor, fresh, engine, progress
         As for `netlab.sweep`, which runs the scenarios in parallel and caches their results.
 
@@ -244,6 +245,11 @@ def _repeat_cases(
     Raises ScenarioError with the mistakes in `wrong` and those in the cases and the names of columns.
     """
     names = [case] if isinstance(case, str) else list(case)
+    wrong += [
+        f"case: {short_repr(name)} is a column of the table already; choose another name"
+        for name in names
+        if name in ("seed", *FLOW_COLUMNS)
+    ]
     for label, scenario in cases.items():
         if not isinstance(scenario, Scenario):
             wrong.append(f"case {short_repr(label)} must be an nl.Scenario, got {short_repr(scenario)}")
@@ -254,12 +260,15 @@ def _repeat_cases(
     if wrong:
         raise ScenarioError(wrong)
     runs = sweep({(label, seed): replace(cases[label], seed=seed) for label in cases for seed in seeds}, **how)
-    tables = []
-    for (label, seed), run in runs.items():
-        parts = [label] if isinstance(case, str) else label
-        front = pd.DataFrame({name: [part] * len(run.flows) for name, part in zip(names, parts, strict=True)})
-        tables.append(pd.concat([front.assign(seed=seed), run.flows.reset_index(drop=True)], axis=1))
-    table = pd.concat(tables, ignore_index=True)
+    table = pd.concat(
+        [
+            _labelled(
+                run, dict(zip([*names, "seed"], [*([label] if isinstance(case, str) else label), seed], strict=True))
+            )
+            for (label, seed), run in runs.items()
+        ],
+        ignore_index=True,
+    )
     table.attrs["scenarios"] = _SharedDict({label: scenario.to_dict() for label, scenario in cases.items()})
     return table
 
@@ -274,10 +283,16 @@ class _SharedDict(dict[str, Any]):
 
 def table_of(scenario: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
     """Return the table that `repeat` returns, from the dict of the scenario and its runs by seed."""
-    tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
-    table = pd.concat(tables, ignore_index=True)
-    table = table[["seed", *(name for name in table if name != "seed")]]
+    table = pd.concat([_labelled(run, {"seed": seed}) for seed, run in runs.items()], ignore_index=True)
     table.attrs["scenario"] = _SharedDict(scenario)
+    return table
+
+
+def _labelled(run: Run, labels: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the flows of a run with columns of equal values in front, from these values by column."""
+    table = run.flows.copy()
+    for place, (name, value) in enumerate(labels.items()):
+        table.insert(place, name, [value] * len(table))
     return table
 
 

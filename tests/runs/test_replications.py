@@ -100,13 +100,20 @@ def test_several_cases_are_run_with_every_seed_and_labelled_in_front(swept: list
 
 
 def test_labels_of_several_parts_fill_a_column_each(swept: list[Any]) -> None:
-    table = nl.repeat(cases(("reno", 5), ("cubic", 20)), seeds=1, case=("congestion", "delay_ms"))
-    assert list(table.columns[:3]) == ["congestion", "delay_ms", "seed"]
-    assert list(table["delay_ms"].unique()) == [5, 20]
+    table = nl.repeat(cases(("reno", 5), ("cubic", 20)), seeds=1, case=("control", "link_delay_ms"))
+    assert list(table.columns[:3]) == ["control", "link_delay_ms", "seed"]
+    assert list(table["link_delay_ms"].unique()) == [5, 20]
 
 
 def test_a_label_of_several_parts_may_stay_whole(swept: list[Any]) -> None:
     assert nl.repeat(cases(("reno", 5)), seeds=1)["case"].iloc[0] == ("reno", 5)
+
+
+@pytest.mark.parametrize("name", ["delay_ms", "seed"])
+def test_labels_get_no_column_that_the_table_has(swept: list[Any], name: str) -> None:
+    with pytest.raises(ScenarioError, match=f"'{name}' is a column of the table already"):
+        nl.repeat(cases(5, 20), case=name)
+    assert not swept
 
 
 def test_mistakes_in_cases_are_all_told_before_anything_runs(swept: list[Any]) -> None:
