@@ -8,11 +8,11 @@ In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's
 has one. ``[[text = expression | test]]`` is a claim that is held against the executed notebook (`netlab_course.claims`). A
 cell tagged ``figure`` shows one; a cell tagged ``folded`` is plumbing, hidden until the reader unfolds it.
 
-*Minutes* estimate the time for the page up to the cell ``summary``: words at 120 a minute, visible lines of code with more
-than brackets at 8 a minute, 1.5 minutes for a figure or a prediction, 1 for a table, 8 for a panel, 13 for a measurement of the student's
-own and 10 for every other exercise (a cell ``…-check`` or ``…-words``); the tag ``minutes-5`` sets 5 minutes. A cell
-tagged ``optional`` counts 0, and its heading must say so. More than 90 minutes are an error. The rates are estimates of
-readers who worked through the chapters; they were not measured with a class.
+*Minutes* estimate the time for the page up to the cell ``summary``: words at 120 a minute, visible lines of code (those
+of brackets alone do not count) at 8 a minute, 1.5 minutes for a figure or a prediction, 1 for a table, 8 for a panel, 13
+for a measurement of the student's own and 10 for every other exercise (a cell ``…-check`` or ``…-words``); the tag
+``minutes-5`` sets 5 minutes. A cell tagged ``optional`` counts 0, and its heading must say so. More than 90 minutes are
+an error. The rates are estimates of readers who worked through the chapters; they were not measured with a class.
 
 The module belongs to the package, not to a folder of scripts, so that it is installed, type-checked and
 tested like the rest, and so that a grader can rebuild a student notebook from its source.

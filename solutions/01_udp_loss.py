@@ -130,7 +130,7 @@ chapter.check.limit(goodput_limit_mbps)
 
 # %% id="staircase"
 def staircase(rates_mbps):
-    """One run: h1 sends each rate for 10 s, and then pauses for 1 s."""
+    """Run h1 with each rate for 10 s, one after the other, with a pause of 1 s after each."""
     send_s = nl.lasting(10, real_s=4)  # 10 s of virtual time; 4 s where you have to wait
     steps = [
         nl.Udp(

@@ -249,7 +249,7 @@ chapter.check.share(share_mbps)
 
 # %% id="sweep"
 def climb(network, rates_mbps):
-    """One run: h1 sends 1 Mbit/s, h2 each rate for 20 s; between them a pause of 5 s."""
+    """Run h1 with 1 Mbit/s and h2 with each rate for 20 s, with pauses of 5 s."""
     send_s, pause_s = nl.lasting(20, real_s=4), nl.lasting(5, real_s=1.5)
     flows = []
     for step, rate_mbps in enumerate(rates_mbps):

@@ -62,7 +62,7 @@ two_prediction = nl.checks.predict(
 
 # %% id="network" tags=["figure"]
 def path(rtt_ms=20, rate_mbps=10_000, **more):
-    """One link; its delay and its losses are on the way from h1 to h2 alone."""
+    """Return one link with delay and losses on the way from h1 to h2 alone."""
     there = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms, "queue_bytes": 15_000_000, **more}
     link = nl.Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})
     return nl.Topology(hosts=["h1", "h2"], links=[link])

@@ -7,6 +7,7 @@ unlimited, zero or the kernel's default.
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar, cast
@@ -310,14 +311,20 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         return entry
 
 
+def _common_name(parameter: str) -> str:
+    """Return the name of the field for which a parameter has a value for each link ("rate_mbps" for "rates_mbps"): a
+    function with such a parameter takes no common value; other names are returned as they are.
+    """
+    return re.sub(r"s(_m\w+)$", r"\1", parameter)
+
+
 def takes_link_fields(function: _C) -> _C:
     """Decorate a function or class whose `**keywords` are a link's fields: put these with their defaults into its
     signature, and refuse other names with a ScenarioError. Return the decorated function, or the same class.
     """
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
-    # A function that takes a rate for each link takes no common rate.
-    names = {name for item in own for name in (item.name, item.name.replace("s_m", "_m"))}
+    names = {name for item in own for name in (item.name, _common_name(item.name))}
     more = [
         item.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for item in inspect.signature(LinkShape).parameters.values()

@@ -11,6 +11,7 @@ import ast
 import functools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,23 +22,30 @@ RUNNERS = {"run", "sweep", "repeat"}
 MODULES_THAT_RUN = {"", "nl", "experiment", "sweeps", "replications"}
 PACKAGE_MODULES = {"experiments", "settings", "channel", "schedules", "programs"}
 MIN_VISIBLE = 0.8
-BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests", "Wifi"}
+BUILDERS = {"Scenario", "Topology", "Tcp", "Udp", "Ping", "Command", "Program", "Requests"}
 
 
-def calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Give (object, function) of each call below a node: ("nl", "run"); the object is "" for a bare name."""
+class Call(NamedTuple):
+    """A call: the object ("nl", or "" for a bare name), its function ("run"), and the whole text."""
+
+    where: str
+    what: str
+    text: str
+
+
+def calls(tree: ast.AST) -> Iterator[Call]:
+    """Give each call below a node."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Name):
-                yield "", node.func.id
-            elif isinstance(node.func, ast.Attribute):
-                yield ast.unparse(node.func.value), node.func.attr
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield Call("", node.func.id, ast.unparse(node))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield Call(ast.unparse(node.func.value), node.func.attr, ast.unparse(node))
 
 
 @functools.cache
-def package_functions(topic: str) -> dict[str, frozenset[tuple[str, str]]]:
+def package_functions(topic: str) -> dict[str, frozenset[Call]]:
     """The calls in each function of the modules of a chapter's package in which scenarios are built and run."""
-    found: dict[str, frozenset[tuple[str, str]]] = {}
+    found: dict[str, frozenset[Call]] = {}
     for path in sorted((ROOT / "netlab_course" / "chapters" / topic).glob("*.py")):
         if path.stem in {"__init__", "check", "panel"}:
             continue
@@ -50,7 +58,7 @@ def package_functions(topic: str) -> dict[str, frozenset[tuple[str, str]]]:
 def closure(topic: str, direct: set[str]) -> set[str]:
     """The functions of a package in `direct` and those that call one of them, directly or not."""
     functions, found = package_functions(topic), set(direct)
-    while more := {name for name, made in functions.items() if {called for _, called in made} & found} - found:
+    while more := {name for name, made in functions.items() if {called for _, called, _ in made} & found} - found:
         found |= more
     return found
 
@@ -63,7 +71,7 @@ def running(topic: str) -> set[str]:
         {
             name
             for name, made in functions
-            if any(where in MODULES_THAT_RUN and what in RUNNERS for where, what in made)
+            if any(where in MODULES_THAT_RUN and what in RUNNERS for where, what, _ in made)
         },
     )
 
@@ -73,7 +81,7 @@ def building(topic: str) -> set[str]:
     functions = package_functions(topic).items()
     return closure(
         topic,
-        {name for name, made in functions if any(what in BUILDERS or "topologies" in where for where, what in made)},
+        {name for name, made in functions if any(what in BUILDERS or "topologies" in where for where, what, _ in made)},
     )
 
 
@@ -85,12 +93,12 @@ def runs(solution: Path) -> tuple[list[str], list[str]]:
     hidden: list[str] = []
     package_made: set[str] = set()  # names in the notebook that hold what the package built
     for statement in ast.parse(solution.read_text(encoding="utf-8")).body:
-        made = {what for where, what in calls(statement) if where.split(".")[-1] in PACKAGE_MODULES}
+        made = {what for where, what, _ in calls(statement) if where.split(".")[-1] in PACKAGE_MODULES}
         used = {
             node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         by_package = bool(made & build) or bool(used & package_made)
-        for where, what, text in _texts(statement):
+        for where, what, text in calls(statement):
             if where == "nl" and what in RUNNERS:
                 (hidden if by_package else visible).append(text)
             elif what in hide and where.split(".")[-1] in PACKAGE_MODULES:
@@ -99,13 +107,6 @@ def runs(solution: Path) -> tuple[list[str], list[str]]:
         names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         package_made = package_made | names if made & build else package_made - names
     return visible, hidden
-
-
-def _texts(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Give (object, function, text) of each call of an object's function below a node."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield ast.unparse(node.func.value), node.func.attr, ast.unparse(node)
 
 
 @pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)

@@ -13,8 +13,7 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab_course.chapters import queues
-from tests.chapters.checking import passes, said
-from tests.chapters.queues import scenarios
+from tests.chapters.checking import names_of_cells, passes, said
 
 
 def stand_in(
@@ -56,7 +55,7 @@ def opened() -> SimpleNamespace:
     return SimpleNamespace(
         check=chapter.check,
         marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
-        step=scenarios.marking(8, own.rate_mbps, own.base_rtt_ms),
+        step=names_of_cells("12_queues", "network", "marking")["marking"](8, own.rate_mbps, own.base_rtt_ms),
         other=settings.one_link(own.rate_mbps + 1, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
     )
 

@@ -14,21 +14,24 @@ from netlab_course.chapters import queues
 from netlab_course.chapters.queues import experiments, settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
-from tests.chapters.queues import scenarios
+from tests.chapters.checking import names_of_cells
 
 pytestmark = pytest.mark.pocket
 IDLE_PERCENT = (0.8, 1.3)
+LAB_RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+ASK_FOR_ECN = {"net.ipv4.tcp_ecn": 1}
+
+
+def marking(threshold_packets: int, rate_mbps: float, base_rtt_ms: float) -> nl.Topology:
+    """The network of the page whose queue marks all packets above a threshold."""
+    page = names_of_cells("12_queues", "network", "marking")
+    made: nl.Topology = page["marking"](threshold_packets, rate_mbps, base_rtt_ms)
+    return made
 
 
 def test_the_published_round_trip_times_come_again() -> None:
     """RED's and DCTCP's within a tenth of `epfl`'s; 1000 packets wait between seven tenths of a full queue and a full one."""
-    runs = nl.sweep(
-        {
-            "CUBIC, 1000 packets": scenarios.lab("cubic", queue_packets=1000),
-            "CUBIC, RED": scenarios.lab("cubic", aqm="red", aqm_options=scenarios.LAB_RED),
-            "DCTCP, RED and ECN": scenarios.lab("dctcp", aqm="red", aqm_options={**scenarios.LAB_RED, "ecn": True}),
-        }
-    )
+    runs = names_of_cells("12_queues", "network", "capture", "lab", experiments=experiments)["lab"]
     for name in ("CUBIC, RED", "DCTCP, RED and ECN"):
         late = runs[name].intervals[runs[name].intervals["t_s"] > 60]
         agrees(f"RTT of {name} (ms)", late["rtt_ms"].mean(), experiments.PUBLISHED[name][2], relative=0.1)
@@ -39,11 +42,11 @@ def test_the_published_round_trip_times_come_again() -> None:
 
 def test_only_who_asks_is_marked() -> None:
     """Linux's CUBIC sends 00 and loses; with tcp_ecn=1 it is marked, answers and loses nothing."""
-    red = settings.one_link(5, 0, aqm="red", aqm_options={**scenarios.LAB_RED, "ecn": True})
+    red = settings.one_link(5, 0, aqm="red", aqm_options={**LAB_RED, "ecn": True})
     flows = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3")]
     seen = {
         name: nl.run(red, flows, duration_s=5, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
-        for name, sysctls in (("plain", {}), ("asks", scenarios.ASK_FOR_ECN))
+        for name, sysctls in (("plain", {}), ("asks", ASK_FOR_ECN))
     }
     table: Any = experiments.ecn_table(seen).set_index("").rename(columns=str.strip)
     assert table.loc["plain", "sent again"] > 0
@@ -55,7 +58,7 @@ def test_only_who_asks_is_marked() -> None:
 def test_a_seventh_of_the_bdp_is_enough_for_dctcp_and_its_queue_swings_as_its_paper_says() -> None:
     own = queues.begin("anna").own
     threshold = math.ceil(theory.dctcp_threshold_packets(own.rate_mbps, own.base_rtt_ms))
-    step = scenarios.marking(threshold, own.rate_mbps, own.base_rtt_ms)
+    step = marking(threshold, own.rate_mbps, own.base_rtt_ms)
     run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20, interval_s=0.1)
     found = experiments.thresholds_table({threshold: run})
     limit_mbps = theory.tcp_goodput_limit_mbps(own.rate_mbps)
@@ -73,7 +76,7 @@ def test_only_thresholds_near_a_seventh_of_the_bdp_pass_the_exercise(token: str)
     best = math.ceil(own.bdp_frames / 7)
     passed = {}
     for threshold in (round(best / 3), best, 2 * best):
-        step = scenarios.marking(threshold, own.rate_mbps, own.base_rtt_ms)
+        step = marking(threshold, own.rate_mbps, own.base_rtt_ms)
         run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
         passed[threshold] = chapter.check.threshold_run.judge(run).status is Status.PASSED
     assert list(passed.values()) == [False, True, False], passed
@@ -83,17 +86,17 @@ def test_linuxs_own_fq_codel_passes_the_exercise_on_marks() -> None:
     chapter = queues.begin()
     own = chapter.own
     network = settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="fq_codel")
-    run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=scenarios.ASK_FOR_ECN)
+    run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls=ASK_FOR_ECN)
     assert chapter.check.ecn_run.judge(run).status is Status.PASSED
 
 
 def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> None:
     """Both rows of DualPI2: a share of the same order without ECN, a fourteenth of DCTCP's with it."""
-    coupled = settings.one_link(**scenarios.DUALPI2)
+    page = names_of_cells("12_queues", "network", "marking", "together", np=np)
     runs = nl.sweep(
         {
-            (name, seed): scenarios.dctcp_and_cubic(coupled, sysctls, seed)
-            for name, sysctls in (("DualPI2", {}), ("DualPI2, both with ECN", scenarios.ASK_FOR_ECN))
+            (name, seed): page["dctcp_and_cubic"](*page["pairs"][name], seed)
+            for name in ("DualPI2", "DualPI2, both with ECN")
             for seed in (1, 2, 3)
         }
     )
@@ -108,6 +111,7 @@ def test_cubic_that_asks_for_ecn_starves_in_the_queue_for_small_answers() -> Non
 
 
 def test_a_queue_for_each_flow_protects_a_page() -> None:
+    page = names_of_cells("12_queues", "network", "beside-pages", np=np)
     queues_of_part_4 = {
         "long drop-tail": {"queue_packets": 1000},
         "drop-tail, 5": {"queue_packets": 5},
@@ -116,13 +120,13 @@ def test_a_queue_for_each_flow_protects_a_page() -> None:
     }
     runs = nl.sweep(
         {
-            (name, seed): scenarios.beside_pages(queue, seed)
+            (name, seed): page["beside_pages"](queue, seed)
             for name, queue in queues_of_part_4.items()
             for seed in range(1, 11)
         }
     )
     found = experiments.compared_table(runs)
-    assert (found["pages"] == scenarios.PAGES).all()
+    assert (found["pages"] == 6).all()
     tiny = found[found["queue"] == "drop-tail, 5"].set_index("seed")["slowest_s"]
     assert 3.5 < tiny.loc[6:10].max() / tiny.loc[1:5].max() < 4.5, "what the page says of the slowest"
     seen = {name: row.map(lambda each: getattr(each, "mean", each)) for name, row in experiments.seen(found).items()}
@@ -166,10 +170,10 @@ def begun_at(network: nl.Topology, congestion: str, seed: int, seconds: float) -
 
 def test_the_labs_three_settings_are_alike_at_other_moments() -> None:
     """The page quotes these results of five draws: goodputs of 4.7 or 4.8 Mbit/s in all three settings, and these RTTs."""
-    marks = {"aqm": "red", "aqm_options": {**scenarios.LAB_RED, "ecn": True}}
+    marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
     cases: tuple[tuple[dict[str, Any], str, tuple[int, int]], ...] = (
         ({"queue_packets": 1000}, "cubic", (2156, 2172)),
-        ({"aqm": "red", "aqm_options": scenarios.LAB_RED}, "cubic", (50, 51)),
+        ({"aqm": "red", "aqm_options": LAB_RED}, "cubic", (50, 51)),
         (marks, "dctcp", (56, 56)),
     )
     for queue, congestion, expected in cases:
