@@ -20,13 +20,9 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from netlab.base.location import is_own_file
-from netlab_engines.agent import replacements
+from netlab_engines.agent import interrupted_hosts, replacements
 from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
 from netlab_engines.files import ENDING
-
-FREE_MS = 10
-MAX_FREE_STEPS = 100
-"""The number of times that a host whose command was interrupted is asked for its prompt, FREE_MS of network time apart."""
 
 
 class Prompts:
@@ -52,7 +48,7 @@ def begin(folder: str, commands: str) -> None:
 
     mininet_classes.install()
     adapt_the_prompt(commands)
-    free_interrupted_hosts()
+    interrupted_hosts.free_at_interrupts()
     hide_own_frames()
     handle_interrupts(Path(folder) / ENDING)
     customize_as_the_machine_does()
@@ -104,31 +100,6 @@ def adapt_the_prompt(commands: str) -> None:
     mininet.cli.CLI = Prompt
 
 
-def free_interrupted_hosts() -> None:
-    """Change Mininet's nodes so that a host is usable again after Ctrl-C interrupted its command, and a script's
-    clean-up can run commands there.
-    """
-    import mininet.node
-
-    plain = mininet.node.Node.waitOutput
-
-    def wait_output(self: Any, *words: Any, **more: Any) -> Any:
-        """Wait for the output of the node's command as Mininet does; after Ctrl-C, interrupt the command and wait for
-        the shell's prompt.
-        """
-        try:
-            return plain(self, *words, **more)
-        except KeyboardInterrupt:
-            self.sendInt()
-            for _ in range(MAX_FREE_STEPS):
-                if not self.waiting:
-                    break
-                self.monitor(timeoutms=FREE_MS)
-            raise
-
-    mininet.node.Node.waitOutput = wait_output
-
-
 def handle_interrupts(ending: Path) -> None:
     """Install the handler of SIGINT: it raises the signal that the host names in the file `ending`, if the script
     handles that, and else acts as Ctrl-C does; also after a command of `os.system`.
@@ -138,6 +109,7 @@ def handle_interrupts(ending: Path) -> None:
         """Raise the signal that the host names, if the script handles that, end the script if Mininet's prompt is open,
         or else act as on Ctrl-C; a signal handler.
         """
+        interrupted_hosts.count_interrupt()
         named = _named_signal(ending)
         if named is not None and callable(signal.getsignal(named)):
             os.kill(os.getpid(), named)

@@ -69,6 +69,33 @@ def test_a_signal_lets_a_script_clean_up_and_keeps_its_files(ending: signal.Sign
     assert "\nKeyboardInterrupt\n" in running.printed
 
 
+EARLY = "h1.sendCmd('echo early'); time.sleep(0.1); os.kill(os.getpid(), signal.SIGINT)"
+LATE = "h1.monitor = lambda *words, **more: (time.sleep(0.1), os.kill(os.getpid(), signal.SIGINT)); h1.cmd('echo late')"
+
+
+@pytest.mark.parametrize("interrupted", [EARLY, LATE])
+def test_a_command_that_ended_before_the_interrupt_does_not_answer_for_the_next_one(
+    interrupted: str, tmp_path: Path
+) -> None:
+    """The interrupt comes when the prompt of the finished command is there and Mininet has not read it yet."""
+    script = f"""
+        import os, signal, time
+        from mininet.net import Mininet
+        net = Mininet()
+        h1 = net.addHost("h1")
+        net.start()
+        try:
+            {interrupted}
+        finally:
+            h1.__dict__.pop("monitor", None)
+            open("clean.txt", "w").write(h1.cmd("sleep 1; echo first") + h1.cmd("echo second"))
+            net.stop()
+    """
+    running = Running(tmp_path, script)
+    assert running.end() != 0
+    assert running.lines("clean.txt") == ["first", "second"], running.printed
+
+
 def test_a_killed_netlab_loses_nothing_that_was_written(tmp_path: Path) -> None:
     running = Running(tmp_path, ROUNDS)
     running.wait_for_text("round 1\n")

@@ -1,0 +1,114 @@
+"""Make Mininet's hosts usable again after Ctrl-C interrupted a command, so that a script's clean-up can run commands
+there.
+
+Mininet takes the first prompt that a host's shell prints as the end of a command. An interrupt can leave a prompt too
+many: the shell prints one when its command ends and another for Ctrl-C. The clean-up's first command would then return
+at once, without its output. So a host whose command was interrupted first echoes a mark, and all output before the mark
+is discarded.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+from typing import Any
+
+PROMPT = chr(127)
+"""The prompt that Mininet gives to the shells of its hosts."""
+WAIT_MS = 10
+MAX_WAITS = 100
+"""The number of times that an interrupted host is asked for its prompt, WAIT_MS of network time apart."""
+MAX_ATTEMPTS = 3
+
+
+class Interrupts:
+    """The number of interrupts that this process has handled."""
+
+    number = 0
+
+
+def count_interrupt() -> None:
+    """Note an interrupt; to be called by the handler of SIGINT before it raises anything."""
+    Interrupts.number += 1
+
+
+def free_at_interrupts() -> None:
+    """Change Mininet's nodes: an interrupt that comes while a script waits for a host's command ends the command, and
+    the next command of each host that had one finds an idle shell.
+    """
+    import mininet.node
+
+    plain_send, plain_wait = mininet.node.Node.sendCmd, mininet.node.Node.waitOutput
+
+    def send_command(self: Any, *words: Any, **more: Any) -> Any:
+        """Send a command as Mininet does, after the host was freed if an interrupt came since its last command."""
+        if getattr(self, "interrupts_seen", Interrupts.number) != Interrupts.number:
+            free(self)
+        self.interrupts_seen = Interrupts.number
+        # An interrupt between the write and the note that the host is busy would leave a host that only looks idle.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return plain_send(self, *words, **more)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def wait_output(self: Any, *words: Any, **more: Any) -> Any:
+        """Wait for the output of the node's command as Mininet does; an interrupt ends the command."""
+        seen = Interrupts.number
+        try:
+            return plain_wait(self, *words, **more)
+        except BaseException:
+            # The script's own handler of a signal may raise any exception.
+            if Interrupts.number != seen:
+                free(self)
+            raise
+
+    mininet.node.Node.sendCmd = send_command
+    mininet.node.Node.waitOutput = wait_output
+
+
+def free(node: Any) -> None:
+    """Interrupt the command of a Mininet node, if one runs, and wait for an idle shell, for a few seconds of
+    network time at most. A command that ignores interrupts continues.
+    """
+    if not node.shell:
+        return
+    node.interrupts_seen = Interrupts.number
+    node.sendInt()
+    if node.waiting and not _read_until(node, PROMPT):
+        return
+    for attempt in range(MAX_ATTEMPTS):
+        # A shell that handles Ctrl-C may discard the first letter of what it reads next.
+        _discard_output(node)
+        mark = f"interrupt {Interrupts.number}.{attempt}"
+        node.write(f"echo {mark}\n")
+        if _read_until(node, f"{mark}\r\n{PROMPT}"):
+            break
+    node.waiting = False
+
+
+def _discard_output(node: Any) -> None:
+    """Read the output of a node until none comes for WAIT_MS of network time, at most MAX_WAITS times."""
+    for _ in range(MAX_WAITS):
+        if not _has_output(node):
+            return
+        node.read(1024)
+
+
+def _read_until(node: Any, text: str) -> bool:
+    """Read the output of a node until it has this text; return False if it has not after MAX_WAITS."""
+    output = ""
+    for _ in range(MAX_WAITS):
+        if _has_output(node):
+            output += node.read(1024)
+        if text in output:
+            return True
+    return False
+
+
+def _has_output(node: Any) -> bool:
+    """Wait up to WAIT_MS of network time for output of a node, and return whether there is some."""
+    # Mininet's own waitReadable also returns when the terminal can be written to, which is always.
+    output = select.poll()
+    output.register(node.stdout, select.POLLIN)
+    return bool(node.readbuf or output.poll(WAIT_MS))
