@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -71,6 +72,12 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
 
 def begin(memory_mb: int = 256) -> bytes:
     return frame(Request.START, struct.pack("<QQQQQ", memory_mb << 20, 1, 0, 0, 1))
+
+
+def computed_s(pid: int) -> float:
+    """Return the CPU time in s of a process in user mode."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(after_name[11]) / os.sysconf("SC_CLK_TCK")
 
 
 def children() -> list[int]:
@@ -398,10 +405,20 @@ def test_damaged_netlink_ends_in_a_sentence() -> None:
 
 
 def test_a_sender_on_a_path_without_a_rate_is_ended_with_the_reason() -> None:
-    """The guard counts computing time, so this takes half a minute of it."""
+    """The program's timer looks at the clock after each 5 s of computing, six times; five of the looks are made here at once."""
     network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
     plan = nl.Scenario(network, [nl.Tcp("h1", "h2", num_bytes=1)], 1.0).plan()
     cast("dict[str, Any]", plan["traffic"][0])["num_bytes"] = None
+
+    def look_early() -> None:
+        # By then the kernel has long started, and time stands still.
+        assert wait_for(lambda: any(computed_s(pid) > 1 for pid in children()))
+        for pid in children():
+            for _ in range(5):
+                os.kill(pid, signal.SIGPROF)
+                time.sleep(0.1)  # a signal that is still pending counts once
+
+    threading.Thread(target=look_early).start()
     with pytest.raises(RunError, match="Network time stands still.*Give the path a rate"):
         engine.LibraryEngine().execute(plan)
 

@@ -44,10 +44,10 @@ def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "enter_namespace", lambda _pid: nullcontext())
 
 
-def run(flow: RunningFlow[Any]) -> None:
-    """Run a flow to its end."""
+def run(flow: RunningFlow[Any], wait_s: float = PATIENCE_S) -> None:
+    """Run a flow to its end; wait at most `wait_s` for what it has sent and has not arrived."""
     # Traffic begins a little later, so that its threads are there in time on a busy machine too.
     flow.launch(time.monotonic() + 0.3)
     # The last thread is what sends; the agent too looks for what is in flight only when all have sent.
     flow._threads[-1].join(PATIENCE_S)
-    flow.finish(time.monotonic() + PATIENCE_S)
+    flow.finish(time.monotonic() + wait_s)
