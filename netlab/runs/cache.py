@@ -14,7 +14,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,13 +92,19 @@ class RunCache:
             paths_of.setdefault(path.name.removesuffix(SUFFIX).removesuffix(".json"), []).append(path)
         for paths in paths_of.values():
             found = []
-            for path in (part for whole in paths for part in (whole, *whole.glob("*"))):
+            for path in (part for whole in paths for part in _with_contents(whole)):
                 try:
                     found.append(path.stat())
                 except FileNotFoundError:
                     continue
             if found:
                 yield max(part.st_mtime_ns for part in found), sum(part.st_size for part in found), paths
+
+
+def _with_contents(path: Path) -> Iterable[Path]:
+    """Return a path, and what is in it if it is a directory."""
+    # Most are files: to look into each of thousands would take seconds after every sweep.
+    return (path,) if path.suffix == ".json" else (path, *path.glob("*"))
 
 
 def conditions(engine: Engine) -> str:
