@@ -38,7 +38,7 @@ from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, 
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab_engines.base import agent_plan, refuse_own
 from netlab_engines.files import CAPTURES
-from netlab_engines.lab import magics
+from netlab_engines.lab import flow_ends, magics
 from netlab_engines.lab.links import LiveLink
 from netlab_engines.lab.nodes import Host
 from netlab_engines.lab.session import Session
@@ -262,6 +262,25 @@ class Lab:
             if pace is not None:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
 
+    def advance_until(self, flow: LiveFlow, *, limit_s: float = 60.0) -> float | None:
+        """Let network time pass until a flow has delivered all of its data, at most `limit_s` in s; return the network
+        time in s at which its last byte arrived, or None if it has not. The flow is an `nl.Tcp` with `num_bytes` or an
+        `nl.Requests` with `count`. The network's time is then up to 10 ms later, or more if the flow has become faster
+        than it ever was.
+        """
+        if not (is_number(limit_s) and 0 <= limit_s <= MAX_ADVANCE_S):
+            raise ScenarioError([f"limit_s must be from 0 to {MAX_ADVANCE_S:g}, got {short_repr(limit_s)}"])
+        began_s = now_s = self.now_s
+        found, fastest_bytes_s = self._progress(flow.label), 0.0
+        while found.end_s is None and now_s < began_s + limit_s - 1e-9:
+            look_s = flow_ends.next_look_s(now_s - began_s, now_s, found.rest_bytes, fastest_bytes_s)
+            before, before_s = found, now_s
+            self.advance(min(look_s, began_s + limit_s) - now_s)
+            found, now_s = self._progress(flow.label), self.now_s
+            arrived_bytes = found.received_bytes - before.received_bytes
+            fastest_bytes_s = max(fastest_bytes_s, arrived_bytes / max(now_s - before_s, flow_ends.GRID_S))
+        return found.end_s
+
     def start(self, item: Traffic) -> LiveFlow:
         """Start an item of netlab's own traffic, now or `item.start_s` later, and return the flow, whose label gets a
         number if it is used already; it runs whenever network time passes.
@@ -370,6 +389,14 @@ class Lab:
     def queues(self) -> pd.DataFrame:
         """A table with a row for each queue and interval so far."""
         return self.run.queues
+
+    def _progress(self, label: str) -> flow_ends.Progress:
+        """Ask the network how far the flow with this label is. Raises ScenarioError if it has no last byte."""
+        if not self.closed:
+            self._refresh()
+        item = next(each for each in self._items if each["label"] == label)
+        totals = next((each for each in self._totals["flows"] if each["flow"] == label), None)
+        return flow_ends.progress(item, totals)
 
     def _refresh(self) -> None:
         """Ask the network for all new samples and the present totals, and add them to the tables."""
