@@ -128,6 +128,7 @@ nl.progress()
 # | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | A network may lose, duplicate and delay packets. How do you deliver everything once, in order, and fast? | 5, 6 |
 # | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1, 2 |
+# | [17 Incast](17_incast.ipynb) | Why do sixteen fast servers take 200 ms for what takes 4? | 7, 12 |
 #
 # Each says how many minutes it takes, 90 at most. What comes after its summary is optional.
 

@@ -1,0 +1,119 @@
+"""Tables and figures of the chapter "Incast", made from the runs in its notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots
+from netlab.base.units import MS_PER_S
+from netlab.measure.results import Run
+from netlab_course.page_style import spaced
+
+LATE_MS = 100
+PORT = "sw to c"
+
+
+def last_answers_ms(run: Run) -> pd.Series[float]:
+    """Return the time in ms from each ask until the last byte of its slowest answer, by the number of the ask from 1;
+    not-a-number for an ask with an answer that did not arrive.
+    """
+    answers = run.requests.assign(ask=run.requests["request"] + 1).groupby("ask")["completion_s"]
+    times_ms = MS_PER_S * answers.max().rename("last_ms")
+    times_ms[answers.count() < answers.size()] = np.nan
+    return times_ms
+
+
+def later_ms(run: Run) -> pd.Series[float]:
+    """Return `last_answers_ms` without the first ask, which finds new connections."""
+    return last_answers_ms(run).loc[2:]
+
+
+def late_share(run: Run) -> float:
+    """Return the share of single answers that took longer than `LATE_MS`."""
+    return float((MS_PER_S * run.requests["completion_s"] > LATE_MS).mean())
+
+
+def drops(run: Run) -> int:
+    """Return the number of packets that the queue of the port to the client dropped in a run."""
+    return int(run.queues.loc[run.queues["link"] == PORT, "drops"].max())
+
+
+def asks_table(runs: Mapping[Any, Run], name: str = "") -> pd.DataFrame:
+    """Return median and slowest last answer, the share of late asks, drops and timeouts as a printed table, a row for
+    each run; `name` is the title of the labels.
+    """
+    rows = []
+    for label, run in runs.items():
+        times_ms = last_answers_ms(run)
+        rows.append(
+            {
+                name: label,
+                "median (ms)": f"{times_ms.median():.1f}",
+                "slowest (ms)": f"{times_ms.max():.1f}",
+                "late asks": f"{int((times_ms > LATE_MS).sum())} of {len(times_ms)}",
+                "dropped": drops(run),
+                "timeouts": int(run.flows["timeouts"].sum()),
+            }
+        )
+    return spaced(pd.DataFrame(rows))
+
+
+def slowest_answer(run: Run) -> tuple[str, int]:
+    """Return the server of the slowest answer of a run and the number of its ask, from 1."""
+    row = run.requests.iloc[int(run.requests["completion_s"].argmax())]
+    return str(row["flow"]).removeprefix("c-").removesuffix(" requests"), int(row["request"]) + 1
+
+
+def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
+    """Return the packets that were captured at a server during an ask, a row for each, with times in ms after the ask
+    and bytes counted from the first one of the answer.
+    """
+    row = run.requests[(run.requests["flow"] == f"c-{server} requests") & (run.requests["request"] == ask - 1)].iloc[0]
+    begin_s, end_s = row["start_s"], row["start_s"] + row["completion_s"]
+    packets = run.packets
+    seen = packets[(packets["node"] == server) & packets["t_s"].between(begin_s, end_s)]
+    first = seen.loc[seen["departs"], "seq"].min()
+    sends = seen["departs"].to_numpy()
+    return pd.DataFrame(
+        {
+            "t (ms)": (MS_PER_S * (seen["t_s"] - begin_s)).round(2),
+            "from": seen["src"],
+            "first byte": [
+                "-" if not own else f"{byte - first:.0f}" for own, byte in zip(sends, seen["seq"], strict=True)
+            ],
+            "bytes": seen["payload_bytes"],
+            "acknowledges": [
+                "-" if own else f"{byte - first:.0f}" for own, byte in zip(sends, seen["ack"], strict=True)
+            ],
+        }
+    ).reset_index(drop=True)
+
+
+def mean_ms(runs: Mapping[tuple[str, int, int], Run]) -> dict[tuple[str, int], float]:
+    """Return the mean last answer in ms by setting and number of servers, from runs by these two and the seed. The first
+    ask of a run does not count.
+    """
+    found: dict[tuple[str, int], list[float]] = {}
+    for (name, servers, _), run in runs.items():
+        found.setdefault((name, servers), []).append(float(later_ms(run).mean()))
+    return {case: sum(values) / len(values) for case, values in found.items()}
+
+
+def servers_figure(runs: Mapping[tuple[str, int, int], Run], ideal_ms: Callable[[int], float]) -> plots.Comparison:
+    """Return a figure of the mean last answer, in ms, by the number of servers, a series for each setting, with the
+    ideal time; `runs` are by setting, number of servers and seed. The first ask of a run does not count.
+    """
+    means = mean_ms(runs)
+    counts = sorted({servers for _, servers in means})
+    line = np.arange(counts[0], counts[-1] + 1)
+    comparison = plots.Comparison(
+        "Servers", "Last answer, mean (ms)", "Last answer by servers", residual="absolute", log_y=True
+    )
+    for name in dict.fromkeys(name for name, _, _ in runs):
+        measured_ms = [means[name, servers] for servers in counts]
+        comparison.add(name, counts, measured_ms, line, [ideal_ms(int(servers)) for servers in line])
+    return comparison

@@ -1,0 +1,62 @@
+"""The panel of the chapter "Incast"."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from netlab import plots
+from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
+from netlab_course.chapters.incast.experiments import LATE_MS, drops, last_answers_ms
+from netlab_course.chapters.incast.settings import ASKS, DURATION_S, MIN_RTO, QUEUE_PACKETS, asks, ideal_ms, rack, step
+
+US_PER_MS = 1000
+MAX_SERVERS = 32
+
+
+@panel_maker()
+def panel() -> PanelParts:
+    """Show in a panel the last answer of each of twenty asks, by servers, queue, threshold of marks, and minimum of the
+    timer.
+    """
+
+    def scenario(servers: int, queue_packets: int, min_rto_ms: float, senders: str, threshold: int) -> dict[str, Any]:
+        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
+        names).
+        """
+        port = step(threshold) if senders == "DCTCP" else {}
+        return {
+            "topology": rack(servers, queue_packets, **port),
+            "traffic": asks(servers, senders.lower()),
+            "duration_s": DURATION_S,
+            "sysctls": {MIN_RTO: round(US_PER_MS * min_rto_ms)},
+        }
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        """Return the figure of the last answers of a run by the number of the ask, with the ideal time."""
+        times_ms = last_answers_ms(result)
+        ideal = ideal_ms(settings["servers"])
+        late = int((times_ms > LATE_MS).sum())
+        comparison = plots.Comparison(
+            x_label="Ask",
+            y_label="Last answer (ms)",
+            log_y=True,
+            residual="absolute",
+            title=f"{settings['servers']} servers, {settings['senders']}: {late} late asks, {drops(result)} drops",
+        ).add(
+            "measured",
+            times_ms.index.to_numpy(),
+            times_ms.to_numpy(),
+            [1, ASKS],
+            lambda ask: [ideal] * len(ask),
+            theory_name="ideal",
+        )
+        return comparison.still(x=(0, ASKS + 1), y=(0.5, 1000), residual=250)
+
+    controls = {
+        "servers": slider("Servers", 16, 2, MAX_SERVERS, 1),
+        "queue_packets": slider("Queue", QUEUE_PACKETS, 16, 128, 4, "packets"),
+        "min_rto_ms": log_slider("Smallest timeout", 200, 1, 200, 12, "ms"),
+        "senders": choice("Servers' TCP", ["CUBIC", "DCTCP"]),
+        "threshold": slider("Threshold (DCTCP)", 20, 2, 64, 1, "packets"),
+    }
+    return controls, scenario, show

@@ -1,0 +1,376 @@
+# %% [markdown] id="title"
+# # Incast
+#
+# **Why do sixteen fast servers take 200 ms for what takes 4?**
+#
+# A search, a page of a shop: one machine asks many others at once and goes on when the *last* answer is there. In a rack this should take a few milliseconds. Sometimes it takes fifty times that.
+#
+# After this chapter you can
+#
+# 1. compute when many answers that meet in one port overflow its queue;
+# 2. say which lost packet costs a round trip and which one a timer, and find it in a capture;
+# 3. design two remedies, one at the timer and one at the queue, and say when each ends.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: Short flows; Queues that speak up. *Runs on*: any machine on which the next cell says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import math
+
+import netlab as nl
+from netlab_course.chapters import incast
+from netlab_course.chapters.incast import experiments
+
+chapter = incast.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# A client and sixteen servers hang at one switch. Every link has 1 Gbit/s, and a round trip takes 0.1 ms. The client asks all sixteen at the same instant, over connections that have long been open. Each
+# server answers with 32 kB (32 000 bytes). The switch has room for 32 packets at the client's port. Twenty asks, half a second apart: how many milliseconds pass until the last byte of the last answer has arrived, in the *slowest* of the twenty?
+
+# %% id="predict"
+my_slowest_ms = 6  # SOLUTION
+
+prediction = nl.checks.predict("slowest of twenty asks", my_slowest_ms, unit="ms", low=0.1)
+
+# %% [markdown] id="network-text"
+# ## The rack
+#
+# All answers wait in one queue, that of the switch's link to the client. No two servers begin at exactly the same moment: requests arrive with a jitter of ±20 µs.
+
+
+# %% id="network" tags=["figure"]
+def rack(servers, queue_packets=32, **port):
+    """Servers and a client at one switch; `port` has more fields of the port's queue."""
+    links = []
+    for number in range(1, servers + 1):
+        way_in = {"rate_mbps": 1000, "delay_ms": 0.025, "queue_packets": 1000}
+        links.append(nl.Link(f"s{number}", "sw", **way_in, reverse={"jitter_ms": 0.02}))
+    way_back = {"queue_packets": 1000, "aqm": "fifo", "aqm_options": {}}
+    port = {"queue_packets": queue_packets, **port, "reverse": way_back}
+    links.append(nl.Link("sw", "c", rate_mbps=1000, delay_ms=0.025, **port))
+    hosts = ["c", *(link.a for link in links[:-1])]
+    return nl.Topology(hosts, switches=["sw"], links=links)
+
+
+nl.plots.topology(rack(4), title="Four servers, one switch, one client")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $N$ | `servers` | | servers that answer at once |
+# | $R$ | `rate_mbps` | Mbit/s | rate of each link |
+# | $T_0$ | `rtt_ms` | ms | round-trip time with empty queues: 0.1 |
+# | $Q$ | `queue_packets` | packets | room in the queue of the client's port |
+# | $B$ | | packets | bandwidth-delay product $R\,T_0$ in frames of 1514 bytes: 8.26 |
+# | $S$ | | segments | segments of an answer: $\lceil 32\,000/1448 \rceil = 23$ |
+# | $W$ | | segments | window with which an answer begins: 10 |
+#
+# ## Part 1: sixteen servers
+#
+# `nl.Requests` keeps a connection open and sends a request every `interval_s`. Flows with the same `interval_s` ask at the same instants. An *ask* ends with its last answer.
+
+
+# %% id="sixteen"
+def asks(servers, congestion="cubic"):
+    """Requests of the client to each server: 20 asks, half a second apart."""
+    each = {"response_bytes": 32_000, "count": 20, "interval_s": 0.5, "congestion": congestion}
+    return [nl.Requests("c", f"s{number}", **each) for number in range(1, servers + 1)]
+
+
+sixteen = nl.run(rack(16), asks(16), duration_s=10.5)
+last_ms = experiments.last_answers_ms(sixteen)
+print("Last answer of each ask in ms:", *last_ms.round(1))
+
+# %% [markdown] id="ideal-text"
+# ### Exercise 1: the ideal time
+#
+# How long would it take if nothing went wrong? The client's link must carry all answers, headers included (1448 bytes of data are a frame of 1514), and begins a round trip after the ask. A worked number: 10 servers, 100 kB, 10 Gbit/s and 1 ms give [[1.836 = ideal_ms(10, 100_000, 10_000, 1) | .3f]] ms. Tolerance: [[tolerance]].
+
+
+# %% id="ideal"
+def ideal_ms(servers, response_bytes, rate_mbps, rtt_ms):
+    """Time from the ask until the last byte has arrived, in ms, if nothing is lost."""
+    # BEGIN SOLUTION
+    bits = 8 * servers * response_bytes * 1514 / 1448
+    return bits / (1000 * rate_mbps) + rtt_ms
+    # END SOLUTION
+
+
+# %% id="ideal-check" tags=["minutes-6"]
+chapter.check.ideal(ideal_ms)
+
+# %% id="sixteen-compare"
+ideal = chapter.check.ideal.take(ideal_ms, chapter.check.ideal.reference)
+prediction.compare(last_ms.max(), theory=ideal(16, 32_000, 1000, 0.1))
+
+# %% [markdown] id="where-text"
+# Most asks end soon after the ideal time, some take 200 ms. At how many servers does this begin?
+
+# %% id="by-servers"
+counts = (2, 4, 8, 12, 16, 20, 24)
+racks = {n: nl.Scenario(rack(n), asks(n), duration_s=10.5) for n in counts}
+by_servers = nl.sweep(racks)
+print(experiments.asks_table(by_servers, "servers").to_string(index=False))
+late_share = experiments.late_share(sixteen)
+print(f"16 servers: {late_share:.1%} of the single answers are late (more than 100 ms)")
+
+# %% [markdown] id="where-why"
+# Two servers lose nothing. From four on the queue drops packets, and now and then an ask is late; with twenty-four most are. Of the *single* answers of sixteen servers only [[one in sixty or so = 1 / late_share | 30 .. 90]] is late. But an ask is late if *one* of its answers is: if each is late with a chance $p$, independently,
+# that is $1 - (1 - p)^N$, here [[22 = 100 * (1 - (1 - late_share) ** 16) | .0f]] % ([[20 = 100 * float((last_ms > 100).mean()) | .0f]] % were measured in twenty asks).
+#
+# ## Part 2: when the queue overflows
+#
+# After a pause longer than its timer, Linux begins again with a window of $W = 10$ segments, as on a new connection (RFC 5681, section 4.1). So an ask brings $N W$ packets at once. Then slow start: each packet that leaves the queue and is acknowledged lets two others in. The queue grows by one packet for each that leaves,
+# until all answers are sent. When the last packet comes, $N (S - W)/2$ packets have left, and about $B$ are on the path. So the queue holds at most
+#
+# $$N S - N\,\frac{S - W}{2} - B = N\,\frac{S + W}{2} - B \qquad (S \ge W).$$
+#
+# It overflows if this is more than $Q$. *When it holds*: all begin at the same instant, in slow start. Jitter makes the queue a little shorter: losses begin with this $N$ or one more. A worked number: with $Q$ = 32 and 32 kB, 2.44 servers fit, so [[drops begin with the third or fourth = experiments.drops(by_servers[2]) == 0 and experiments.drops(by_servers[4]) > 0]].
+#
+# ### Exercise 2: the first server too many
+#
+# A better switch has room for $Q$ = [[drop_queue]] packets, and an answer has [[drop_kb]] kB ([[drop_kb]] 000 bytes). Which is the smallest number of servers with which this queue overflows, by the formula? A whole number. The cell after the check tries it.
+
+# %% id="first_drop"
+first_drop = ...
+# BEGIN SOLUTION NO PROMPT
+segments = math.ceil(1000 * own.drop_kb / 1448)
+first_drop = math.floor((own.drop_queue + 8.26) / ((segments + 10) / 2)) + 1
+# END SOLUTION
+
+# %% id="first_drop-check" tags=["minutes-5"]
+chapter.check.first_drop(first_drop)
+
+# %% id="first-drop-run"
+first = int(chapter.check.first_drop.take(first_drop, 9))
+for servers in range(first - 1, first + 3):
+    each = {"response_bytes": 1000 * own.drop_kb, "count": 20, "interval_s": 0.5}
+    requests = [nl.Requests("c", f"s{number}", **each) for number in range(1, servers + 1)]
+    run = nl.run(rack(servers, own.drop_queue), requests, duration_s=10.5)
+    print(f"{servers:3} servers: {experiments.drops(run):3} packets dropped")
+
+# %% [markdown] id="lost-text"
+# ## Part 3: what costs 200 ms
+#
+# A drop alone costs little: sixteen servers lost [[more than a thousand = experiments.drops(sixteen) | 1000 .. 1500]] packets in twenty asks, and most asks were hardly later than the ideal time. A segment that is lost in the middle of a burst is followed by others. Their acknowledgements show the gap (SACK), and the segment is sent again after a round trip.
+#
+# Here is the slowest answer: the same seed gives the same run, now with a capture.
+
+# %% id="slowest"
+server, ask = experiments.slowest_answer(sixteen)
+again = nl.run(rack(16), asks(16), duration_s=10.5, captures=[nl.Capture(server, "sw")])
+packets = experiments.packets_table(again, server, ask)
+print(f"Answer of {server} to ask {ask}")
+print(packets.iloc[10:36].to_string(index=False))
+
+# %% [markdown] id="timer-words"
+# ### Exercise 3: find the 200 ms
+#
+# (The ask and the first segments are left out.) Which packets were lost, and how do you see it? When were they sent again, and what happened then? What ended the long pause, and why could no acknowledgement end it earlier? Four or five sentences, with times.
+#
+# <!-- BEGIN SOLUTION -->
+# Of the first ten segments those that begin at bytes 1448, 2896 and so on did not arrive: all acknowledgements say 1448 from the first to 1.19 ms, so the client has only the first segment in order, though later ones arrive. The server noticed by these repeated acknowledgements (SACK) and sent 1448, 2896 and 4344 again at 0.64 to 0.66 ms, within a round trip, and 1448 and 2896 once more at 1.2 ms.
+# But these met the full queue as well and were lost. After that nothing of this server was on its way, so the client received nothing that it could acknowledge. Only the server's timer could end this: at 207.9 ms it sent the segment at 1448 a third time, into an empty queue, and then all went on within half a millisecond.
+# The timer is 200 ms, though a round trip takes less than one: Linux's smallest timeout.
+#
+# Rubric:
+#
+# - names the lost segments from the acknowledgements that stand still at one byte;
+# - says that they were sent again after about a round trip, and that these were lost, too;
+# - says that nothing was on its way any more, so that no acknowledgement could come, and the timer of about 200 ms ended the pause.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="timer-why"
+# <details><summary><b>What the timer is</b> (Open it when you have written yours.)</summary>
+#
+# A retransmission timeout (RTO) follows the measured round trip: $\text{SRTT} + 4\,\text{RTTVAR}$ (RFC 6298), here well below 2 ms. But it has a lower bound. RFC 6298 asks for 1 s; Linux uses 200 ms, so that an acknowledgement that is only delayed (by 40 ms and more) causes no retransmission. On the Internet this is a round trip or two, in a rack two thousand.
+#
+# Two losses need the timer: a lost retransmission, as here, and a lost *tail*: nothing follows the last segments, so no acknowledgement tells of a gap. For a tail Linux has a probe (RFC 8985): it sends the last segment again after two round trips. But if a single segment is outstanding, it adds the smallest timeout, because the acknowledgement may only be delayed. Such a probe takes 200 ms as well, and is not counted as a timeout.
+# </details>
+#
+# ## Part 4: the first remedy, the timer
+#
+# If the bound is the problem, make it smaller (Vasudevan and others, 2009). Linux has a setting, in microseconds (since 6.11): `net.ipv4.tcp_rto_min_us`.
+
+# %% id="short-timer"
+short = {"net.ipv4.tcp_rto_min_us": 5000}
+with_timer = nl.run(rack(16), asks(16), duration_s=10.5, sysctls=short)
+both = {"200 ms": sixteen, "5 ms": with_timer}
+print(experiments.asks_table(both, "timer").to_string(index=False))
+
+# %% [markdown] id="timer_run-text"
+# ### Exercise 4: your rack, the timer alone
+#
+# Your rack has [[servers]] servers and room for [[queue_packets]] packets. From the second ask on, every last answer must come within [[timer_ms]] ms. Change a sysctl and nothing else. Keep the run as `timer_run`; `experiments.later_ms(timer_run)` has the times of all asks but the first.
+
+# %% id="timer_run"
+timer_run = ...
+# BEGIN SOLUTION NO PROMPT
+my_rack = rack(own.servers, own.queue_packets)
+timer_run = nl.run(my_rack, asks(own.servers), duration_s=10.5, sysctls=short)
+print(f"slowest: {experiments.later_ms(timer_run).max():.1f} ms")
+# END SOLUTION
+
+# %% id="timer_run-check" tags=["minutes-5"]
+chapter.check.timer_run(timer_run)
+
+# %% [markdown] id="dctcp-text"
+# ## Part 5: the second remedy, the queue
+#
+# A timer repairs; better not to lose. DCTCP (chapter Queues that speak up) reacts to *how many* of its packets were marked. A step threshold of $K$ packets marks all that find more than $K$ before them. It must be above $B/7$ to keep the link full, here [[1.2 = nl.theory.dctcp_threshold_packets(1000, 0.1) | .1f]] packets (Alizadeh and others, 2010), and so far below $Q$ that a burst still fits above it. We take 20. Here are all three, with three seeds each.
+
+
+# %% id="three"
+def step(threshold_packets):
+    """The fields of a queue that marks everything above a threshold."""
+    low, high = threshold_packets, threshold_packets + 1
+    options = {"min_packets": low, "max_packets": high, "probability": 1.0, "ecn": True}
+    return {"aqm": "red", "aqm_options": options}
+
+
+cases = {}
+for n in (2, 4, 8, 12, 16, 20, 24, 28):
+    for seed in (1, 2, 3):
+        how = {"duration_s": 10.5, "seed": seed}
+        marked = rack(n, **step(20))
+        cases["CUBIC", n, seed] = nl.Scenario(rack(n), asks(n), **how)
+        cases["CUBIC, 5 ms", n, seed] = nl.Scenario(rack(n), asks(n), sysctls=short, **how)
+        cases["DCTCP", n, seed] = nl.Scenario(marked, asks(n, "dctcp"), **how)
+three = nl.sweep(cases)
+
+# %% id="three-figure" tags=["figure", "folded"]
+three_ms = experiments.mean_ms(three)
+experiments.servers_figure(three, lambda n: ideal(n, 32_000, 1000, 0.1))
+
+# %% [markdown] id="three-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
+#
+# CUBIC leaves the ideal time [[with the first drops = three_ms["CUBIC", 2] < 1.1 * ideal(2, 32_000, 1000, 0.1) and three_ms["CUBIC", 4] > 2 * ideal(4, 32_000, 1000, 0.1)]]. With 5 ms it has the same drops and stays [[within 4 ms of the ideal time = max(three_ms["CUBIC, 5 ms", n] - ideal(n, 32_000, 1000, 0.1) for n in (2, 4, 8, 12, 16, 20, 24, 28)) | 0 .. 4]]. DCTCP stays [[within 1 ms = max(three_ms["DCTCP", n] - ideal(n, 32_000, 1000, 0.1) for n in (2, 4, 8, 12, 16, 20)) | 0 .. 1]] up to twenty servers, and then it fails as well. **Its end can be computed**: the smallest window is 2 segments. With $2 N > Q + B$, here from the [[21st = math.floor((32 + 1e5 / 8 / 1514) / 2) + 1 | 21 .. 21]] server on, the queue overflows even if all servers send as little as they may.
+#
+# DCTCP does not help an ask over new connections: their first windows are on the way before any mark is back. That is why the first ask of each run is left out here. The senders *remember*: after the pause DCTCP begins with the small window that it ended with.
+# </details>
+#
+# ### Exercise 5: your rack, without the timer
+#
+# The same rack of [[servers]] servers and room for [[queue_packets]] packets. Now without any sysctl, and within [[marks_ms]] ms from the second ask on. Choose what the port's queue does and what the servers send with. Keep the run as `marks_run`.
+
+# %% id="marks_run"
+marks_run = ...
+# BEGIN SOLUTION NO PROMPT
+marking_rack = rack(own.servers, own.queue_packets, **step(20))
+marks_run = nl.run(marking_rack, asks(own.servers, "dctcp"), duration_s=10.5)
+print(f"slowest: {experiments.later_ms(marks_run).max():.1f} ms")
+# END SOLUTION
+
+# %% id="marks_run-check" tags=["minutes-7"]
+chapter.check.marks_run(marks_run)
+
+# %% [markdown] id="change-text"
+# ### Change one thing
+#
+# "Just buy a switch with more room." Sixteen servers, CUBIC, the usual timer, four times the room. Is the collapse gone, or has it moved? Predict, run, then change `room` or `many`.
+
+# %% id="change"
+room, many = 128, 16
+changed = nl.run(rack(many, room), asks(many), duration_s=10.5)
+print(experiments.asks_table({many: changed}, "servers").to_string(index=False))
+
+# %% [markdown] id="repeated-text"
+# ### Exercise 6: a claim
+#
+# A colleague claims: "With DCTCP my rack answers at the ideal time." `claimed` in the next cell is that rack. Show with an interval over seeds of your choice whether it is so. `my_table` of `nl.repeat` with 8 to 30 seeds has in `completion_s` the time in s from the start until the last answer of each server's 20th ask, which is made after 19 pauses of 0.5 s. So the 20th ask took `1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)` ms.
+# Then `my_interval`, `my_figure` (each seed and the interval) and `my_verdict`: is the ideal time `"above"` your interval, `"inside"` it or `"below"` it?
+
+# %% id="claimed"
+claimed_rack = rack(own.servers, own.queue_packets, **step(20))
+claimed = nl.Scenario(claimed_rack, asks(own.servers, "dctcp"), duration_s=10.5)
+
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(claimed, seeds=12)
+my_last_ms = 1000 * (my_table.groupby("seed")["completion_s"].max() - 9.5)
+my_interval = nl.interval(my_last_ms)
+mean, half = my_interval
+my_figure = my_last_ms.reset_index().plot(
+    kind="scatter", x="seed", y="completion_s", title="The 20th ask with DCTCP")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Last answer (ms)")
+theory = ideal_ms(own.servers, 32_000, 1000, 0.1)
+my_figure.add_hline(y=theory, annotation_text="ideal")
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
+
+# %% id="repeated-check" tags=["figure", "minutes-10"]
+chapter.check.repeated(my_finding)
+
+# %% [markdown] id="refute-words" tags=["minutes-5"]
+# What does your interval say about the claim, and is the difference worth anything in practice? Name a result that would have refuted *your* verdict, and a change of the rack after which you expect another. Three sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# Taken exactly the claim is refuted: the whole interval, [[6.6 = my_interval.mean | .1f]] ± [[0.03 = my_interval.half_width | 0.01 .. 0.06]] ms, lies above the ideal time, by [[one to three per cent = my_interval.mean / theory - 1 | 0.005 .. 0.03]], which nobody would notice beside the 200 ms of before. An interval that contains the ideal time with as many seeds, or other seeds whose interval does not overlap with mine, would have refuted my verdict. With so many servers that $2N$ is more than room and path together, I expect asks of 200 ms and a wide interval.
+#
+# Rubric:
+#
+# - states the position of the interval and the size of the difference, and judges whether it matters;
+# - names a possible result (such as an interval that contains the ideal time) that would contradict the verdict;
+# - names a change with a reason from the chapter.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# Answers to one question meet in one queue, and if $N(S + W)/2$ is more than room and path, it overflows; the ask ends with the slowest answer, so a few lost packets among hundreds decide. A lost segment with others behind it costs a round trip, a lost tail or a lost retransmission costs a timer, and its lower bound is made for the Internet.
+# A smaller bound makes the wait short; DCTCP makes the bursts small, until even two packets from each server are too many.
+
+# %% [markdown] id="window-text" tags=["optional"]
+# ## Optional: connections that remember their window
+#
+# `net.ipv4.tcp_slow_start_after_idle=0` lets a server begin with the window that it had before the pause, so CUBIC's memory is kept, too. Is that better or worse for an ask? Four and sixteen servers, each with and without it. First say what you expect for each.
+
+# %% id="window" tags=["optional"]
+remember = {"net.ipv4.tcp_slow_start_after_idle": 0}
+kept = {}
+for n in (4, 16):
+    kept[f"{n}, as usual"] = nl.run(rack(n), asks(n), duration_s=10.5)
+    kept[f"{n}, window kept"] = nl.run(rack(n), asks(n), duration_s=10.5, sysctls=remember)
+print(experiments.asks_table(kept, "servers").to_string(index=False))
+
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# Twenty asks; each point is a last answer. Begin as in part 1. (1) Lower the smallest timeout until no ask is late: what stays? (2) Back to 200 ms and DCTCP: which thresholds keep sixteen servers at the ideal time, and why do both very low and very high ones fail? (3) Give DCTCP more and more servers. Is the end where $2N = Q + B$?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - The same 512 kB from 4, 8, 16 and 32 servers: does the collapse depend on $N$, or on the size of the ask?
+# - New connections for each ask (`nl.Tcp` from each server, `num_bytes=32_000`): now SYNs can be lost, too. How late is the latest answer of 32 servers, and why does `tcp_rto_min_us` not help?
+# - Let the client ask in two halves, 2.5 ms apart. When is this better than asking all at once?
+# - **Challenge.** `aqm="fq_codel"` or `"codel"` at the port, with ECN and CUBIC: does either keep the limit of exercise 5? Their target is 5 ms. Which number would you change first?
+#
+# ## Reading
+#
+# - A. Phanishayee and others, Measurement and analysis of TCP throughput collapse in cluster-based storage systems, USENIX FAST 2008.
+# - V. Vasudevan and others, Safe and effective fine-grained TCP retransmissions for datacenter communication, ACM SIGCOMM 2009.
+# - M. Alizadeh and others, Data Center TCP (DCTCP), ACM SIGCOMM 2010; RFC 8257.
+# - V. Paxson and others, Computing TCP's retransmission timer, RFC 6298, 2011; Y. Cheng and others, The RACK-TLP loss detection algorithm for TCP, RFC 8985, 2021.
+# - J. Dean and L. Barroso, The tail at scale, Communications of the ACM 56(2), 2013.
+#
+# ## Limits
+#
+# Time is virtual: servers and client need no time to compute, and the jitter of ±20 µs stands for all of it. Switches share their memory among ports, and this one does not. All servers send the same amount. Linux's timer has ticks (here of 4 ms), so a bound of less is rounded up. A shorter timer also acts on connections to the Internet if the setting is for the whole host: there it can cause retransmissions of segments that are only late.
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = sixteen.settings
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

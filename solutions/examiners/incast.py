@@ -1,0 +1,35 @@
+"""How the chapter "Incast" is marked: hidden cases and points. For the instructor alone."""
+
+from typing import Any
+
+from netlab_classroom.grading.examiner import Draw, Exercise, Words
+
+
+def _ask(draw: Draw) -> dict[str, Any]:
+    return {
+        "servers": draw.whole(2, 64),
+        "response_bytes": 1000 * draw.whole(20, 300),
+        "rate_mbps": draw.one_of([100, 1000, 10_000]),
+        # Long enough to show that it is missing beside the link's time.
+        "rtt_ms": draw.decades(0.5, 20, digits=2),
+    }
+
+
+EXERCISES = {
+    "ideal": Exercise(
+        points=2,
+        cases=_ask,
+        number=10,
+        edges=[{"servers": 1, "response_bytes": 1_448_000, "rate_mbps": 1000, "rtt_ms": 0.1}],
+        edge_points=0.5,
+    ),
+    "first_drop": Exercise(points=2),
+    "timer-words": Words(points=3),
+    # The rack; only the timer; in time.
+    "timer_run": Exercise(points=2, shares=[0.5, 0.5, 1.0]),
+    # The rack; no timer; in time.
+    "marks_run": Exercise(points=3, shares=[0.5, 0.5, 2.0]),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    "refute-words": Words(points=2),
+}
