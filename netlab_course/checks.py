@@ -48,6 +48,9 @@ __all__ = [
 
 _T = TypeVar("_T")
 MAX_CALL_S = 10.0
+WRONG_TRIES = "netlab_wrong_tries"
+"""The key of the number of wrong tries in the metadata of a check's output, where a grader reads it."""
+MAX_TRY_CHARACTERS = 40
 _OFFERED = ("hint", "hints_left", "judge", "name", "take")
 
 
@@ -76,13 +79,14 @@ class Result:
         first, *more = self.sentences
         return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
-    def show(self, css_class: str = "") -> None:
+    def show(self, css_class: str = "", metadata: Mapping[str, Any] | None = None) -> None:
         """Show the verdict as text with a coloured bar in a notebook, and as plain text elsewhere; `css_class` is an
-        additional class of its HTML.
+        additional class of its HTML, and `metadata` is saved with it.
         """
         colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY)
         # The page's style sheet recognizes a verdict by its CSS classes.
-        show_text(str(self), colour, f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip())
+        classes = f"netlab-verdict netlab-{self.status.name.lower()} {css_class}".rstrip()
+        show_text(str(self), colour, classes, metadata)
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,11 @@ class Misconception:
     """The wrong number; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
     """The message: the mistake, and the place to look."""
+
+
+def _tries_in_words(number: int) -> tuple[str, ...]:
+    """Return the sentence about a number of wrong tries; none for the first."""
+    return (f"Wrong tries so far: {number}.",) if number > 1 else ()
 
 
 def slips(*pairs: Any) -> list[Misconception]:
@@ -128,6 +137,16 @@ class Hint:
         return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
 
 
+@dataclass(frozen=True)
+class TryCounter:
+    """The counter of wrong answers of a chapter."""
+
+    record: Callable[[str, str], int]
+    """Called with the key of a check and a wrong answer; returns the number of different ones so far."""
+    read: Callable[[str], int]
+    """Called with the key of a check; returns the number of different wrong answers so far."""
+
+
 @dataclass(kw_only=True, repr=False)
 class Check:
     """The base of all checks: a name, hints in stages, and the display of verdicts."""
@@ -140,6 +159,8 @@ class Check:
     """The attribute of `chapter.check` under which a notebook calls it; `begin()` sets it."""
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
     """Called with the key when an answer is right, to record the progress."""
+    tries: TryCounter | None = field(default=None, init=False, repr=False)
+    """Counts wrong tries, to be shown with the verdict; `begin()` sets it."""
     _hints_given: int = field(default=0, init=False, repr=False)
     _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -172,8 +193,18 @@ class Check:
         result = self.judge(answer)
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
-        replace(result, sentences=(*result.sentences, *remarks)).show("netlab-remarked" if remarks else "")
+        tries = self._count_tries(answer, result.status)
+        counted = _tries_in_words(tries) if result.status is Status.FAILED else ()
+        replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
+            "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
+        )
         self._offer_hint(wanted=result.status is Status.FAILED)
+
+    def _count_tries(self, answer: object, status: Status) -> int:  # noqa: ARG002 (a subclass looks at them)
+        """Count a wrong answer, and return the number of different wrong ones so far. Only a `Number` is counted: it
+        could be found by trial.
+        """
+        return 0
 
     def _offer_hint(self, *, wanted: bool) -> None:
         """Remove the check's previous hint button, and show a new one if `wanted` and a hint is left."""
@@ -287,6 +318,15 @@ class Number(Check):
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
         expected = right_number(self)
         return all(clear(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
+
+    def _count_tries(self, answer: object, status: Status) -> int:
+        """Count a wrong number, and return the number of different wrong ones so far."""
+        if self.tries is None or status is Status.NOT_ATTEMPTED:
+            return 0
+        if status is Status.PASSED:
+            return self.tries.read(self.key)
+        number = as_number(answer)[0]
+        return self.tries.record(self.key, repr(answer if number is None else number)[:MAX_TRY_CHARACTERS])
 
     def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
         number = None if is_stub(answer) else as_number(answer)[0]

@@ -2,6 +2,7 @@
 
 import html
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from netlab_course.answers import WIDTH, filled
@@ -16,15 +17,16 @@ def display_module() -> Any:
     return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
 
-def show_text(text: str, colour: str = "", css_classes: str = "") -> None:
+def show_text(text: str, colour: str = "", css_classes: str = "", metadata: Mapping[str, Any] | None = None) -> None:
     """Show a text in a notebook, with a bar of this CSS colour on its left ("" for none), or print it wrapped
-    elsewhere.
+    elsewhere. `metadata` is saved with the output and not shown.
     """
     display = display_module()
     if display is None:
         print(filled(text))
     else:
-        display.display({"text/plain": filled(text), "text/html": as_html(text, colour, css_classes)}, raw=True)
+        shown = {"text/plain": filled(text), "text/html": as_html(text, colour, css_classes)}
+        display.display(shown, raw=True, metadata=dict(metadata or {}))
 
 
 def as_html(text: str, colour: str = "", css_classes: str = "") -> str:

@@ -1,9 +1,13 @@
-"""Predictions: numbers that a student writes down before the measurement; they are never graded."""
+"""Predictions: numbers that a student writes down before the measurement, one of them with the reason for it.
+
+The numbers are never graded. What a student learns from the difference is graded once in a chapter, by rubric: the cell
+`prediction-words` below the comparison.
+"""
 
 import math
 from dataclasses import dataclass
 
-from netlab_course.answers import as_number, is_stub, with_unit
+from netlab_course.answers import answer_in_words, as_number, filled, is_stub, with_unit
 from netlab_course.messages import show_text
 
 MANIFOLD = 10.0
@@ -11,7 +15,7 @@ MANIFOLD = 10.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """A student's expectation before a measurement; it is never graded."""
+    """A student's expectation before a measurement; the number is never graded."""
 
     what: str
     """The name of the quantity."""
@@ -19,21 +23,26 @@ class Prediction:
     """The expected number; None if nothing was written down."""
     unit: str
     """The unit of the number."""
+    reason: str = ""
+    """The student's reason for the number; "" if none was written down."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction with the measured number and its relative error, and with theory if given; all are in
-        the prediction's unit.
+        """Print the prediction with the measured number and its relative error, with theory if given, and with the
+        student's reason; all numbers are in the prediction's unit.
         """
+        told = self._comparison(measured, theory)
+        show_text(filled(f"{told}\nYour reason: {self.reason}") if self.reason else told)
+
+    def _comparison(self, measured: float, theory: float | None) -> str:
+        """Return the sentence that `compare` prints first."""
         seen = f"measured {with_unit(measured, self.unit)}"
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
         if self.value is None:
-            show_text(f"{self.what}: {seen}; no prediction was written down.")
-            return
+            return f"{self.what}: {seen}; no prediction was written down."
         told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
         if measured == 0 or not math.isfinite(measured):
-            show_text(f"{self.what}: {told}.")
-            return
+            return f"{self.what}: {told}."
         error = (self.value - measured) / abs(measured)
         side = "above" if error > 0 else "below"
         if abs(error) < 0.001:
@@ -42,11 +51,17 @@ class Prediction:
             verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
         else:
             verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
-        show_text(f"{self.what}: {told}; {verdict}.")
+        return f"{self.what}: {told}; {verdict}."
 
 
 def predict(
-    what: str, value: object, *more: object, unit: str = "", low: float = -math.inf, high: float = math.inf
+    what: str,
+    value: object,
+    *more: object,
+    unit: str = "",
+    low: float = -math.inf,
+    high: float = math.inf,
+    reason: object = "",
 ) -> Prediction:
     """Return a prediction of the quantity `what` to compare with the measurement later; print it, or a message if it is
     missing, no number or not from `low` to `high`. `more` is the part of a number after a comma, or the unit.
@@ -63,6 +78,9 @@ def predict(
         The number's unit.
     low, high : float
         The possible range; a number outside it is kept, with a warning.
+    reason : str or Ellipsis
+        The student's reason in words, printed again with the measurement; `...` if it is still to be written, "" if
+        none is asked for.
 
     Returns
     -------
@@ -81,7 +99,8 @@ def predict(
     if more:
         value = (value, *more)
     if is_stub(value):
-        show_text(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
+        and_reason = " and your reason" if is_stub(reason) else ""
+        show_text(f"{what}: no prediction yet. Put a number{and_reason} in place of `...` before you read on.")
         return Prediction(what, None, unit)
     number, complaint = as_number(value)
     if number is None:
@@ -92,4 +111,15 @@ def predict(
         show_text(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
     else:
         show_text(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
-    return Prediction(what, number, unit)
+    return Prediction(what, number, unit, _reason_in_words(what, reason))
+
+
+def _reason_in_words(what: str, reason: object) -> str:
+    """Return a student's reason for a prediction as one line; "", after a message, if it is still `...` or no text."""
+    if isinstance(reason, str):
+        return " ".join(reason.split())
+    if is_stub(reason):
+        show_text(f'{what}: why? Write your reason in quotes in place of `...`, such as "because ...".')
+    else:
+        show_text(f"{what}: the reason must be a text in quotes, got {answer_in_words(reason)}.")
+    return ""

@@ -1,15 +1,20 @@
-"""The record of passed exercises in the user's data directory."""
+"""The record of passed exercises and of wrong tries in the user's data directory."""
 
 import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from netlab_course.locks import locked
 
 MAX_WAIT_S = 2.0
 """The longest wait in s for another process that writes; writing takes milliseconds, and the notebook must not hang."""
+MAX_TRIES = 100
+"""The number of wrong answers to an exercise that are kept."""
 VARIABLE = "NETLAB_DATA"
+_tries_here: dict[tuple[str, str], list[str]] = {}
+"""The wrong answers in this process, by topic and key."""
 
 
 def directory() -> Path:
@@ -19,6 +24,42 @@ def directory() -> Path:
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(base).expanduser() / "netlab"
+
+
+def record_wrong_try(topic: str, key: str, answer: str) -> int:
+    """Record a wrong answer to the exercise `key` of a chapter, unless it was given before; return the number of
+    different ones. If the disk is not writable, only those of this process and of earlier ones count.
+    """
+    tries = _tries_here.setdefault((topic, key), [])
+    if answer not in tries:
+        tries.append(answer)
+    path = directory() / "tries.json"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_name(".tries.lock"), MAX_WAIT_S):
+            known = _read_object(path)
+            there = _strings_in(known, topic, key)
+            tries[:] = [*there, *(each for each in tries if each not in there)][-MAX_TRIES:]
+            if tries != there:
+                chapter = known.get(topic)
+                known[topic] = {**(chapter if isinstance(chapter, dict) else {}), key: tries}
+                _write(path, known)
+    except OSError:
+        pass
+    return len(tries)
+
+
+def wrong_tries(topic: str, key: str) -> int:
+    """Return the number of different wrong answers to the exercise `key` of a chapter so far."""
+    there = _strings_in(_read_object(directory() / "tries.json"), topic, key)
+    return len({*there, *_tries_here.get((topic, key), [])})
+
+
+def _strings_in(known: dict[str, Any], topic: str, key: str) -> list[str]:
+    """Return the texts of the exercise `key` of a chapter in the content of `tries.json`; what is damaged is left out."""
+    chapter = known.get(topic)
+    found = chapter.get(key) if isinstance(chapter, dict) else None
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def record(topic: str, key: str) -> None:
@@ -36,19 +77,28 @@ def record(topic: str, key: str) -> None:
             if key in known.setdefault(topic, []):
                 return
             known[topic].append(key)
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".passed-", delete=False) as file:
-                json.dump(known, file, indent=1)
-            Path(file.name).replace(path)
+            _write(path, known)
     except OSError:
         return
 
 
 def read() -> dict[str, list[str]]:
     """Return the keys of the passed exercises of each chapter, by topic; empty if there is no file or it is damaged."""
+    found = _read_object(directory() / "passed.json")
+    return {str(topic): [str(key) for key in keys] for topic, keys in found.items() if isinstance(keys, list)}
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; empty if there is no file or it is damaged."""
     try:
-        found = json.loads((directory() / "passed.json").read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    if not isinstance(found, dict):
-        return {}
-    return {str(topic): [str(key) for key in keys] for topic, keys in found.items() if isinstance(keys, list)}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Replace a file by one with this JSON object, so that no reader sees half of it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.stem}-", delete=False) as file:
+        json.dump(content, file, indent=1)
+    Path(file.name).replace(path)

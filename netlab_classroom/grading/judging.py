@@ -196,6 +196,7 @@ class Examination:
         mark = ExerciseMark(
             wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
         )
+        mark.wrong_tries = answer.get("wrong_tries", 0)
         if source is None:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
         elif not answer["attempted"]:
@@ -203,6 +204,8 @@ class Examination:
         elif isinstance(exercise, Words):
             mark.status, mark.sentences = REVIEW, ["This answer is graded by hand."]
             mark.words, mark.counted = answer["words"], answer["counted"]
+            if answer.get("predicted"):
+                mark.answer = f"Predicted: {answer['predicted']}\n\n{source}"
         elif alone is not None and "provided" in alone.message:
             mark.status = NOT_GRADED
             mark.sentences = [

@@ -52,6 +52,8 @@ class ExerciseMark:
     """A fingerprint of an answer in words; "" for code."""
     counted: int = 0
     """The number of its words."""
+    wrong_tries: int = 0
+    """The number of wrong tries that the notebook shows below its check; a student can remove it."""
 
 
 def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:

@@ -22,6 +22,8 @@ from netlab_classroom.grading.submission import (
 )
 from netlab_classroom.grading.text import clean
 
+PREDICTION = "prediction-words"
+"""The key of the exercise on a chapter's prediction, which is read together with the prediction."""
 MAX_NAMES = 200
 MAX_NAMED = 20
 _last: list[tuple[str, Submission]] = []
@@ -64,6 +66,8 @@ def compare(
     asked = [AnswerCell(*each) for each in wanted]
     layout = submission.layout(there, cells, [each.id for each in asked])
     master = {cell.id: cell.source for cell in cells}
+    predicted = submission.prediction_of(there)
+    tries = {cell.id.removesuffix("-check"): cell.wrong_tries for cell in there.cells if cell.id.endswith("-check")}
     taken = {each.key: submission.extract(there, each, master, layout.added) for each in asked}
     own_code = [cell.source for cell in cells if cell.kind == "code"]
     names = {name for cell in layout.added for name in needs.names(cell.source).defined if len(name) <= 100}
@@ -71,7 +75,12 @@ def compare(
         "notes": [*layout.notes, *(note for each in taken.values() for note in each.notes)],
         "flags": flags.of_submission(there, cells, asked, layout),
         "added": sorted(names)[:MAX_NAMES],
-        "taken": {each.key: _answer(each, taken, provided, own_code) for each in asked},
+        "taken": {
+            each.key: _answer(each, taken, provided, own_code)
+            | ({"predicted": predicted} if each.key == PREDICTION and predicted else {})
+            | ({"wrong_tries": tries[each.key]} if tries.get(each.key) else {})
+            for each in asked
+        },
     }
 
 

@@ -28,6 +28,8 @@ LINE_END = " ¶ "
 UTF_8_MARK = "\ufeff"
 """Excel takes UTF-8 without this mark at the file's start for a code page, and shows "ö" as "Ã¶"."""
 MAX_ROWS = 30
+MANY_TRIES = 4
+"""From this number of wrong tries on, which a search by halves needs, the class's page shows them."""
 
 
 def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
@@ -147,11 +149,20 @@ def _moodle_key(graded: GradedClass) -> tuple[str, str]:
 
 
 def grades_csv(graded: GradedClass) -> str:
-    """Return the text of a CSV file with a row for each student and exercise: points, maximum and status."""
+    """Return the text of a CSV file with a row for each student and exercise: points, maximum, status, and the number of
+    wrong tries that the notebook shows.
+    """
     return _table(
-        ("student", "exercise", "points", "of", "status"),
+        ("student", "exercise", "points", "of", "status", "wrong tries"),
         (
-            [result["student"], mark["key"], _number(mark["points"]), _number(mark["of"]), marking.shown_status(mark)]
+            [
+                result["student"],
+                mark["key"],
+                _number(mark["points"]),
+                _number(mark["of"]),
+                marking.shown_status(mark),
+                str(mark["wrong_tries"] or ""),
+            ]
             for result in graded.results
             for mark in result["exercises"]
         ),
@@ -437,11 +448,17 @@ def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
                 "student": result["student"],
                 "link": f"feedback/{file_name(result['student'])}.html",
                 "points": _number(total(result)),
-                "statuses": [marking.shown_status(mark) for mark in result["exercises"]],
+                "statuses": [_status_with_tries(mark) for mark in result["exercises"]],
             }
             for result in results
         ],
     )
+
+
+def _status_with_tries(mark: Mapping[str, Any]) -> str:
+    """Return the status of an exercise, with the number of wrong tries if there are MANY_TRIES or more."""
+    status = marking.shown_status(mark)
+    return f"{status} ({mark['wrong_tries']} wrong tries)" if mark["wrong_tries"] >= MANY_TRIES else status
 
 
 def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:

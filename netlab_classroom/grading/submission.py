@@ -1,6 +1,7 @@
 """Reading of a submitted notebook without executing any of it."""
 
 import ast
+import contextlib
 import difflib
 import hashlib
 import json
@@ -15,13 +16,18 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading.text import clean
+from netlab_course.checks import WRONG_TRIES
 from netlab_course.marks import INSTRUCTION, PROMPT
+from netlab_course.progress_store import MAX_TRIES
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 5_000
 MAX_ANSWER_CHARACTERS = 50_000
 MAX_CELL_CHARACTERS = 2 * MAX_ANSWER_CHARACTERS
 MAX_MAGICS = 50
+MAX_OUTPUTS = 20
+PREDICT = "predict"
+"""The cell with a chapter's predictions."""
 TIMING_MAGICS = ("time", "timeit", "capture", "prun")
 VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
 """Comments that tell nbval to skip a cell or its output."""
@@ -41,6 +47,8 @@ class Cell:
     kind: str
     source: str
     tags: tuple[str, ...] = ()
+    wrong_tries: int = 0
+    """For a check cell of a submission, the number of wrong tries that its output shows."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +200,20 @@ def _cells(document: Any) -> Iterator[Cell]:
         if kind == "heading":
             level = cell.get("level")
             kind, text = "markdown", "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " " + text
-        yield Cell(name if isinstance(name, str) else "", kind if isinstance(kind, str) else "", text)
+        tries = _wrong_tries(cell.get("outputs"))
+        yield Cell(
+            name if isinstance(name, str) else "", kind if isinstance(kind, str) else "", text, wrong_tries=tries
+        )
+
+
+def _wrong_tries(outputs: Any) -> int:
+    """Return the number of wrong tries in the outputs of a check cell; 0 if they show none."""
+    for output in outputs[:MAX_OUTPUTS] if isinstance(outputs, list) else ():
+        metadata = output.get("metadata") if isinstance(output, dict) else None
+        number = metadata.get(WRONG_TRIES) if isinstance(metadata, dict) else None
+        if isinstance(number, int) and 0 < number <= MAX_TRIES:
+            return number
+    return 0
 
 
 def _text(source: Any) -> str:
@@ -359,6 +380,26 @@ def _extract_words(
         words = below[0].source[:MAX_ANSWER_CHARACTERS].strip()
         notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
     return ExtractedAnswer(words, bool(words), tuple(notes))
+
+
+def prediction_of(submission: Submission) -> str:
+    """Return the numbers and the reason that a student predicted, as "my_rate_mbps = 5; my_reason = '...'"; "" if
+    nothing was written down.
+    """
+    found = []
+    for cell in submission.cells:
+        if cell.id != PREDICT or cell.kind != "code":
+            continue
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            statements = ast.parse(without_magics(cell.source)).body
+            assignments = [each for each in statements if isinstance(each, ast.Assign)]
+            found += [ast.unparse(each) for each in assignments if not _is_stub_or_call(each.value)]
+    return "; ".join(found)[:MAX_ANSWER_CHARACTERS]
+
+
+def _is_stub_or_call(value: ast.expr) -> bool:
+    """Return whether the value of an assignment is `...` or a call, such as that of `nl.checks.predict`."""
+    return isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
 def _heading(source: str) -> str:

@@ -11,7 +11,7 @@ from netlab.base.errors import one_of
 from netlab.widgets import Panel
 from netlab_course import cell_history, progress_store
 from netlab_course.chapters.elsewhere import go_on
-from netlab_course.checks import Check
+from netlab_course.checks import Check, TryCounter
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 
 
@@ -87,6 +87,10 @@ def opener(package: str) -> Callable[..., OpenChapter]:
         cell_history.begin(topic)
         for each in made.values():
             each.on_pass = lambda key: progress_store.record(topic, key)
+            each.tries = TryCounter(
+                lambda key, answer: progress_store.record_wrong_try(topic, key, answer),
+                lambda key: progress_store.wrong_tries(topic, key),
+            )
         return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
 
     return begin

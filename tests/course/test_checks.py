@@ -500,6 +500,48 @@ def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -
     assert "agree to a part in a thousand" in one_line(capsys.readouterr().out)
 
 
+def test_wrong_numbers_are_counted_and_told_from_the_second_on(capsys: pytest.CaptureFixture[str]) -> None:
+    rtt = checks.Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
+    rtt.key = "rtt"
+    seen: list[str] = []
+
+    def record(key: str, answer: str) -> int:
+        seen.extend([answer] if answer not in seen else [])
+        return len(seen)
+
+    rtt.tries = checks.TryCounter(record, lambda key: len(seen))
+    told = []
+    for answer in (..., 11, 12, 12.0, 12, 13, 20):
+        rtt(answer)
+        told.append(one_line(capsys.readouterr().out))
+    assert seen == ["11.0", "12.0", "13.0"]
+    assert ["Wrong tries so far" in each for each in told] == [False, False, True, True, True, True, False]
+    assert told[2].endswith("Wrong tries so far: 2.") and told[5].endswith("Wrong tries so far: 3.")
+
+
+def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = checks.predict("goodput", 5, unit="Mbit/s", reason="the window\n  limits")
+    assert "Your reason" not in capsys.readouterr().out
+    kept.compare(4)
+    assert capsys.readouterr().out.endswith("25.0 % above.\nYour reason: the window limits\n")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (..., 'goodput: why? Write your reason in quotes in place of `...`, such as "because ...".'),
+        (5, "goodput: the reason must be a text in quotes, got 5."),
+    ],
+)
+def test_a_missing_reason_is_asked_for(reason: object, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = checks.predict("goodput", 5, unit="Mbit/s", reason=reason)
+    assert told in one_line(capsys.readouterr().out)
+    kept.compare(4)
+    assert "Your reason" not in capsys.readouterr().out
+    checks.predict("goodput", ..., unit="Mbit/s", reason=...)
+    assert "Put a number and your reason in place of `...`" in one_line(capsys.readouterr().out)
+
+
 def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
     checks.predict("goodput", 7590, unit="Mbit/s").compare(7)
     assert "the prediction is 1,084 times what was measured" in one_line(capsys.readouterr().out)
@@ -561,7 +603,7 @@ def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_t
 ) -> None:
     result = checks.Result("limit", Status.FAILED, ("a sentence of many words " * 8, "and a second one"))
     shown: list[dict[str, str]] = []
-    display = SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
+    display = SimpleNamespace(display=lambda bundle, raw, metadata: shown.append(bundle))
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1), display=display)
     result.show()
     printed = capsys.readouterr().out.rstrip("\n")

@@ -17,7 +17,7 @@ class Page:
     def __init__(self) -> None:
         self.shown: list[dict[str, Any]] = []
 
-    def display(self, bundle: dict[str, Any], *, raw: bool) -> None:
+    def display(self, bundle: dict[str, Any], *, raw: bool, metadata: dict[str, Any] | None = None) -> None:
         assert raw
         self.shown.append(bundle)
 

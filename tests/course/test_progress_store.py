@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,38 @@ from netlab_course.locks import locked
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path / "data"))
+    monkeypatch.setattr(progress_store, "_tries_here", {})
+
+
+def test_different_wrong_answers_are_counted_across_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [progress_store.record_wrong_try("bdp", "window", answer) for answer in ("1", "2", "1")] == [1, 2, 2]
+    monkeypatch.setattr(progress_store, "_tries_here", {})
+    assert progress_store.wrong_tries("bdp", "window") == 2
+    assert progress_store.record_wrong_try("bdp", "window", "3") == 3
+    assert progress_store.wrong_tries("bdp", "room") == progress_store.wrong_tries("udp_loss", "window") == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1, 2]", '{"bdp": 3}', '{"bdp": {"window": 3}}', '{"bdp": {"window": [[]]}}']
+)
+def test_a_damaged_record_of_tries_stops_nobody(text: str) -> None:
+    progress_store.directory().mkdir()
+    (progress_store.directory() / "tries.json").write_text(text)
+    assert progress_store.record_wrong_try("bdp", "window", "1") >= 1
+
+
+def test_tries_are_counted_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(progress_store.VARIABLE, "/dev/null")
+    assert [progress_store.record_wrong_try("bdp", "window", answer) for answer in ("1", "2")] == [1, 2]
+    assert progress_store.wrong_tries("bdp", "window") == 2
+
+
+def test_a_search_does_not_fill_the_disk() -> None:
+    for number in range(progress_store.MAX_TRIES + 5):
+        progress_store.record_wrong_try("bdp", "window", str(number))
+    assert len(json.loads((progress_store.directory() / "tries.json").read_text())["bdp"]["window"]) == (
+        progress_store.MAX_TRIES
+    )
 
 
 def test_what_is_passed_is_kept_once() -> None:

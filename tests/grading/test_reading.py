@@ -15,6 +15,7 @@ from netlab_classroom.grading.helper import GaveUpError, Helper
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.submission import AnswerCell, Cell
 from netlab_classroom.grading.text import clean, one_line
+from netlab_course.checks import WRONG_TRIES
 from netlab_course.marks import INSTRUCTION, PROMPT, strip_markdown
 from tests.grading import classroom
 
@@ -104,6 +105,76 @@ def test_comments_of_a_solution_are_not_those_of_the_notebook_that_was_handed_ou
         wanted=[["x", "x", "x", "x = ..."]],
     )
     assert found["taken"]["x"]["comments"] == ["what the solution alone says"]
+
+
+PREDICTED = """%time
+my_rate_mbps = 4.7
+my_loss_rate = ...
+my_reason = ...
+my_reason = "headers take\\nthe rest"
+guess = nl.checks.predict("goodput", my_rate_mbps, "Mbit/s", reason=my_reason)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "predicted"),
+    [
+        (PREDICTED, "my_rate_mbps = 4.7; my_reason = 'headers take\\nthe rest'"),
+        ("my_rate_mbps = ...\nmy_reason = ...", None),
+        ("my_rate_mbps = = 4", None),
+    ],
+)
+def test_the_lesson_of_a_prediction_comes_with_the_prediction(
+    source: str, predicted: str | None, reader: Helper, tmp_path: Path
+) -> None:
+    path = tmp_path / "anna.ipynb"
+    words = {"id": "prediction-words", "cell_type": "markdown", "source": f"What?\n\n{PROMPT[:-1]} the queue"}
+    cells = [{"id": "predict", "cell_type": "code", "source": source}, words, {**words, "id": "why-words"}]
+    path.write_text(json.dumps({"nbformat": 4, "cells": cells}))
+    keys = ["prediction-words", "why-words"]
+    question = f"What?\n\n{PROMPT}"
+    found = reader.ask(
+        "compare",
+        path=str(path),
+        handed_out=[["predict", "code", "my_rate_mbps = ..."], *([key, "markdown", question] for key in keys)],
+        provided=[],
+        wanted=[[key, key, "", question] for key in keys],
+    )
+    lesson, other = (found["taken"][key] for key in keys)
+    assert lesson["source"] == other["source"] == "the queue"
+    assert lesson.get("predicted") == predicted
+    assert "predicted" not in other
+
+
+@pytest.mark.parametrize(
+    ("metadata", "tries"),
+    [
+        ({WRONG_TRIES: 5}, 5),
+        ({WRONG_TRIES: True}, 1),
+        ({WRONG_TRIES: "5"}, 0),
+        ({WRONG_TRIES: 10**9}, 0),
+        ([], 0),
+        ({}, 0),
+    ],
+)
+def test_the_number_of_wrong_tries_is_read_from_the_output_of_the_check(
+    metadata: object, tries: int, reader: Helper, tmp_path: Path
+) -> None:
+    check = {
+        **code("chapter.check.x(x)", "x-check"),
+        "outputs": [7, {"output_type": "display_data", "metadata": metadata}],
+    }
+    path = tmp_path / "anna.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": [code("x = 3", "x"), check]}))
+    cells = [["x", "code", "x = ..."], ["x-check", "code", "chapter.check.x(x)"]]
+    found = reader.ask(
+        "compare",
+        path=str(path),
+        handed_out=cells,
+        provided=[["x", "x = 4", False]],
+        wanted=[["x", "x", "x", "x = ..."]],
+    )
+    assert found["taken"]["x"].get("wrong_tries", 0) == tries
 
 
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
