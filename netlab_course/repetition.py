@@ -1,6 +1,7 @@
-"""Checks of a repeated measurement with its interval and figure, by their numbers and never by the student's code.
+"""Checks of a repeated measurement with its interval, by its numbers and never by the student's code.
 
-The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`.
+The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`. In later chapters
+a sentence on what would refute the statement takes the place of the figure.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
 VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
-_PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
+MIN_REFUTATION_WORDS = 6
+_TABLE, _INTERVAL, _FIGURE, _VERDICT = "the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"'
+_REFUTATION = "a sentence on what would refute it"
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
@@ -38,7 +41,7 @@ Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 @dataclass(frozen=True)
 class RepeatedMeasurement:
-    """A student's repeated measurement in parts: table, interval, figure and verdict."""
+    """A student's repeated measurement in parts: table, interval, verdict, and a figure or a refutation."""
 
     table: pd.DataFrame
     """The table that `netlab.repeat` returned."""
@@ -48,6 +51,8 @@ class RepeatedMeasurement:
     """The numbers in the figure, in the form of `figure_numbers`."""
     verdict: str
     """The position of theory relative to the interval: one of `VERDICTS`."""
+    refutation: str = ""
+    """The student's sentence on the result that would refute the statement; "" where a figure is asked for."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -89,7 +94,9 @@ def _numbers(values: Any) -> list[float]:
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A check of a repeated measurement: its scenario, seeds, interval, figure and verdict."""
+    """A check of a repeated measurement: its scenario, seeds, interval and verdict, and its figure or the sentence on
+    what would refute it.
+    """
 
     kind: type = RepeatedMeasurement
     conditions: Sequence[Condition] = ()
@@ -108,24 +115,40 @@ class Repetition(Build):
     """The unit of the values; "" for a ratio."""
     slips: Mapping[str, Values] = field(default_factory=dict)
     """Functions that return wrong values which students often take, by the message about them."""
-    axis: str
-    """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint."""
+    axis: str = ""
+    """A title for the axis of the values, such as "Goodput (Mbit/s)", for messages and the last hint; "" if the answer has
+    no figure.
+    """
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
     """Code that draws the values, for the last hint."""
 
     def __post_init__(self) -> None:
-        """Set the usual conditions unless others are given, and then add a hint on the figure."""
+        """Set the usual conditions unless others are given, and then add a hint on the figure or the refutation."""
         if not self.conditions:
             self.conditions = self._usual_conditions()
-            drawing = (
+            last = (
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
                 f'my_figure.update_yaxes(title_text="{self.axis}").'
+                if self.with_figure
+                else f"Where must the interval lie, seen from {self.compared}, if the statement is wrong? That is my_refutation."
             )
-            self.hints = [*self.hints, drawing]
+            self.hints = [*self.hints, last]
+
+    @property
+    def with_figure(self) -> bool:
+        """Return whether the answer has a figure; else it has a sentence on what would refute the statement."""
+        return bool(self.axis)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        """Return the names of the answer's parts in their order."""
+        if self.with_figure:
+            return (_TABLE, _INTERVAL, _FIGURE, _VERDICT)
+        return (_TABLE, _INTERVAL, _REFUTATION, _VERDICT)
 
     def _usual_conditions(self) -> list[Condition]:
-        """Return the conditions on the scenario, the seeds, the interval, the figure, its axis and the verdict, in this
-        order.
+        """Return the conditions on the scenario, the seeds, the interval, the figure and its axis, the verdict, and the
+        refutation, in this order.
         """
         return [
             Condition(
@@ -150,6 +173,22 @@ class Repetition(Build):
                 "Select the rows and the column first; nl.interval(...) takes the values.",
                 self._slip,
             ),
+            *(self._figure_conditions() if self.with_figure else ()),
+            Condition(
+                lambda found: found.verdict in _verdicts(self._in_the_unit(found), self.expected(found.table)),
+                f"The word must say where {self.compared} lies, seen from your interval.",
+                f"Is {self.compared} above mean + half, below mean - half, or between them?",
+                lambda found: (
+                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], self.unit)} to "
+                    f"{with_unit(sum(found.interval), self.unit)}"
+                ),
+            ),
+            *(() if self.with_figure else (self._refutation_condition(),)),
+        ]
+
+    def _figure_conditions(self) -> list[Condition]:
+        """Return the conditions on the figure: the values, the interval and the title of an axis."""
+        return [
             Condition(
                 self._draws,
                 "The figure must show each of your values.",
@@ -170,36 +209,37 @@ class Repetition(Build):
                 f'my_figure.update_yaxes(title_text="{self.axis}").',
                 self._titles,
             ),
-            Condition(
-                lambda found: found.verdict in _verdicts(self._in_the_unit(found), self.expected(found.table)),
-                f"The word must say where {self.compared} lies, seen from your interval.",
-                f"Is {self.compared} above mean + half, below mean - half, or between them?",
-                lambda found: (
-                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], self.unit)} to "
-                    f"{with_unit(sum(found.interval), self.unit)}"
-                ),
-            ),
         ]
+
+    def _refutation_condition(self) -> Condition:
+        """Return the condition on the sentence; a person judges what it says."""
+        return Condition(
+            lambda found: len(found.refutation.split()) >= MIN_REFUTATION_WORDS,
+            "my_refutation must be a sentence: the result that would have refuted the statement.",
+            f"Write it before you measure: where would the interval have to lie, seen from {self.compared}?",
+            lambda found: f"{len(found.refutation.split())} words",
+        )
 
     def _show_verdict(self, answer: object, remarks: Sequence[str] = ()) -> None:
         """Show the verdict on `answer` with these remarks, and in a notebook the figure of the answer."""
         super()._show_verdict(answer, remarks)
-        figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
+        figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(self._parts) else None
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
 
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer`; if some of its four parts are still `...`, the message names them."""
         result = super().judge(answer)
-        given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else ()
-        missing = [part for part, one in zip(_PARTS, given, strict=False) if one is ...]
-        if result.status is Status.NOT_ATTEMPTED and 0 < len(missing) < len(_PARTS):
+        parts = self._parts
+        given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(parts) else ()
+        missing = [part for part, one in zip(parts, given, strict=False) if one is ...]
+        if result.status is Status.NOT_ATTEMPTED and 0 < len(missing) < len(parts):
             return self._result(result.status, f"not finished yet: {' and '.join(missing)} still to come.")
         return result
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer of four parts, or on one that a grader has taken apart."""
-        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer)
+        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer, self._parts)
         return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
 
     def _titles(self, found: RepeatedMeasurement) -> str:
@@ -288,29 +328,41 @@ class Repetition(Build):
                 yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
-def _parse_answer(answer: object) -> RepeatedMeasurement | str:
-    """Return the parts of an answer, or a message about its wrong form."""
-    if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
-        return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
-    table, given, figure, verdict = answer
+def _parse_answer(answer: object, parts: tuple[str, ...]) -> RepeatedMeasurement | str:
+    """Return the parts of an answer, whose names in order are `parts`, or a message about its wrong form."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
+        return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
+    given = dict(zip(parts, answer, strict=True))
+    place = {name: ("first", "second", "third", "fourth")[number] for number, name in enumerate(parts)}
+    table = given[_TABLE]
     if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
-        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
+        return f"the {place[_TABLE]} must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
     if "scenario" not in table.attrs:
         return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
     try:
-        mean, half = (float(number) for number in given)
+        mean, half = (float(number) for number in given[_INTERVAL])
     except (TypeError, ValueError):
-        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+        return (
+            f"the {place[_INTERVAL]} must be what nl.interval(...) returns, mean and half width, "
+            f"got {answer_in_words(given[_INTERVAL])}."
+        )
+    figure = given.get(_FIGURE)
     if isinstance(figure, Comparison):
         figure = figure.figure
     if isinstance(figure, go.Figure):
         figure = figure_numbers(figure)
-    if not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
-        return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
+    if _FIGURE in given and not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
+        return (
+            f"the {place[_FIGURE]} must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
+        )
+    refutation = given.get(_REFUTATION, "")
+    if not isinstance(refutation, str):
+        return f"the {place[_REFUTATION]} must be {_REFUTATION}, in quotes, got {answer_in_words(refutation)}."
+    verdict = given[_VERDICT]
     word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
     if word not in VERDICTS:
-        return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
-    return RepeatedMeasurement(table, (mean, half), figure, word)
+        return f"the {place[_VERDICT]} must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
+    return RepeatedMeasurement(table, (mean, half), figure if isinstance(figure, dict) else {}, word, refutation)
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:

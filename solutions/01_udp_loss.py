@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
 #
 # A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (All rates of
 # senders and receivers count application data alone, the *payload*. Headers come on top.)
@@ -39,12 +39,18 @@ print(nl.preflight())
 # %% id="predict"
 my_goodput_mbps = 4.69  # SOLUTION
 my_modest_loss_rate = 0.5  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = (
+    "10 Mbit/s are offered and 5 fit, so half of all datagrams are lost, whoever sent them."
+)
+# END SOLUTION
 
 goodput_prediction = nl.checks.predict(
     "goodput at 5 Mbit/s offered", my_goodput_mbps, unit="Mbit/s", low=0, high=5
 )
 modest_prediction = nl.checks.predict(
-    "loss rate of the modest host", my_modest_loss_rate, low=0, high=1
+    "loss rate of the modest host", my_modest_loss_rate, low=0, high=1, reason=my_reason
 )
 
 # %% [markdown] id="network-text"
@@ -168,8 +174,23 @@ print(
 )
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
+#
+# Datagrams of 200 bytes in place of 1000. By how much does the limit fall? Say it, then run the cell. Try other sizes.
+
+# %% id="changed" tags=["optional"]
+changed_payload_bytes = 200
+for payload_bytes in (1000, changed_payload_bytes):
+    flow = nl.Udp("h1", "h3", rate_mbps=10, payload_bytes=payload_bytes)
+    changed_mbps = nl.run(network, [flow], nl.lasting(10, real_s=4)).flows["goodput_mbps"][0]
+    print(
+        f"{payload_bytes} bytes: {changed_mbps:.2f} Mbit/s, "
+        f"your limit {limit(5, payload_bytes, 38):.2f}"
+    )
+
 # %% [markdown] id="gap-text"
-# **Why do they differ?** Above the limit [[4.798 = at_10_mbps | .3f]] Mbit/s arrive. The theory of the wire allows 4.690, so the measurement is higher by
+# **They differ.** Above the limit [[4.798 = at_10_mbps | .3f]] Mbit/s arrive. The theory of the wire allows 4.690, so the measurement is higher by
 # [[2.3 % = at_10_mbps / 4.69 - 1 | 0.0225 .. 0.0235]] of the theory. A maximum that is exceeded is no maximum. The `epfl` lab saw the same and called it close. But our
 # measurement and the published one agree to four digits.
 #
@@ -247,10 +268,10 @@ short_prediction = nl.checks.predict(
 short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
 short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 
-# %% [markdown] id="perfect-words"
+# %% [markdown] id="perfect-words" tags=["minutes-6"]
 # ### Exercise 4: explain it
 #
-# Write four to six sentences for the colleague, who now believes that the link carries 5 Mbit/s. Where are the datagrams that
+# Write three sentences for the colleague, who now believes that the link carries 5 Mbit/s. Where are the datagrams that
 # the link could not carry? When would the first one have been lost? (Give a number of seconds; $G_\text{max}$ is 4.798 Mbit/s.)
 # What should he have looked at instead of the loss?
 #
@@ -284,11 +305,15 @@ slow = nl.run(
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
-# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
 # what has left the queue and is still on the link. On our link that may be 2019 bytes, here nearly two datagrams: the slowest datagram took as long as
 # [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need, 100 in the queue (itself the last) and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
 # at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A second experiment shows it: when the datagrams leave at random moments (30 s, eight seeds), [[6.4 ± 1.1 = f"{100 * experiments.lost_at_random(network)['ping'].mean:.1f} ± {100 * experiments.lost_at_random(network)['ping'].half_width:.1f}" | s]] %
 # of the pings are lost, and [[7.3 = 100 * experiments.lost_at_random(network)['udp'].mean | .1f]] % of the datagrams. A lost ping has no dot, and it is missing from a mean RTT, too.
+#
+# </details>
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
 #
@@ -320,6 +345,23 @@ print("Rates in Mbit/s; here: mean of five seeds and its 95 % interval")
 print(experiments.shares_table(found).to_string(index=False))
 modest = found.query("scenario == 'A3' and src == 'h1'")["loss_rate"].mean()
 modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5)[0])
+
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# The reason was right: a datagram finds the queue full whoever sent it, so the modest host loses the same fraction. What I left out are the
+# headers. The link carries 4.798 Mbit/s of data, not 5, so $1 - 4.798 / 10 = 52$ % are lost in the long run. The measured 0.51 is a little lower,
+# because in 15 s up to 100 datagrams are late rather than lost.
+#
+# Rubric:
+#
+# - compares the number with the measured 0.51, and says whether it was right;
+# - names the mechanism: the queue does not know who sends too much, and drops the same fraction of both flows;
+# - says what was left out: headers, or (with a prediction near 0) that the neighbour fills the queue.
+# <!-- END SOLUTION -->
 
 # %% [markdown] id="shares-why"
 # **Do they differ?** Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
@@ -445,9 +487,13 @@ nl.plots.Comparison(
 )
 
 # %% [markdown] id="loss-why"
-# **Why do they differ?** Only the published loss at 20 Mbit/s does: 76.43 % where theory and our link have 76.01 %. A goodput of 4.798 Mbit/s
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Only the published loss at 20 Mbit/s does: 76.43 % where theory and our link have 76.01 %. A goodput of 4.798 Mbit/s
 # and a loss of 76.43 % belong together if the sender sent $4.798 / (1 - 0.7643) = 20.36$ Mbit/s. Here are all three published rates, and
 # this one.
+#
+# </details>
 #
 # What is in the queue when a sender stops after $d$ seconds is late, not lost. So a whole step loses less than its second half:
 #

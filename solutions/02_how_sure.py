@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
 #
 # - A link loses each datagram with the same chance. You measure its loss rate five times and compute a 95 % interval. You do all of that
 #   twenty times. How many of the twenty intervals do *not* hold the true loss rate?
@@ -36,9 +36,15 @@ print(nl.preflight())
 # %% id="predict"
 my_misses = 1  # SOLUTION
 my_times = 2  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "The standard error falls with the root of the number, and that of four is two."
+# END SOLUTION
 
 misses_prediction = nl.checks.predict("intervals that miss", my_misses, low=0, high=20)
-times_prediction = nl.checks.predict("times narrower", my_times, low=1, high=20)
+times_prediction = nl.checks.predict(
+    "times narrower", my_times, low=1, high=20, reason=my_reason
+)
 
 # %% [markdown] id="rooms-text"
 # ## Part 1: one run is one draw
@@ -148,13 +154,35 @@ student_t = nl.theory.student_t
 expected_times = 0.940 * student_t(5) / 5**0.5 / (0.987 * student_t(20) / 20**0.5)
 times_prediction.compare(of_five / of_twenty, theory=expected_times)
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# The standard error is indeed half as wide with four times as many values. But the interval is Student's factor times the standard error, and the
+# factor falls from 2.78 for five values to 2.09 for twenty. So the interval is 2.5 to 2.6 times narrower. My model took the factor for a constant.
+#
+# Rubric:
+#
+# - compares the number with the measured 2.6;
+# - the root of four, for the standard error;
+# - Student's factor, which also falls, with its values or its ratio.
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="twenty-why"
 # **The promise is about the method, not about one interval.** The true value is fixed; the intervals vary. In the long run one in twenty misses. Here
 # it is [[one = misses | 1 .. 1]]. That is chance, too: with a chance of [[36 = 100 * 0.95**20 | .0f]] % none of twenty misses, and with one of [[19 = 100 * 190 * 0.05**2 * 0.95**18 | .0f]] % two do. An interval does not show
 # whether it is one of those that miss. So a paper with twenty honest intervals has, on average, one that is wrong.
 #
+# <details><summary><b>Why not two times?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Four times as many values halve the *standard error*. The interval became [[2.6 = of_five / of_twenty | .1f]] times narrower here, because Student's factor falls as well
-# (theory: [[2.53 = expected_times | .2f]]; it also counts that $s$ is too small on average, by 6 % for five values). From twenty values on the factor hardly changes, and the plain rule is right: **half the width costs four times the runs.**
+# (theory: [[2.53 = expected_times | .2f]]; it also counts that $s$ is too small on average, by 6 % for five values).
+#
+# </details>
+#
+# From twenty values on the factor hardly changes, and the plain rule is right: **half the width costs four times the runs.**
 #
 # ### Exercise 2: how many runs?
 #

@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
 #
 # - UDP crosses a link that is fast enough and delays each packet by 3000 ms. Which fraction is lost on this link?
 # - The delay of each packet is 20 ms, give or take 10 ms, so packets overtake each other. None is lost. Which fraction of its segments
@@ -37,9 +37,13 @@ print(nl.preflight())
 # %% id="predict"
 my_loss_rate = 0.1  # SOLUTION
 my_sent_twice = 0.02  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "Somewhere 3 s of packets must be kept, and a queue as long as that overflows."
+# END SOLUTION
 
 loss_prediction = nl.checks.predict(
-    "UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1
+    "UDP loss on a link with 3000 ms", my_loss_rate, low=0, high=1, reason=my_reason
 )
 twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, high=1)
 
@@ -94,6 +98,22 @@ figure.add("TCP", delays_ms, tcp_table["goodput_mbps"], x_ms, experiments.tcp_mb
 
 # %% id="delay-table"
 loss_prediction.compare(udp_table["loss_rate"].iloc[-1], theory=0)
+
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# Nothing is lost. I thought that what is under way stands in a queue. But a link with a long delay is a long wire: the packets are on it, and need
+# no memory. Only a queue can overflow, and the one before this link is empty, because the link is faster than the sender.
+#
+# Rubric:
+#
+# - compares the number with the measured 0;
+# - a delay needs no queue: the packets are on the wire;
+# - a loss needs a full queue, so more arrives than the link carries; here it does not.
+# <!-- END SOLUTION -->
 
 # %% [markdown] id="delay-why"
 # UDP does not notice. What is sent arrives, later.

@@ -24,7 +24,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers. Nobody grades them.
+# Write down two numbers, and your reason for the first one in a sentence. Nobody grades the numbers.
 #
 # TCP's sender has a *window*: the most bytes in flight without an acknowledgement. Here the
 # window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, the way there and back takes 16 ms, and [[47 = settled_mbps(by_window[1]) | .0f]] Mbit/s of data arrive.
@@ -36,9 +36,13 @@ print(nl.preflight())
 # %% id="predict"
 my_faster_mbps = 50  # SOLUTION
 my_rtt_ms = 25  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "100 kB in each round trip of 16 ms are 50 Mbit/s, whatever the link's rate."
+# END SOLUTION
 
 faster_prediction = nl.checks.predict(
-    "goodput over 200 Mbit/s", my_faster_mbps, "Mbit/s", low=0, high=200
+    "goodput over 200 Mbit/s", my_faster_mbps, "Mbit/s", low=0, high=200, reason=my_reason
 )
 rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, "ms", low=16)
 
@@ -134,16 +138,38 @@ faster_prediction.compare(settled_mbps(faster), theory=experiments.formula_mbps(
 # 300 kB are 207 segments of 1448 bytes; each takes 1538 bytes on the wire.
 rtt_prediction.compare(settled_rtt_ms(by_window[-1]), theory=207 * 1538 * 8 / 100e3)
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# The number was right to 4 %, and the reason too: the window limits, so the faster link changes next to nothing. The measured 48 Mbit/s are a
+# little less than 50, because a round takes longer than the 16 ms of the wire: $100 \cdot 8 / 48 = 16.7$ ms. I left out all that takes time at the
+# ends and on the link itself.
+#
+# Rubric:
+#
+# - compares the number with the measured 48;
+# - a window for each round trip is the limit, not the rate;
+# - says what was left out: the round takes longer than 16 ms (or, after a prediction of 94, that the window must be acknowledged first).
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="cable-why"
+# <details><summary><b>Why?</b> (Open it when you have an answer of your own.)</summary>
+#
 # Below $B$ a faster link changes next to nothing: **a window limits by waiting, and a faster link does not make the path
 # shorter.** Above $B$ a larger window changes no goodput. What does not fit onto the path waits in a queue: the
 # round-trip time is the time of a whole window on the link.
 #
-# ### Change one thing
+# </details>
+
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
 #
 # Halve the delay. Which of the eight goodputs double, and which stay? Say it, then run the cell.
 
-# %% id="changed"
+# %% id="changed" tags=["optional"]
 changed_delay_ms = 4
 shorter = cable(delay_ms=changed_delay_ms)
 changed = nl.sweep([transfer_over(shorter, int(1000 * kb)) for kb in windows_kb])
@@ -224,8 +250,12 @@ chapter.check.waiting(waiting_ms)
 # %% [markdown] id="gap-text"
 # ### The gap
 #
-# **Why do they differ?** Where the window limits, our goodput is [[5 to 7 per cent = all(0.045 < 1 - settled_mbps(by_window[n]) / experiments.formula_mbps(windows_kb[n]) < 0.075 for n in range(5))]] below theory, the published one [[8 to 10 per cent = all(0.075 < 1 - mbps / experiments.formula_mbps(kb) < 0.1 for kb, mbps in list(zip(*experiments.PUBLISHED_WINDOWS))[:3])]]. Nothing was
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Where the window limits, our goodput is [[5 to 7 per cent = all(0.045 < 1 - settled_mbps(by_window[n]) / experiments.formula_mbps(windows_kb[n]) < 0.075 for n in range(5))]] below theory, the published one [[8 to 10 per cent = all(0.075 < 1 - mbps / experiments.formula_mbps(kb) < 0.1 for kb, mbps in list(zip(*experiments.PUBLISHED_WINDOWS))[:3])]]. Nothing was
 # lost here: 126 kB at our [[58.9 = settled_mbps(by_window[2]) | .1f]] Mbit/s make a cycle of [[17.1 = experiments.cycle_ms(126, settled_mbps(by_window[2])) | .1f]] ms, not 16. Three suspects:
+#
+# </details>
 #
 # 1. *Its own transmission.* A segment takes 0.12 ms at 100 Mbit/s, a ping 0.01.
 # 2. *Delayed acknowledgements.* The first of two segments waits for the second before it is acknowledged.
@@ -252,8 +282,8 @@ print(experiments.suspects_table(by_case).to_string(index=False))
 #
 # Your uncle has bought 1 Gbit/s. His old computer allows a receive window of 256 kB. From a server 200 ms away (there and back) he gets a hundredth of that.
 
-# %% [markdown] id="uncle-words"
-# Write four to six sentences. What limits his download, and at how many Mbit/s? Why did his old line of 100 Mbit/s give him the same? Name two
+# %% [markdown] id="uncle-words" tags=["minutes-6"]
+# Write three or four sentences. What limits his download, and at how many Mbit/s? Why did his old line of 100 Mbit/s give him the same? Name two
 # things that would help, and say why.
 #
 # <!-- BEGIN SOLUTION -->
@@ -331,8 +361,12 @@ by_room = dict(zip(rooms, found))
 experiments.queue_figure(by_room)
 
 # %% [markdown] id="queue-why"
-# **Why do they differ?** After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
 # In the first 25 s less arrives, because they include slow start. So there is a third answer: **a short queue makes the window small.**
+#
+# </details>
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -355,9 +389,13 @@ print("Round-trip times in ms; nodes: on the path, with both ends")
 print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 
 # %% [markdown] id="lab-why"
-# **Why do they differ?** Ours are those of exercise 1, because virtual time stands still while anything computes. The published
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Ours are those of exercise 1, because virtual time stands still while anything computes. The published
 # ones are longer, by 0.1 to 0.2 ms for each node. A guess: the lab's computer needed this time. And its three goodputs of single links lie
 # *above* the limit, by up to 1.3 %. A guess: the lab's sender counts data that still wait in its own buffers.
+#
+# </details>
 #
 # The goodputs of both labs follow. For `siit` theory takes a segment's own round-trip time of 16.13 ms and whole segments.
 

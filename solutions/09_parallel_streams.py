@@ -30,7 +30,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down three numbers before you see the results. Nobody grades them.
+# Write down three numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
 #
 # - A path of 10 Gbit/s with a round trip of 20 ms. One connection, which may have at most 8 MiB (8 388 608 bytes) in
 #   flight. How many Mbit/s does it get?
@@ -42,9 +42,18 @@ print(nl.preflight())
 my_window_mbps = 5000  # SOLUTION
 my_lossy_mbps = 9000  # SOLUTION
 my_two_mbps = 10  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "8 MiB are a large window, but one connection fills half of a link of 10 Gbit/s."
+# END SOLUTION
 
 window_prediction = nl.checks.predict(
-    "one connection with a window of 8 MiB", my_window_mbps, "Mbit/s", low=0, high=10_000
+    "one connection with a window of 8 MiB",
+    my_window_mbps,
+    "Mbit/s",
+    low=0,
+    high=10_000,
+    reason=my_reason,
 )
 lossy_prediction = nl.checks.predict(
     "eight connections at 1 % random loss", my_lossy_mbps, "Mbit/s", low=0, high=10_000
@@ -138,10 +147,30 @@ window_prediction.compare(
 )
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# My number had no model: I took the window for large without comparing it with anything. A sender may send one window in each round trip: $8.39
+# \cdot 8 / 0.02 = 3355$ Mbit/s, and that is measured. The link would need 25 MB in flight.
+#
+# Rubric:
+#
+# - compares the number with the measured value;
+# - one window for each round trip, computed;
+# - says what the prediction took in its place, or that it was right for this reason.
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="windows-why"
-# **Why do they differ?** Our measurement and theory agree. `lab9` reports 3250 Mbit/s for one connection (3300 after slow start) and 9500 for eight. It
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Our measurement and theory agree. `lab9` reports 3250 Mbit/s for one connection (3300 after slow start) and 9500 for eight. It
 # does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB in flight; we set 8 MiB (8.39 MB) and came [[within 4 % = float(windowed[1] / 3250 - 1) | 0.02 .. 0.04]]. So its limit was
 # probably a buffer of about this size.
+#
+# </details>
 #
 # ### Exercise 1: do it with one
 #
@@ -215,9 +244,13 @@ nl.plots.Comparison(
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
 
 # %% [markdown] id="hacker-why"
-# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. That explains [[more than half = bool(explained.loc[:4].between(0.5, 0.75).all())]] of the
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. That explains [[more than half = bool(explained.loc[:4].between(0.5, 0.75).all())]] of the
 # difference (see the table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. A guess: real windows go up and down in a sawtooth. At times
 # they send less than the link carries, and that time is never made up. *Right*: [[1 % below = float(hacker[16].mean() / slow_limit_mbps) | 0.985 .. 0.994]], since a packet lost after the queue has taken its time on the link.
+#
+# </details>
 #
 # **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything: sixteen carry [[2 or 3 % more = 100 * float(hacker[16].mean() / hacker[8].mean() - 1) | 1.5 .. 3.5]] than eight.
 
@@ -345,10 +378,14 @@ print(table.round(1).to_string())
 two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
-# **Why do they differ?** The shares are random. Losses hit flows at random, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# The shares are random. Losses hit flows at random, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
 # too few for this to average out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (An interval of 95 % misses one time in twenty. If four were independent, at least one would miss in nearly a fifth of all cases; these four are not, because their shares have a fixed sum.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
 # of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
+#
+# </details>
 
 # %% [markdown] id="free-text"
 # ## Part 4: free or taken?
@@ -364,8 +401,8 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # Now `h1` opens [[greedy]]: `beside_h2(own.greedy)`. By the rule the link is then full, and all connections
 # get the same. Does `h2` get its part?
 #
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: is the rule's value `"above"` your interval, `"inside"` it or `"below"` it?
+# Show it with an interval. First write `my_refutation`: which interval would refute the rule? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is the rule's value `"above"` the interval, `"inside"` it or `"below"` it?
 
 
 # %% id="beside-h2"
@@ -378,22 +415,19 @@ def beside_h2(k, seed=1, loss_rate=own.free_loss_rate):
 
 
 # %% id="repeated"
-my_table = my_interval = my_figure = my_verdict = ...
+my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
+my_refutation = "An interval of h2's goodput that does not hold the rule's value."
 my_table = nl.repeat(beside_h2(own.greedy), seeds=10)
 my_rows = my_table[my_table["src"] == "h2"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="What h2 gets")
-my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Goodput of h2 (Mbit/s)")
 theory = own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours)
-my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
-my_finding = [my_table, my_interval, my_figure, my_verdict]
+my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="repeated-check" tags=["figure", "minutes-13"]
+# %% id="repeated-check" tags=["minutes-8"]
 chapter.check.repeated(my_finding)
 
 # %% [markdown] id="free-run-text"
@@ -436,10 +470,14 @@ comparison.add(
 comparison
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Left of the knee both lie [[6 to 18 % = all(0.06 < 1 - free.loc[k, host].mean() / (count * one_of_mbps(k)) < 0.18 for k in (1, 2, 4) if k <= own.most_free for host, count in (("h1", k), ("h2", own.neighbours)))]] below theory, as in part 2 (see the table after the summary). A guess: near the knee the sum of the windows is at
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Left of the knee both lie [[6 to 18 % = all(0.06 < 1 - free.loc[k, host].mean() / (count * one_of_mbps(k)) < 0.18 for k in (1, 2, 4) if k <= own.most_free for host, count in (("h1", k), ("h2", own.neighbours)))]] below theory, as in part 2 (see the table after the summary). A guess: near the knee the sum of the windows is at
 # times more than the link, so `h2` begins to lose a little earlier than the formula says. (Five seeds do not show it.) But the shape is the answer to the
 # chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
+#
+# </details>
 #
 # **The rule**: find the least of the three limits. If it is the window or the random loss, one more connection is nearly free. If
 # it is the neighbours' share, it is taken.

@@ -61,7 +61,7 @@ def beside(
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
 #
 # - B2: the video sends 4 Mbit/s, the sensor 1. How many Mbit/s does TCP get?
 # - B3: the video sends 9 Mbit/s. How many **kbit/s** does TCP get?
@@ -69,8 +69,14 @@ def beside(
 # %% id="predict"
 my_b2_mbps = 1.0  # SOLUTION
 my_b3_kbps = 700  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "The video leaves 1 of 5 Mbit/s."
+# END SOLUTION
 
-b2_prediction = nl.checks.predict("TCP in B2", my_b2_mbps, unit="Mbit/s", low=0, high=5)
+b2_prediction = nl.checks.predict(
+    "TCP in B2", my_b2_mbps, unit="Mbit/s", low=0, high=5, reason=my_reason
+)
 b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000)
 
 # %% [markdown] id="symbols"
@@ -97,28 +103,23 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # ### Exercise 1: does TCP get what is left?
 #
 # Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: is $G$ `"above"` your interval, `"inside"` it or `"below"` it?
+# Show it with an interval. First write `my_refutation`: which interval would refute the formula? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is $G$ `"above"` the interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
-my_table = my_interval = my_figure = my_verdict = ...
+my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
+my_refutation = "An interval of TCP's goodput that lies above or below G."
 my_table = nl.repeat(beside(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_rows.plot(
-    kind="scatter", x="seed", y="goodput_mbps", title="TCP beside a video"
-)
-my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Goodput of TCP (Mbit/s)")
 theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
-my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
-my_finding = [my_table, my_interval, my_figure, my_verdict]
+my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="repeated-check" tags=["figure", "minutes-13"]
+# %% id="repeated-check" tags=["minutes-8"]
 chapter.check.repeated(my_finding)
 
 # %% [markdown] id="sweep-text"
@@ -160,14 +161,49 @@ print(
 b2_prediction.compare(tcp[4][0] / 1000, theory=left(5, 5, 1000))
 b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# I forgot two things. The sensor sends 1 Mbit/s too, so UDP has 5 of the 5 Mbit/s. And headers: 5 Mbit/s of data take 5.2 on the link, so nothing
+# is left at all. TCP still gets 0.15 Mbit/s, because at random moments the queue has room, and then a datagram of UDP is dropped in its place.
+#
+# Rubric:
+#
+# - compares the number with the measured 0.15 Mbit/s;
+# - the sensor, or the headers, or both: UDP alone fills the link;
+# - why TCP gets something all the same: the queue is not full at every moment.
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="sweep-why"
-# **Why do they differ?** *Up to 2 Mbit/s of video* hardly: TCP takes what is left, [[within 1 % = max(abs(tcp[v][0] / 1000 / left(1 + v, 5, 1000) - 1) for v in (0.5, 2)) | 0 .. 0.0125]].
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# *Up to 2 Mbit/s of video* hardly: TCP takes what is left, [[within 1 % = max(abs(tcp[v][0] / 1000 / left(1 + v, 5, 1000) - 1) for v in (0.5, 2)) | 0 .. 0.0125]].
+#
+# </details>
 #
 # *At 3 and 3.5* TCP gets [[more than is left = all(tcp[v][0] - tcp[v][1] > 1000 * left(1 + v, 5, 1000) for v in (3, 3.5))]]. To find its rate it fills the queue, and a full queue drops datagrams too: of the video's 3.5 Mbit/s
 # [[3.4 = measured.loc[3.5, "video"].mean() | .1f]] arrive.
 #
 # *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it gets almost
 # nothing. The lab's TCP (published) got more, 920 and 45 kbit/s.
+
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
+#
+# The slow link gets 6 Mbit/s in place of 5, and the video sends 4 as in B2. How much of the additional 1 Mbit/s does TCP get? Say it, then run the cell.
+
+# %% id="changed" tags=["optional"]
+changed_rate_mbps = 6
+for rate_mbps in (5, changed_rate_mbps):
+    slow = nl.topologies.three_pcs(rate_mbps=rate_mbps, queue_packets=100)
+    changed = nl.run(beside(4, network=slow)).flows.set_index("kind").loc["tcp"]
+    print(
+        f"{rate_mbps} Mbit/s: TCP gets {changed['goodput_mbps']:.2f} Mbit/s, "
+        f"theory {left(5, rate_mbps, 1000):.2f}"
+    )
 
 # %% [markdown] id="video-text"
 # ### Exercise 2: plan the video
@@ -281,14 +317,15 @@ waits_s = [wait(260, loss_rate) / 1000 for loss_rate in (0.45, 0.49)]
 print("Mean wait at a loss rate of 0.45: {:.1f} s, of 0.49: {:.1f} s".format(*waits_s))
 
 # %% [markdown] id="losses-why"
-# **Why do they differ?**
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
 #
 # - *Up to 2 %* there is hardly a timeout. The formula is right [[within a sixth = float((losses["square root"] / losses["measured"] - 1).iloc[:2].abs().max()) | 0 .. 0.167]].
 # - *5 to 10 %*: still few, but the windows are small. The formula is too high [[by a quarter to a half = bool((losses["square root"] / losses["measured"]).iloc[2:4].between(1.2, 1.5).all())]].
 # - *20 to 30 %*: it is wrong by [[a factor of two to more than three = bool((losses["square root"] / losses["measured"]).iloc[4:6].between(1.9, 4).all())]].
 # - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is [[more than ten times = float((losses["square root"] / losses["measured"]).iloc[7]) | 10 .. 100]] too high.
-#
 # Your own formula says why there is a cliff, and where.
+#
+# </details>
 
 # %% [markdown] id="b3-words" tags=["minutes-13"]
 # ### Exercise 4: explain B3 in your own words

@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
 #
 # - `h1` and `h2` send to `h3` with TCP Reno, over one link of 5 Mbit/s. From `h1` the round-trip time is 800 ms, from
 #   `h2` it is 300 ms, when the queue is empty. How many Mbit/s does `h1` get?
@@ -38,10 +38,14 @@ print(nl.preflight())
 # %% id="predict"
 my_far_mbps = 1.3  # SOLUTION
 my_long_mbps = 2.5  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "Each link is shared by two flows, so half of 5 Mbit/s."
+# END SOLUTION
 
 far_prediction = nl.checks.predict("far flow", my_far_mbps, unit="Mbit/s", low=0, high=5)
 long_prediction = nl.checks.predict(
-    "flow over both links", my_long_mbps, unit="Mbit/s", low=0, high=5
+    "flow over both links", my_long_mbps, unit="Mbit/s", low=0, high=5, reason=my_reason
 )
 
 # %% [markdown] id="network-text"
@@ -152,7 +156,11 @@ experiments.parts_figure(found, share)
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
-# **Why do they differ?** Three columns of the table say why.
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Three columns of the table say why.
+#
+# </details>
 #
 # *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends [[two to five times = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_mbps / far_mbps").between(2, 5).all())]] as much, and
 # yet both are cut [[about equally often = bool(found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses").between(0.85, 1.2).all())]], as with synchronized losses. With the gentle RED Reno's near flow sends more and is cut more often, [[in proportion = float(found.query("queue == 'gentle RED'").groupby("congestion")[ ["far_mbps", "near_mbps", "far_losses", "near_losses", "near_rtt_ms"] ].mean().eval("near_losses / far_losses / near_mbps * far_mbps")["reno"]) | 0.8 .. 1.25]], as
@@ -168,32 +176,29 @@ print(experiments.parts_table(found).to_string(index=False))
 #
 # `far_and_near` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
 # much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the
-# interval, and `my_verdict`: is theory `"above"` your interval, `"inside"` it or `"below"` it?
+# Show it with an interval. First write `my_refutation`: which interval would refute theory? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is theory `"above"` the interval, `"inside"` it or `"below"` it?
 
 # %% id="far-and-near"
 my_network = two_distances(own.far_ms, own.near_ms, **gentle)
 far_and_near = nl.Scenario(my_network, reno, duration_s=nl.lasting(120, real_s=30))
 
 # %% id="repeated"
-my_table = my_interval = my_figure = my_verdict = ...
+my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
+my_refutation = "An interval of the ratios that does not hold the ratio of round trips."
 my_table = nl.repeat(far_and_near, seeds=10)
 my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps")
 my_rtts = my_table.pivot_table(index="seed", columns="src", values="rtt_ms")
 my_ratios = my_wide["h2"] / my_wide["h1"]
 my_interval = nl.interval(my_ratios)
 mean, half = my_interval
-my_figure = my_ratios.plot(kind="bar", title="What distance costs")
-my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Goodput near / far").update_layout(showlegend=False)
 theory = (my_rtts["h1"] / my_rtts["h2"]).mean()
-my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
-my_finding = [my_table, my_interval, my_figure, my_verdict]
+my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="repeated-check" tags=["figure", "minutes-13"]
+# %% id="repeated-check" tags=["minutes-8"]
 chapter.check.repeated(my_finding)
 
 # %% [markdown] id="bottlenecks-text"
@@ -250,6 +255,23 @@ experiments.crossing_figure(shared)
 long_prediction.compare(shared.loc[shared["congestion"] == "reno", "h1-h3"].mean())
 print(experiments.crossing_table(shared).to_string(index=False))
 ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby("congestion")}
+
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# It gets 1.8 Mbit/s, and each short flow more. I expected equal shares, but Reno's share falls with the loss rate, and the long flow loses packets
+# on both links. By the square-root formula, twice the loss rate leaves it $1 / \sqrt 2$ of what a short flow gets, so 41 % of each link. And the
+# links carry 4.78 Mbit/s of data, not 5, and are not always full.
+#
+# Rubric:
+#
+# - compares the number with the measured 1.8 Mbit/s;
+# - the long flow loses on both links, and Reno's goodput falls with the loss rate;
+# - headers or idle time of the links for the rest (or a share computed from the square root).
+# <!-- END SOLUTION -->
 
 # %% [markdown] id="crossing-why"
 # Compare the ratio of long to short, not the Mbit/s of the long flow: Reno's links are not full (about [[4.2 = shared.query("congestion == 'reno'").eval("(`h1-h2` + `h2-h3`) / 2 + `h1-h3`").mean() | .1f]] of 4.78 Mbit/s), and an

@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the first one in a sentence. Nobody grades the numbers.
 #
 # - Before a link of 20 Mbit/s is a queue with room for 1000 packets. Four downloads send as fast as they may, and the path has a round-trip time of 20 ms. You send a
 #   small request, wait for the answer, and send the next one. How many answers do you get in a minute?
@@ -38,8 +38,14 @@ print(nl.preflight())
 # %% id="predict"
 my_answers = 300  # SOLUTION
 my_page_s = 0.5  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "20 ms of the path and 180 ms behind four downloads make 0.2 s for each answer."
+# END SOLUTION
 
-rpm_prediction = nl.checks.predict("answers in a minute", my_answers, low=1, high=10_000)
+rpm_prediction = nl.checks.predict(
+    "answers in a minute", my_answers, low=1, high=10_000, reason=my_reason
+)
 page_prediction = nl.checks.predict(
     "page beside a download", my_page_s, unit="s", low=0.05, high=100
 )
@@ -101,39 +107,56 @@ for name, (load, queue) in cases.items():
 full_queue_s = 1000 * 1514 * 8 / 20e6
 rpm_prediction.compare(rpm["downloads, 1000 packets"], theory=60 / (0.02 + full_queue_s))
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# There are 108 answers, a third of my number. I guessed the wait and did not compute it. Downloads fill whatever queue there is: 1000 packets of
+# 1514 bytes take 0.6 s over 20 Mbit/s. So an answer takes 0.55 s, nearly all of it in the queue, and the number of downloads hardly matters.
+#
+# Rubric:
+#
+# - compares the number with the measured 108;
+# - TCP fills the queue up, however long it is;
+# - the time of a full queue from its size and the rate, 0.6 s.
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="responsiveness-why"
-# Behind the long queue an answer takes [[0.55 = 60 / rpm["downloads, 1000 packets"] | .2f]] s. **Why do they differ?** Theory is for a *full* queue, 0.63 s; CUBIC gives up three tenths of its window at a loss, so the queue is between seven tenths and full. With `fq_codel` the path [[answers nearly as quickly as without the downloads = rpm["downloads, fq_codel"] > 0.9 * rpm["idle link"]]]. The rate of the link is the same in all three. A speed test that
+# Behind the long queue an answer takes [[0.55 = 60 / rpm["downloads, 1000 packets"] | .2f]] s. With `fq_codel` the path [[answers nearly as quickly as without the downloads = rpm["downloads, fq_codel"] > 0.9 * rpm["idle link"]]]. The rate of the link is the same in all three. A speed test that
 # shows Mbit/s alone does not see the difference.
+#
+# <details><summary><b>Why do theory and measurement differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Theory is for a *full* queue, 0.63 s. CUBIC gives up three tenths of its window at a loss, so the queue is between seven tenths and full.
+#
+# </details>
 #
 # ### Exercise 1: a call beside a download
 #
 # `h1` downloads, `h2` makes a call over the same link. The link has [[rate_mbps]] Mbit/s and a drop-tail queue of [[queue_packets]] packets.
 # The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. Is it the wait behind a full queue?
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: is the wait behind a full queue `"above"` your interval, `"inside"` it or `"below"` it?
+# Show it with an interval. First write `my_refutation`: which interval would refute it? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is the wait behind a full queue `"above"` the interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 path = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
 call = nl.Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
 beside_download = nl.Scenario(path, [nl.Tcp("h1", "h3"), call], duration_s=30)
-my_table = my_interval = my_figure = my_verdict = ...
+my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
+my_refutation = "An interval of the delay that does not hold the wait of a full queue."
 my_table = nl.repeat(beside_download, seeds=10)
 my_rows = my_table[my_table["kind"] == "udp"]
 my_interval = nl.interval(my_rows["delay_ms"])
 mean, half = my_interval
-my_figure = my_rows.plot(
-    kind="scatter", x="seed", y="delay_ms", title="A call beside a download"
-)
-my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Delay of the call (ms)")
 theory = 8 * 1514 * own.queue_packets / (1000 * own.rate_mbps)
-my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
-my_finding = [my_table, my_interval, my_figure, my_verdict]
+my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="repeated-check" tags=["figure", "minutes-13"]
+# %% id="repeated-check" tags=["minutes-8"]
 chapter.check.repeated(my_finding)
 
 # %% [markdown] id="marks-text"
@@ -465,9 +488,7 @@ late_rtt_ms = long_run.intervals.loc[
     long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"
 ].mean()
 full_ms = experiments.full_queue_wait_ms(1000, 5, 1514)
-print(
-    f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue: {full_ms:.0f} ms"
-)
+print(f"behind 1000 packets: {late_rtt_ms:.0f} ms; behind a full queue: {full_ms:.0f} ms")
 
 # %% [markdown] id="lab-why" tags=["optional"]
 # The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue

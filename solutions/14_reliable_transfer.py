@@ -25,7 +25,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them.
+# Write down two numbers before you see the results, and your reason for the second one in a sentence. Nobody grades the numbers.
 #
 # A path of 2 Mbit/s has a round-trip time of 100 ms and loses 2 % of the data. Pieces of 1000 bytes must arrive, each once and in order.
 #
@@ -35,12 +35,16 @@ print(nl.preflight())
 # %% id="predict"
 my_one_mbps = 0.08  # SOLUTION
 my_many_mbps = 1.9  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "25 pieces are on the path, so 32 fill it, and only 2 % are missing."
+# END SOLUTION
 
 one_prediction = nl.checks.predict(
     "one piece in flight", my_one_mbps, unit="Mbit/s", low=0, high=2
 )
 many_prediction = nl.checks.predict(
-    "32 pieces in flight", my_many_mbps, unit="Mbit/s", low=0, high=2
+    "32 pieces in flight", my_many_mbps, unit="Mbit/s", low=0, high=2, reason=my_reason
 )
 
 # %% [markdown] id="network-text"
@@ -304,9 +308,29 @@ many_prediction.compare(
 )
 print(f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}")
 
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# It is 1.18 Mbit/s, more than a third less, and the formula makes the same mistake. I assumed that 32 pieces are always in flight. But the receiver keeps at
+# most 32 pieces from the oldest missing one on. While that one is lost and sent again, the window stands still, and the link runs empty.
+#
+# Rubric:
+#
+# - compares the number with the measured 1.18 Mbit/s;
+# - the window cannot move while its oldest piece is missing;
+# - so fewer pieces are in flight than the window allows, and the link is idle.
+# <!-- END SOLUTION -->
+
 # %% [markdown] id="windows-why"
-# **Do they differ?** Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces theory gives it only [[a fifth more = float(experiments.theory_mbps("go-back-N", 32.0) / experiments.theory_mbps("go-back-N", 16.0)) | 1.18 .. 1.22]]: most of its time it waits after losses. Selective repeat is far below its formula for large windows: its window stands still
+# <details><summary><b>Why do they differ?</b> (Open it when you have an answer of your own.)</summary>
+#
+# Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces theory gives it only [[a fifth more = float(experiments.theory_mbps("go-back-N", 32.0) / experiments.theory_mbps("go-back-N", 16.0)) | 1.18 .. 1.22]]: most of its time it waits after losses. Selective repeat is far below its formula for large windows: its window stands still
 # while the oldest piece is missing, which the formula leaves out.
+#
+# </details>
 
 # %% [markdown] id="span-text" tags=["optional"]
 # ### Optional: why the window stands still
@@ -336,29 +360,24 @@ print(experiments.span_table(found, wide).to_string(index=False))
 # Linux's TCP (CUBIC) sends over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? Compare it with the
 # *link's* limit in the formula of selective repeat, for datagrams of 1000 bytes: $(1-p)$ of what the link carries.
 #
-# `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its `goodput_mbps`, `my_figure` with each value and the interval, and `my_verdict`: is that limit `"above"` your interval, `"inside"` it or `"below"` it?
+# Show it with an interval. First write `my_refutation`: which interval would show that TCP reaches the limit? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds), `my_interval` of its `goodput_mbps`, and `my_verdict`: is that limit `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="beside"
 path = lossy_path(own.rate_mbps, own.loss_percent / 100)
 tcp = nl.Tcp("h1", "h2", congestion="cubic")
 tcp_alone = nl.Scenario(path, [tcp], duration_s=nl.lasting(20, real_s=10), interval_s=1)
-my_table = my_interval = my_figure = my_verdict = ...
+my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
+my_refutation = "An interval that reaches the limit, or lies above it."
 my_table = nl.repeat(tcp_alone, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_table.plot(
-    kind="scatter", x="seed", y="goodput_mbps", title="TCP on a path that loses"
-)
-my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 limit = own.rate_mbps * 1000 / 1042 * (1 - own.loss_percent / 100)
-my_figure.add_hline(y=limit, annotation_text="the limit")
 my_verdict = "above" if limit > mean + half else "below" if limit < mean - half else "inside"
 # END SOLUTION
-my_finding = [my_table, my_interval, my_figure, my_verdict]
+my_finding = [my_table, my_interval, my_refutation, my_verdict]
 
-# %% id="beside-check" tags=["figure", "minutes-13"]
+# %% id="beside-check" tags=["minutes-8"]
 chapter.check.beside(my_finding)
 
 # %% [markdown] id="together-text"

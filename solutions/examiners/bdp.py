@@ -16,6 +16,7 @@ def _path(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "rtt": Exercise(
         points=2,
         cases=_path,

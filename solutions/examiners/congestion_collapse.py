@@ -3,8 +3,9 @@
 from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    "prediction-words": Words(points=2),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     # The flows; the network; long enough; both queues drop.
     "my_run": Exercise(points=2, shares=[0.75, 0.5, 0.25, 0.5]),
     "collapse-words": Words(points=3),

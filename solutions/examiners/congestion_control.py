@@ -3,6 +3,7 @@
 from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "cost": Exercise(
         points=2,
         cases=lambda draw: {"rate_mbps": draw.decades(2, 2000), "rtt_ms": draw.between(5, 300)},
@@ -12,6 +13,6 @@ EXERCISES = {
     "sawtooth": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 1]),
     "free": Exercise(points=2),
     "stall-words": Words(points=3),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

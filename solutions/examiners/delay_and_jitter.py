@@ -3,6 +3,7 @@
 from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "fill": Exercise(
         points=2,
         cases=lambda draw: {"goodput_mbps": draw.decades(20, 9000), "rtt_s": draw.decades(0.05, 4)},

@@ -15,6 +15,7 @@ def _values(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "interval": Exercise(
         points=3,
         cases=_values,

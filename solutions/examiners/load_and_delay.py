@@ -16,14 +16,15 @@ def _link(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "mean_delay": Exercise(
         points=2,
         cases=_link,
         edges=[{"rate_mbps": 10, "payload_bytes": 1000, "offered_mbps": 1e-6}],
         same_as=["theory.mean_wait_ms", "theory.relaxation_ms", "theory.late_share", "experiments.by_formula_ms"],
     ),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict; the accuracy.
-    "busy": Exercise(points=4, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5, 1.0]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation; the accuracy.
+    "busy": Exercise(points=4, shares=[0.5, 0.25, 1.25, 0.5, 0.25, 1.25]),
     "colleague-words": Words(points=3),
     "calls": Exercise(points=3),
 }

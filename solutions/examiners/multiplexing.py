@@ -22,6 +22,7 @@ def _network(draw: Draw) -> dict[str, Any]:
 _UNUSED = {"capacities_mbps": {"A": 8, "B": 5}, "routes": {"a": ["A"], "b": ["A"]}, "flow": "b"}
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "water": Exercise(
         points=3,
         cases=_network,
@@ -31,8 +32,8 @@ EXERCISES = {
         edge_points=0.5,
         same_as=["theory.max_min_mbps", "theory.alpha_fair_mbps"],
     ),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "room": Exercise(points=2),
     "judge-words": Words(points=3),
 }

@@ -3,11 +3,12 @@
 from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     # The path; the flow; one connection; enough window; not too much; full.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.5, 0.75, 0.5, 0.5]),
     "lab-words": Words(points=3),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }
 
 UNMARKED = {

@@ -35,6 +35,7 @@ def _transfers(window: int | None, edges: Any, same_as: list[str], most_sent: in
 
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "stop_and_wait": _transfers(
         None,
         STOP_AND_WAIT,
@@ -54,8 +55,8 @@ EXERCISES = {
         most_sent=None,
     ),
     "selective_repeat": _transfers(20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "beside": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "polite-words": Words(points=3),
 }
 

@@ -17,6 +17,7 @@ def _page(draw: Draw) -> dict[str, Any]:
 
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "stairs": Exercise(
         points=3,
         cases=_page,
@@ -33,6 +34,6 @@ EXERCISES = {
     # The rate; the delay; the transfers; one by one; nothing lost; enough stairs.
     "staircase": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 0.5, 1.0]),
     "outlier-words": Words(points=3),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

@@ -4,6 +4,7 @@ from netlab_classroom.grading.examiner import Exercise, Words
 from netlab_course.chapters.udp_loss.check import PaperProbe
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "limit": Exercise(
         points=2,
         cases=lambda draw: {

@@ -6,6 +6,7 @@ from netlab_classroom.grading.examiner import Exercise, Words
 _SAME = ["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us", "media.Wifi.exchange_us"]
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "air": Exercise(
         points=2,
         cases=lambda draw: {"payload_bytes": draw.whole(20, 1472), "rate_mbps": draw.one_of([24, 36, 48, 54])},
@@ -13,7 +14,7 @@ EXERCISES = {
         same_as=_SAME,
     ),
     "payload": Exercise(points=2, same_as=_SAME),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "wifi-words": Words(points=3),
 }

@@ -23,17 +23,25 @@ from tests.chapters.checking import all_chapters, checks_of, passes, said
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
 
 
-def checks(token: str) -> list[Any]:
-    return [
-        pytest.param(check, id=f"{chapter.__name__.rsplit('.', 1)[-1]}-{token}")
+def repetitions(token: str) -> dict[str, Repetition]:
+    return {
+        f"{chapter.__name__.rsplit('.', 1)[-1]}-{token}": check
         for chapter in all_chapters()
         for check in checks_of(chapter, token)
         if isinstance(check, Repetition)
-    ]
+    }
+
+
+def parameters(found: dict[str, Repetition]) -> list[Any]:
+    return [pytest.param(check, id=name) for name, check in found.items()]
 
 
 # A token changes the numbers of the scenario, but not the way in which an answer is judged.
-CHECKS = checks("")
+PRINTED = repetitions("")
+CHECKS = parameters(PRINTED)
+WITH_FIGURE = {name: check for name, check in PRINTED.items() if check.with_figure}
+WITH_REFUTATION = {name: check for name, check in PRINTED.items() if not check.with_figure}
+REFUTATION = "An interval that lies on one side of theory alone."
 
 
 class FakeRun:
@@ -84,11 +92,20 @@ def figure(values: Any, half: float | None = None, title: str = "Goodput (Mbit/s
 def work(check: Repetition, found: pd.DataFrame | None = None) -> list[Any]:
     found = table(check) if found is None else found
     values = check.values(found)
-    drawn = figure(values, nl.interval(values).half_width, check.axis)
-    return [found, nl.interval(values), drawn, right_verdict(check, found)]
+    third = figure(values, nl.interval(values).half_width, check.axis) if check.with_figure else REFUTATION
+    return [found, nl.interval(values), third, right_verdict(check, found)]
 
 
-@pytest.mark.parametrize("check", [*CHECKS, *checks("anna"), *checks("ben")])
+@pytest.mark.parametrize("check", parameters(WITH_REFUTATION))
+def test_a_refutation_must_be_a_sentence(check: Repetition) -> None:
+    answer = work(check)
+    for sentence in ("", "no idea", "if it is not so"):
+        told = said(check, [*answer[:2], sentence, answer[3]])
+        assert "my_refutation must be a sentence" in told and ": 1 of " in told
+    assert "in quotes, got 7" in said(check, [*answer[:2], 7, answer[3]])
+
+
+@pytest.mark.parametrize("check", [*CHECKS, *parameters(repetitions("anna")), *parameters(repetitions("ben"))])
 def test_right_work_passes_whatever_is_drawn(check: Repetition) -> None:
     passes(check, work(check, table(check, SEEDS)))
 
@@ -105,7 +122,8 @@ def test_what_is_not_worked_on_yet_is_not_attempted(check: Repetition) -> None:
     for missing in range(4):
         unfinished = [*answer[:missing], ..., *answer[missing + 1 :]]
         assert check.judge(unfinished).status is Status.NOT_ATTEMPTED
-    assert "not finished yet: a figure and a word" in check.judge([*answer[:2], ..., ...]).sentences[0]
+    third = "a figure" if check.with_figure else "a sentence on what would refute it"
+    assert f"not finished yet: {third} and a word" in check.judge([*answer[:2], ..., ...]).sentences[0]
     assert check.judge([...] * 4).sentences == ("not attempted yet.",)
 
 
@@ -134,7 +152,7 @@ def test_the_wrong_rows_are_named(check: Repetition) -> None:
     assert "this is the column completion_s" in said(check, answer)
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
 def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
     answer = work(check)
     values, half = check.values(answer[0]), answer[1].half_width
@@ -158,7 +176,7 @@ def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
     passes(check, [*answer[:2], bars, answer[3]])
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", parameters(WITH_FIGURE))
 @pytest.mark.parametrize("words", ["{} ({})", "{} [{}]", "{} in {}", "{} / {}", "{}, {}", "<b>{}</b> ({})"])
 def test_units_are_taken_as_people_write_them(check: Repetition, words: str) -> None:
     answer = work(check)
@@ -244,7 +262,7 @@ def test_too_few_seeds_a_failed_run_and_another_scenario_are_told(check: Repetit
 
 
 def some_check() -> Repetition:
-    return next(check for check in checks_of(all_chapters()[0]) if isinstance(check, Repetition))
+    return next(iter(WITH_FIGURE.values()))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +316,8 @@ def test_another_unit_costs_one_condition_and_is_named(check: Repetition) -> Non
     found = table(check)
     values = check.values(found) / 1000
     mean, half = nl.interval(values)
-    answer = [found, (mean, half), figure(values, half, check.axis), right_verdict(check, found)]
+    third = figure(values, half, check.axis) if check.with_figure else REFUTATION
+    answer = [found, (mean, half), third, right_verdict(check, found)]
     told = said(check, answer)
     wrong = [each.sentence for each in check.conditions if each.sentence in told]
     assert wrong == ["The interval must be that of the values that the exercise asks for, one for each seed."], told
@@ -309,3 +328,7 @@ def test_another_unit_costs_one_condition_and_is_named(check: Repetition) -> Non
 def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None:
     answer = work(check)
     passes(check, [*answer[:3], f" {answer[3].capitalize()}."])
+
+
+def test_the_figure_is_asked_for_where_the_form_is_taught() -> None:
+    assert [name.removesuffix("-") for name in WITH_FIGURE] == ["bdp"]

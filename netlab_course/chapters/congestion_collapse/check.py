@@ -76,7 +76,6 @@ class Checks:
                 settings.MODEST_MBPS, own.pushy_mbps, settings.MIDDLE_MBPS, settings.EXITS_MBPS[0], own.payload_bytes
             ),
             unit="Mbit/s",
-            axis="Goodput of h1 (Mbit/s)",
             compared="G_1, the value by theory,",
             right="Each datagram has the same chance, from either sender. So the host that offers more gets more of the shared link.",
             hints=[

@@ -170,7 +170,6 @@ class Checks:
                 )
             ),
             unit="Mbit/s",
-            axis="Goodput (Mbit/s)",
             compared="the formula's goodput",
             right="Your runs cannot tell from chance what is smaller than half of your interval. How many seeds would halve its width?",
             hints=[

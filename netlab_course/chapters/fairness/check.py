@@ -61,7 +61,6 @@ class Checks:
             values=lambda table: _near_over_far(table, "goodput_mbps"),
             expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
             unit="",
-            axis="Goodput, near / far",
             right=(
                 "Does your interval hold the square of that ratio, too, which synchronized losses would give? How many seeds would "
                 "halve its width?"

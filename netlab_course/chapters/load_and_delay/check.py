@@ -136,12 +136,10 @@ class Checks:
             values=lambda table: table.set_index("seed")["delay_ms"],
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered_mbps(table)),
             unit="ms",
-            axis="Mean delay (ms)",
             right=(
                 "To halve the interval, the runs must last four times as long. At a load of 95 % they must last about four times as long "
                 "for the same per cent."
             ),
-            plot='my_table.plot(kind="scatter", x="seed", y="delay_ms")',
             hints=[
                 "Start with 10 seeds of 10 s. How wide is the interval? It shrinks with the root of the time.",
                 "Longer runs rather than more of them: a run begins with an empty queue, and many seeds do not cure that.",

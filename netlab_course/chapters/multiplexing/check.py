@@ -175,7 +175,6 @@ class Checks:
                 EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)
             ),
             unit="ms",
-            axis="Round trip (ms)",
             compared="T_full",
             right=(
                 "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "

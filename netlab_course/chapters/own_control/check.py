@@ -435,8 +435,6 @@ class Checks:
             expected=lambda _table: 1.0,
             unit="",
             right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
-            plot='my_ratios.plot(kind="bar")',
-            axis="Power, Mine / Aimd",
             compared="1",
             slips={
                 "this is the ratio upside down: h2, with Mine, goes above": _upside_down,

@@ -147,7 +147,6 @@ class Checks:
             values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
             expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
             unit="Mbit/s",
-            axis="Goodput of h2 (Mbit/s)",
             compared="the rule's value",
             right="The link is full, so what h1's connections gain, h2 loses.",
             hints=[

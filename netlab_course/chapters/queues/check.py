@@ -66,7 +66,6 @@ class Checks:
             values=lambda table: table.loc[table["kind"] == "udp", "delay_ms"],
             expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
             unit="ms",
-            axis="Delay of the call (ms)",
             compared="the wait behind a full queue",
             right=(
                 "The queue is not always full: each loss makes the download's window smaller for a while. But after the start it "

@@ -206,10 +206,8 @@ class Checks:
             values=lambda table: table.set_index("seed")["goodput_mbps"],
             expected=lambda table: _selective_mbps(own, table),
             unit="Mbit/s",
-            axis="Goodput (Mbit/s)",
             compared="the limit",
             right="The same path, the same losses: the difference is in what a sender does after a loss.",
-            plot='my_table.plot(kind="scatter", x="seed", y="goodput_mbps")',
             hints=[
                 "my_table = nl.repeat(tcp_alone, seeds=10) has one row a seed.",
                 "Selective repeat with a large window gets the link's limit times (1 - loss_rate).",

@@ -268,8 +268,6 @@ def _repeated(own: StudentValues) -> Repetition:
             'my_shares = my_table.groupby("seed")["late"].mean() has one value for each seed; nl.interval(my_shares).',
             "Theory: both packets must arrive, each with a chance of 1 - p. How often does one of them not?",
         ],
-        plot='my_shares.reset_index().plot(kind="scatter", x="seed", y="late")',
-        axis="Late pages (%)",
         compared="the chance that a handshake fails",
         slips={
             "these are shares of 1, and the exercise asks for per cent": lambda table: late_percent(table) / 100,

@@ -59,7 +59,6 @@ class Checks:
             values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
             expected=lambda _table: settings.left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES),
             unit="Mbit/s",
-            axis="Goodput of TCP (Mbit/s)",
             compared="G",
             right=(
                 "G counts all of UDP. What the full queue drops of it, TCP gets in addition, and the link stays full: look at the "

@@ -138,7 +138,5 @@ class Checks:
                 'my_table.groupby("seed")["goodput_mbps"].sum() has one value for each seed: what both got together.',
                 "Theory: nl.theory.wifi_saturation(2, 1472).goodput_mbps.",
             ],
-            plot='my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps")',
-            axis="Goodput of both (Mbit/s)",
             compared="Bianchi's number",
         )
