@@ -93,19 +93,14 @@ def packets_table(run: Run, server: str, ask: int) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def mean_ms(runs: Mapping[tuple[str, int, int], Run]) -> dict[tuple[str, int], float]:
-    """Return the mean last answer in ms by setting and number of servers, from runs by these two and the seed. The first
-    ask of a run does not count.
-    """
-    found: dict[tuple[str, int], list[float]] = {}
-    for (name, servers, _), run in runs.items():
-        found.setdefault((name, servers), []).append(float(later_ms(run).mean()))
-    return {case: sum(values) / len(values) for case, values in found.items()}
+def mean_ms(runs: Mapping[tuple[str, int], Run]) -> dict[tuple[str, int], float]:
+    """Return the mean last answer in ms of each run, by its label. The first ask of a run does not count."""
+    return {case: float(later_ms(run).mean()) for case, run in runs.items()}
 
 
-def servers_figure(runs: Mapping[tuple[str, int, int], Run], ideal_ms: Callable[[int], float]) -> plots.Comparison:
+def servers_figure(runs: Mapping[tuple[str, int], Run], ideal_ms: Callable[[int], float]) -> plots.Comparison:
     """Return a figure of the mean last answer, in ms, by the number of servers, a series for each setting, with the
-    ideal time; `runs` are by setting, number of servers and seed. The first ask of a run does not count.
+    ideal time; `runs` are by setting and number of servers. The first ask of a run does not count.
     """
     means = mean_ms(runs)
     counts = sorted({servers for _, servers in means})
@@ -113,7 +108,7 @@ def servers_figure(runs: Mapping[tuple[str, int, int], Run], ideal_ms: Callable[
     comparison = plots.Comparison(
         "Servers", "Last answer, mean (ms)", "Last answer by servers", residual="absolute", log_y=True
     )
-    for name in dict.fromkeys(name for name, _, _ in runs):
+    for name in dict.fromkeys(name for name, _ in runs):
         measured_ms = [means[name, servers] for servers in counts]
         comparison.add(name, counts, measured_ms, line, [ideal_ms(int(servers)) for servers in line])
     return comparison

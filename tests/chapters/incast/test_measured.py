@@ -13,6 +13,7 @@ from netlab_course.chapters import incast
 from netlab_course.chapters.incast import experiments, settings
 from netlab_course.checks import Status
 from tests.agreement import agrees
+from tests.chapters.checking import names_of_cells
 
 pytestmark = pytest.mark.pocket
 SHORT_TIMER = {settings.MIN_RTO: 5000}
@@ -36,6 +37,15 @@ def measured(
 def slowest_ms(runs: Sequence[nl.Run]) -> float:
     """The slowest last answer of all asks but the first."""
     return max(float(experiments.later_ms(run).max()) for run in runs)
+
+
+def test_the_page_builds_the_rack_and_the_asks_that_the_checks_expect() -> None:
+    page = names_of_cells("17_incast", "network", "sixteen", experiments=experiments)
+    for servers, queue_packets, port in ((2, 32, {}), (24, 64, settings.step())):
+        made = page["rack"](servers, queue_packets, **port)
+        assert made.to_dict() == settings.rack(servers, queue_packets, **port).to_dict()
+        assert page["asks"](servers, "dctcp") == settings.asks(servers, "dctcp")
+    assert page["last_ms"].max() > 200 and page["last_ms"].median() < 10, "what the chapter's question says"
 
 
 @pytest.mark.parametrize("servers", [1, 2, 8, 16])
