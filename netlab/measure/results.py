@@ -158,6 +158,8 @@ class Run:
 
     def failed_commands(self) -> list[str]:
         """Return a sentence for each command with an exit code above 0: its node, its exit code and its output."""
+        if self.commands.empty:  # pandas takes as long for no row as for hundreds
+            return []
         # A command that was still running at the end has no exit code.
         return [_failure_sentence(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
