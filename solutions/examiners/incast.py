@@ -23,13 +23,13 @@ EXERCISES = {
         edges=[{"servers": 1, "response_bytes": 1_448_000, "rate_mbps": 1000, "rtt_ms": 0.1}],
         edge_points=0.5,
     ),
+    "prediction-words": Words(points=2),
     "first_drop": Exercise(points=2),
     "timer-words": Words(points=3),
     # The rack; only the timer; in time.
     "timer_run": Exercise(points=2, shares=[0.5, 0.5, 1.0]),
     # The rack; no timer; in time.
     "marks_run": Exercise(points=3, shares=[0.5, 0.5, 2.0]),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
-    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
-    "refute-words": Words(points=2),
+    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

@@ -331,4 +331,4 @@ def test_a_verdict_may_have_a_capital_and_a_full_stop(check: Repetition) -> None
 
 
 def test_the_figure_is_asked_for_where_the_form_is_taught() -> None:
-    assert [name.removesuffix("-") for name in WITH_FIGURE] == ["bdp", "incast"]
+    assert [name.removesuffix("-") for name in WITH_FIGURE] == ["bdp"]

@@ -220,9 +220,7 @@ class Checks:
             values=last_ask_ms,
             expected=lambda _table: ideal_ms(own.servers),
             unit="ms",
-            axis="Last answer (ms)",
             compared="the ideal time",
-            plot='my_last_ms.reset_index().plot(kind="scatter", x="seed", y="completion_s")',
             slips={
                 "this is the mean of all servers, and the ask ends with the slowest: max()": wrong.first,
                 "this counts from the start of the run; the 20th ask comes 19 * 0.5 s later": wrong.from_start,
