@@ -129,6 +129,7 @@ nl.progress()
 # | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1, 2 |
 # | [17 Incast](17_incast.ipynb) | Why do sixteen fast servers take 200 ms for what takes 4? | 7, 12 |
+# | [18 Adaptive video](18_adaptive_video.ipynb) | How good can five minutes of video be on a train? | 2, 7 |
 #
 # Each says how many minutes it takes, 90 at most. What comes after its summary is optional.
 

@@ -1,0 +1,281 @@
+"""Checks of the chapter "Adaptive video", which run the student's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from netlab.base.errors import NetlabError
+from netlab.network.trace import Trace
+from netlab.runs.replications import interval
+from netlab_course.answers import answer_in_words, error_in_words
+from netlab_course.chapters.adaptive_video import settings
+from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
+from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
+from netlab_course.conditions import Build, Condition
+from netlab_course.output_limit import last_lines
+from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS
+
+GIVEN = {"Throughput": settings.Throughput, "Buffer": settings.Buffer}
+SAMPLES = 2
+DIFFERENCE_OFF_MBPS = 0.02
+
+
+@dataclass(kw_only=True, repr=False)
+class Rule(Build):
+    """A check of a rule's class, whose videos on some traces must fulfil conditions."""
+
+    kind: type = dict
+    videos: Callable[[type], dict[str, Player]]
+    """Takes the class and returns its videos, by the name under which the conditions find them."""
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a class: its method, then the conditions on its videos, which are played here."""
+        if not isinstance(answer, type):
+            said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
+            return self._result(Status.FAILED, said)
+        if not callable(getattr(answer, "on_chunk", None)):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet: the class has no method on_chunk.")
+        try:
+            with last_lines():
+                videos = self.videos(answer)
+        except NetlabError as error:
+            return self._result(Status.FAILED, f"a video with it ended: {error}")
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+            return self._result(Status.FAILED, f"a video with it ended{error_in_words(error)}")
+        return super()._judge(videos)
+
+
+def _once(traces: Mapping[str, Trace]) -> Callable[[type], dict[str, Player]]:
+    """Return a function that plays the videos of a class on some traces only once, because a class may be judged by each
+    condition separately.
+    """
+    last: list[tuple[type, dict[str, Player]]] = []
+
+    def played(rule: type) -> dict[str, Player]:
+        """Return the videos of a rule by the trace's name, played now or before."""
+        if not last or last[0][0] is not rule:
+            last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]
+        return last[0][1]
+
+    return played
+
+
+@cache
+def given(name: str, trace: Trace, chunks: int = 75) -> Player:
+    """Play a video by the given rule of this name on a trace; the result is kept."""
+    return settings.watch(GIVEN[name], trace, chunks)
+
+
+def _better_than_both(name: str, trace: Trace, words: str) -> Condition:
+    """Return the condition that a rule's quality of experience is above those of both given rules on a trace; `words`
+    name it.
+    """
+
+    def bars() -> dict[str, float]:
+        """Return the quality of experience of each given rule."""
+        return {rule: given(rule, trace).experience_mbps for rule in GIVEN}
+
+    return Condition(
+        lambda videos: videos[name].experience_mbps > max(bars().values()),
+        f"On {words} its experience must be above that of Throughput and of Buffer.",
+        "Print experiments.table of the three: is it the quality, the stalls or the switches?",
+        lambda videos: (
+            f"{videos[name].experience_mbps:.2f} Mbit/s with {videos[name].stall_s:.1f} s of stalls; "
+            + ", ".join(f"{rule} {bar:.2f}" for rule, bar in bars().items())
+        ),
+    )
+
+
+class Checks:
+    """The checks of the chapter, each an attribute, for one student's numbers."""
+
+    def __init__(self, own: StudentValues) -> None:
+        """Make the checks with the student's own numbers."""
+        self.stall = Function(
+            name="the stall after a fall",
+            reference=settings.stall_s,
+            cases=[
+                {"left_mbit": own.worked_mbit, "rate_mbps": own.worked_rate_mbps, "buffer_s": 10},
+                {"left_mbit": 38.4, "rate_mbps": 1, "buffer_s": 16},
+                {"left_mbit": 20, "rate_mbps": 5, "buffer_s": 12},
+            ],
+            unit="s",
+            tolerance=0.005,
+            misconceptions=formula_slips(
+                lambda q: q.left_mbit / q.rate_mbps - q.buffer_s,
+                "If the chunk comes in time nothing stands still: a stall is never below 0.",
+                lambda q: q.left_mbit / q.rate_mbps,
+                "That is how long the rest takes. The video plays on from the buffer meanwhile.",
+                lambda q: max(0.0, q.left_mbit * 8 / q.rate_mbps - q.buffer_s),
+                "What is left is in Mbit already: no factor of 8.",
+                lambda q: max(0.0, q.buffer_s - q.left_mbit / q.rate_mbps),
+                "That is what the buffer still holds when the chunk comes.",
+            ),
+            right="A rule by throughput is safe only as long as the rate falls more slowly than the buffer lasts.",
+            hints=[
+                "How long does the rest of the chunk take? How long does the buffer last?",
+                "The picture stands still for the difference, if the rest takes longer.",
+            ],
+        )
+        self.buffer = Function(
+            name="the quality of a buffer",
+            reference=settings.buffer_quality,
+            cases=[{"buffer_s": seconds} for seconds in (10, 2, 5, 7, 9.5, 12, 15, 20, 5.7)],
+            unit="",
+            tolerance=0.001,
+            misconceptions=formula_slips(
+                lambda q: min(4, max(0, int((q.buffer_s - 5) / 10 * 4))),
+                "This is a line in the number of the quality. The line is in Mbit/s, and the qualities are not evenly spaced.",
+                lambda q: LADDER_MBPS[settings.buffer_quality(q.buffer_s)],
+                "This is the rate in Mbit/s; a rule returns its place in the ladder.",
+                lambda q: min(4, settings.buffer_quality(q.buffer_s) + 1),
+                "This rounds up: the rate must not be above the line.",
+            ),
+            right="It never looks at the network: a full buffer is what says that the rate was high enough (Huang and others).",
+            hints=[
+                "The line goes from 0.6 Mbit/s at 5 s to 9.6 Mbit/s at 15 s; below and above it is flat.",
+                "line = 0.6 + 9.0 * part, where part is (buffer_s - 5) / 10, at least 0 and at most 1.",
+                "Of the five rates take the highest that is not above the line, and return its place.",
+            ],
+        )
+        self.experience = Function(
+            name="the quality of experience",
+            reference=experience_mbps,
+            cases=[
+                {"qualities_mbps": [2.4, 2.4, 1.2], "stall_s": 0.3},
+                {"qualities_mbps": [4.8, 4.8], "stall_s": 0},
+                {"qualities_mbps": [0.6, 9.6, 0.6, 9.6], "stall_s": 2},
+            ],
+            unit="Mbit/s",
+            tolerance=0.005,
+            misconceptions=formula_slips(
+                lambda q: float(np.mean(q.qualities_mbps)) - STALL_COST_MBPS * q.stall_s / len(q.qualities_mbps),
+                "The changes between chunks are missing.",
+                lambda q: experience_mbps(q.qualities_mbps, 0),
+                "The stalls are missing.",
+                lambda q: experience_mbps(q.qualities_mbps, 0) - STALL_COST_MBPS * q.stall_s,
+                "The stalls, too, are divided by the number of chunks.",
+                lambda q: (
+                    (sum(q.qualities_mbps) - float(np.diff(q.qualities_mbps).sum()) - STALL_COST_MBPS * q.stall_s)
+                    / len(q.qualities_mbps)
+                ),
+                "A change counts upwards and downwards: take its size.",
+            ),
+            hints=[
+                "Three sums: the rates, the sizes of their changes, and 9.6 times the stalls.",
+                "zip(qualities_mbps, qualities_mbps[1:]) has each chunk with the next one.",
+            ],
+        )
+        self.throughput = Number(
+            name="throughput of a chunk",
+            expected=own.chunk_mbps,
+            unit="Mbit/s",
+            tolerance=0.06,
+            measured=True,
+            misconceptions=slips(
+                float(own.path_mbps),
+                "That is the rate of the link. A new connection begins with ten segments for each round trip.",
+                own.path_mbps * 1448 / 1514,
+                "That is what the full link carries. A new connection begins with ten segments for each round trip.",
+                own.chunk_mbps / 8,
+                "The chunk is in kB: 8 bits to a byte.",
+            ),
+            right="A player that takes this for the rate of the path is too careful, and the shorter its chunks, the more so.",
+            hints=[
+                "nl.theory.short_flow_ms(size_bytes, rate_mbps, rtt_ms) is how long the chunk takes.",
+                "Throughput is the chunk's bits over that time: kB times 8 over ms is Mbit/s.",
+            ],
+        )
+        mine, other = (
+            settings.mobile("train", own.scale, own.begin_s),
+            settings.mobile(settings.OTHER_TRACE, settings.OTHER_SCALE),
+        )
+        self.mine = Rule(
+            name="your rule",
+            videos=_once({"own": mine, "other": other}),
+            conditions=[
+                _better_than_both("own", mine, "your trace"),
+                _better_than_both("other", other, "a walk"),
+            ],
+            right="It was tried on two traces. On how many others does it hold?",
+            hints=[
+                "Throughput stalls when the rate falls, Buffer switches often. Which rate came, and how long does the buffer last?",
+                "Go up by one quality only when the buffer is long (12 s, say) and the recent throughput carries it.",
+                "Go down only if a chunk of the present quality would take nearly all of the buffer, by the recent throughput.",
+            ],
+        )
+        self.shown = Shown(
+            name="is it better",
+            scale=own.scale,
+            right="An interval over beginnings of one trace says nothing about other traces: that would refute it or not.",
+            hints=[
+                "differences = [watch(Mine, trace, 30).experience_mbps - watch(Throughput, trace, 30).experience_mbps for each beginning].",
+                "nl.interval(differences) is mean and half width; 0 is above it, inside or below.",
+            ],
+        )
+
+
+@dataclass(kw_only=True, repr=False)
+class Shown(Build):
+    """A check of a comparison of two rules over beginnings of a trace: the values, the interval and the verdict."""
+
+    kind: type = dict
+    conditions: Sequence[Condition] = ()
+    scale: float
+    """The scale of the student's trace."""
+    replay: Callable[[Any, Trace, int], Player] = settings.watch
+    """Plays a video again, to compare values."""
+
+    def __post_init__(self) -> None:
+        """Set the conditions, in the order in which they are judged."""
+        self.conditions = [
+            Condition(
+                lambda found: MIN_SEEDS <= len(set(found["begins_s"])) == len(found["begins_s"]) <= MAX_SEEDS,
+                f"There must be {MIN_SEEDS} to {MAX_SEEDS} different beginnings.",
+                "begins_s is a list of seconds, all different.",
+                lambda found: f"{len(set(found['begins_s']))} different of {len(found['begins_s'])}",
+            ),
+            Condition(
+                lambda found: self._wrong_beginning(found) is None,
+                "Each difference must be that of your rule and Throughput on your trace from its beginning, 30 chunks each.",
+                "Mine first, then Throughput, in the order of begins_s; is it your scale?",
+                lambda found: f"from {self._wrong_beginning(found)} s on another value comes",
+            ),
+            Condition(
+                lambda found: np.allclose(found["interval"], interval(found["differences"]), rtol=0.05, atol=0.005),
+                "The interval must be that of the differences.",
+                "nl.interval(differences) returns mean and half width.",
+                lambda found: str(tuple(round(float(each), 3) for each in found["interval"])),
+            ),
+            Condition(
+                lambda found: found["verdict"] == _verdict(found["interval"]),
+                "The verdict must say where 0 is.",
+                f"It is one of {', '.join(VERDICTS)}: 0 is above the interval, inside it or below.",
+                lambda found: str(found["verdict"]),
+            ),
+        ]
+
+    def _wrong_beginning(self, found: dict[str, Any]) -> float | None:
+        """Return the first beginning in s, of those tried, from which the difference is another one; None if there is
+        none. Raises ValueError if the lists do not fit.
+        """
+        pairs = list(zip(found["begins_s"], found["differences"], strict=True))
+        for begin_s, difference in pairs[:: max(1, len(pairs) // SAMPLES)][:SAMPLES]:
+            trace = settings.mobile("train", self.scale, begin_s)
+            mine = self.replay(found["rule"], trace, settings.SHORT_CHUNKS).experience_mbps
+            bar = self.replay(settings.Throughput, trace, settings.SHORT_CHUNKS).experience_mbps
+            if abs(mine - bar - difference) > DIFFERENCE_OFF_MBPS:
+                return float(begin_s)
+        return None
+
+
+def _verdict(found: Sequence[float]) -> str:
+    """Return where 0 is relative to an interval (mean and half width)."""
+    mean, half = found
+    return "above" if mean + half < 0 else "below" if mean - half > 0 else "inside"

@@ -1,0 +1,424 @@
+# %% [markdown] id="title"
+# # Adaptive video
+#
+# **How good can five minutes of video be on a train?**
+#
+# A player has a few seconds of video in its buffer and asks for the next four. In which quality? Too high, and the picture stands still;
+# too low, and it is blurred for nothing. You write the rule, and Linux's TCP fetches each chunk that it chooses.
+#
+# After this chapter you can
+#
+# 1. compute how long a picture stands still when the rate falls, and say which rules risk it;
+# 2. write a rule for the quality, and measure it on mobile traces in a closed loop;
+# 3. show with an interval that one rule is better than another, and say what would refute it.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: Short flows; How sure?. *Runs on*: any machine on which the next cell says "Ready" with the
+# library kernel.
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import netlab as nl
+from netlab_course.chapters import adaptive_video
+from netlab_course.chapters.adaptive_video import experiments
+from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
+
+chapter = adaptive_video.begin()
+own = chapter.own
+mobile = chapter.settings.mobile
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# A train: the rate of its link has a mean of [[3.5 = mobile().mean_mbps() | .1f]] Mbit/s and goes from 0.5 to 12. The video exists at 0.6, 1.2, 2.4, 4.8 and 9.6 Mbit/s. The player
+# takes the highest rate that is not above the throughput of the chunk before. Write down two numbers. Nobody grades them.
+#
+# - What is the mean quality over five minutes, in Mbit/s?
+# - For how many seconds does the picture stand still?
+
+# %% id="predict"
+my_quality_mbps = 3  # SOLUTION
+my_stall_s = 1  # SOLUTION
+
+quality_prediction = nl.checks.predict("mean quality", my_quality_mbps, unit="Mbit/s", low=0.6, high=9.6)
+stall_prediction = nl.checks.predict("stalls", my_stall_s, unit="s", low=0, high=300)
+
+# %% [markdown] id="network-text"
+# ## The network
+#
+# A server, a router, and a phone whose link follows the trace. The round trip takes 40 ms.
+
+
+# %% id="network" tags=["figure"]
+def path(rate_mbps):
+    """The server and the phone; the phone's link has this rate, a number or a trace."""
+    last_mile = nl.Link("r1", "phone", rate_mbps=rate_mbps, delay_ms=10, queue_packets=150)
+    near = nl.Link("server", "r1", delay_ms=10)
+    return nl.Topology(["server", "phone"], ["r1"], links=[near, last_mile])
+
+
+train = mobile("train")  # 120 s, repeated; a quarter of netlab's trace, as means of 2 s
+nl.plots.topology(path(train), title="The phone's link follows the trace")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $B$ | `buffer_s` | s | video in the buffer, at most 20 s |
+# | $q$ | `quality` | | the place of a rate in `LADDER_MBPS`, from 0 to 4 |
+# | $R_q$ | `LADDER_MBPS[quality]` | Mbit/s ($10^6$ bit/s) | rate of the video |
+# | $C$ | `rate_mbps` | Mbit/s | rate at which data arrives |
+# | $L$ | | s | length of a chunk: 4 s |
+#
+# A chunk of quality $q$ has $L R_q$ Mbit and takes $L R_q / C$ seconds. If it takes longer than $L$, the buffer shrinks by the difference. So over a long time
+# no rule has a mean quality above the mean of $C$; a buffer only moves data from good seconds to bad ones, at most 20 of them.
+#
+# ### A rule and the loop
+#
+# A rule is a class with one method. It gets the buffer, the throughput of the chunk before (0 before the first) and the sizes in bytes of the next chunk. `Player` has
+# the buffer; read its code with `Player??`. It sends nothing: the loop below does.
+
+
+# %% id="loop"
+class Throughput:
+    """The highest quality whose rate is not above the throughput of the chunk before."""
+
+    def on_chunk(self, buffer_s, throughput_mbps, sizes):
+        return max([q for q, rate in enumerate(LADDER_MBPS) if rate <= throughput_mbps], default=0)
+
+
+def watch(rule, rate_mbps, chunks=75, seed=1):
+    """Play a video; a network that waits lets the rule decide between two chunks."""
+    video = Player(rule, chunks)
+    with nl.live(path(rate_mbps), seed=seed, engine="library") as lab:
+        while not video.is_done:
+            lab.advance(video.wait_s)  # until the next chunk fits into the buffer
+            chunk = nl.Tcp("server", "phone", num_bytes=video.ask(lab.now_s))
+            video.arrive(lab.advance_until(lab.start(chunk), limit_s=1000))
+    return video
+
+
+# %% id="first" tags=["figure"]
+videos = {"Throughput": watch(Throughput, train)}
+experiments.video_figure(videos, train, "Five minutes on the train")
+
+# %% id="first-table"
+print(experiments.table(videos))
+first = experiments.videos_table(videos).iloc[0]
+quality_prediction.compare(first["quality_mbps"], theory=train.mean_mbps())
+stall_prediction.compare(first["stall_s"])
+
+# %% [markdown] id="first-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
+#
+# The mean rate of the link is a bound, not a forecast: between a chunk and the next the rate changes, and the rule rounds down to the ladder. The picture stood still for
+# [[7.5 = first["stall_s"] | .1f]] s: a chunk that was chosen while the rate was high arrived while it was low.
+#
+# </details>
+#
+# ## When the rate falls
+#
+# ### Exercise 1: the stall
+#
+# When the rate falls to $C$, `left_mbit` of a chunk are missing and the buffer holds `buffer_s`. How long does the picture stand still? A worked
+# number: [[worked_mbit]] Mbit at [[worked_rate_mbps]] Mbit/s with 10 s in the buffer give [[worked_s:.4g]] s. Tolerance: [[tolerance]].
+
+
+# %% id="stall"
+def stall_s(left_mbit, rate_mbps, buffer_s):
+    """How long the picture stands still, in s."""
+    # BEGIN SOLUTION
+    return max(0, left_mbit / rate_mbps - buffer_s)
+    # END SOLUTION
+
+
+# %% id="stall-check" tags=["minutes-5"]
+chapter.check.stall(stall_s)
+
+# %% [markdown] id="fall-text"
+# ### Run it
+#
+# 12 Mbit/s for a minute, then less. The first run has no fall; it shows what was in the buffer and on its way after a minute.
+
+# %% id="fall" tags=["figure"]
+steady = watch(Throughput, 12, chunks=20)
+before = [chunk for chunk in steady.history if chunk.asked_s < 60][-1]
+left_mbit = LADDER_MBPS[before.quality] * 4 - 12 * 1448 / 1514 * (60 - before.asked_s)
+buffer_s = before.buffer_s - (60 - before.asked_s)
+print(f"after 60 s: {left_mbit:.1f} Mbit missing, {buffer_s:.1f} s in the buffer")
+rates_mbps = [0.5, 0.7, 1, 1.4, 2, 3]
+falls = [nl.Trace([(0, 12), (60, rate)], duration_s=1000) for rate in rates_mbps]
+number = steady.history.index(before)
+stalls_s = [watch(Throughput, fall, chunks=number + 1).stall_s for fall in falls]
+theory_s = [max(0, left_mbit / (rate * 1448 / 1514) - buffer_s) for rate in rates_mbps]
+experiments.stall_figure(rates_mbps, stalls_s, left_mbit, buffer_s)
+
+# %% [markdown] id="fall-why"
+# <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
+#
+# The stalls are longer by the time of [[1 to 1.6 Mbit = all(1 < (got - said) * rate * 1448 / 1514 < 1.6 for got, said, rate in zip(stalls_s, theory_s, rates_mbps) if said)]] more, at every rate: a chunk begins with a handshake and slow start, 0.1 s in which the formula counts 12 Mbit/s.
+# (At low rates a second stall follows, not counted here: the throughput of that chunk is still too high a forecast.)
+#
+# </details>
+
+# %% [markdown] id="fall-words" tags=["minutes-6"]
+# ### Exercise 2: explain it
+#
+# Which falls of the rate does the rule `Throughput` survive, and why does it not help that it looks at each chunk? What would a rule have to know? Three or four
+# sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# It survives a fall if the rest of the chunk that is on its way arrives before the buffer is empty: `left_mbit / rate` below the buffer. The rule decides only between chunks,
+# so it learns of the fall when the chunk has arrived, which is when the stall is over. After that its quality fits the new rate. It would have to know the future,
+# or keep the next chunk so small that the buffer lasts even at a low rate: look at the buffer, too.
+#
+# Rubric:
+#
+# - compares the time of the missing rest with the buffer;
+# - says that a throughput is known only when the chunk has arrived, too late;
+# - names the buffer, or a margin, as what limits the risk.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="buffer-text"
+# ## The buffer knows
+#
+# Huang and others (2014) let the buffer decide alone: below a *reservoir* of 5 s the lowest rate, above 15 s the highest, and between them a straight line in
+# Mbit/s. The rule takes the highest rate of the ladder that is not above the line.
+#
+# ### Exercise 3: the map
+#
+# Write the function: buffer in, quality (its place, from 0) out.
+
+
+# %% id="buffer"
+def buffer_quality(buffer_s):
+    """The quality, from 0 to 4, for so many seconds in the buffer."""
+    # BEGIN SOLUTION
+    part = min(1, max(0, (buffer_s - 5) / 10))
+    line_mbps = LADDER_MBPS[0] + part * (LADDER_MBPS[-1] - LADDER_MBPS[0])
+    return max(q for q, rate in enumerate(LADDER_MBPS) if rate <= line_mbps + 1e-9)
+    # END SOLUTION
+
+
+# %% id="buffer-check" tags=["minutes-6"]
+chapter.check.buffer(buffer_quality)
+
+# %% id="both" tags=["figure"]
+quality_of = chapter.check.buffer.take(buffer_quality, chapter.settings.buffer_quality)
+
+
+class Buffer:
+    """The quality that the buffer allows."""
+
+    def on_chunk(self, buffer_s, throughput_mbps, sizes):
+        return quality_of(buffer_s)
+
+
+videos["Buffer"] = watch(Buffer, train)
+experiments.video_figure(videos, train, "Two rules on the train")
+
+# %% [markdown] id="score-text"
+# ### Which is better?
+#
+# Yin and others (2015) give one number, the *quality of experience*: the mean rate of the chunks, less the mean change (its size) from one chunk to the next, less 9.6 Mbit/s for each
+# second of stall; all three sums are divided by the number of chunks.
+
+# %% id="both-table"
+print(experiments.table(videos))
+
+# %% [markdown] id="change-text"
+# ### Change one thing
+#
+# Another trace (`"walk_4g"`, `"crowded_wifi"`), another scale, a beginning (`begin_s`), or a rule that always takes 2.4 Mbit/s: change one, say first what you expect, and run.
+
+# %% id="change"
+elsewhere = mobile("walk_4g", scale=0.25, begin_s=0)
+tried = {rule.__name__: watch(rule, elsewhere, chunks=30) for rule in (Throughput, Buffer)}
+print(experiments.table(tried))
+
+# %% [markdown] id="short-text"
+# ## What a short chunk measures
+#
+# A steady link of 20 Mbit/s, and the chunks of one open connection: at once one after the other, or with pauses as a full buffer makes them.
+
+# %% id="short"
+measured_mbps = {}
+for pause_s in (0, 3):
+    chunks = nl.Requests("phone", "server", response_bytes=300_000, count=6, think_s=pause_s)
+    run = nl.run(path(20), [chunks], duration_s=30)
+    measured_mbps[pause_s] = (300_000 * 8e-6 / run.requests["completion_s"]).round(1).tolist()
+    print(f"pause of {pause_s} s: {measured_mbps[pause_s]} Mbit/s")
+
+# %% [markdown] id="short-why"
+# Without pauses the window of the connection stays open: the last chunk has [[14.5 = measured_mbps[0][-1] | .1f]] Mbit/s. After a pause of 3 s Linux begins in slow start again
+# ([[9.8 = measured_mbps[3][-1] | .1f]] Mbit/s): the window of an idle connection is from another time. A player whose buffer is full pauses before each chunk, and measures less than the path
+# carries.
+#
+# ### Exercise 4: the throughput of a chunk
+#
+# A chunk of [[chunk_kb]] kB on a new connection, over an empty path of [[path_mbps]] Mbit/s and 40 ms: which throughput does the player measure, in Mbit/s? Compute it with `nl.theory.short_flow_ms`,
+# then measure it if you like: `watch` does that for every chunk. Tolerance: [[tolerance]].
+
+# %% id="throughput"
+chunk_mbps = own.chunk_kb * 8 / nl.theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, 40)  # SOLUTION
+
+# %% id="throughput-check" tags=["minutes-5"]
+chapter.check.throughput(chunk_mbps)
+
+# %% id="throughput-run" tags=["folded"]
+with nl.live(path(own.path_mbps), engine="library") as lab:
+    flow = lab.start(nl.Tcp("server", "phone", num_bytes=own.chunk_kb * 1000))
+    alone_mbps = own.chunk_kb * 8e-3 / lab.advance_until(flow)
+print(f"measured: {alone_mbps:.2f} Mbit/s")
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# A rule by throughput knows the rate when the chunk is there, and stalls if the rate falls faster than the buffer lasts. A rule by the buffer needs no estimate and switches often; using both is better on
+# the traces tried. What a player measures depends on what it asked for: short chunks after pauses begin in slow start and measure less than the path carries.
+
+# %% [markdown] id="mine-text"
+# ## Optional: your rule
+#
+# ### Better than both
+#
+# Write `Mine`. Your train is `mobile("train", scale=`[[scale]]`, begin_s=`[[begin_s]]`)`. Its experience must be above that of `Throughput` and of `Buffer` there, and on a walk
+# (`mobile("walk_4g", scale=0.3)`), because a rule that fits one trace is no rule. It may keep what it has seen in `self`. The check plays two videos of your rule and takes some seconds.
+
+
+# %% id="mine"
+class Mine:
+    """A rule that looks at the buffer and at the throughput."""
+
+    # BEGIN SOLUTION
+    def __init__(self):
+        self.seen_mbps, self.quality = [], 0
+
+    def on_chunk(self, buffer_s, throughput_mbps, sizes):
+        if not throughput_mbps:
+            return 0
+        self.seen_mbps = [*self.seen_mbps[-4:], throughput_mbps]
+        usual_mbps = len(self.seen_mbps) / sum(1 / rate for rate in self.seen_mbps)
+        careful_mbps = min(usual_mbps, 1.5 * throughput_mbps)
+        safe_mbps = careful_mbps * min(1.6, max(0.3, buffer_s / 10))
+        wanted = max([q for q, rate in enumerate(LADDER_MBPS) if rate <= safe_mbps], default=0)
+        if wanted > self.quality and buffer_s >= 12:
+            self.quality += 1
+        elif wanted < self.quality:
+            takes_s = sizes[self.quality] * 8e-6 / min(careful_mbps, throughput_mbps)
+            if takes_s > buffer_s - 8:
+                self.quality = wanted
+        return self.quality
+
+    # END SOLUTION
+
+
+# %% id="mine-check" tags=["minutes-13"]
+chapter.check.mine(Mine)
+
+# %% id="mine-table" tags=["figure"]
+my_train = mobile("train", scale=own.scale, begin_s=own.begin_s)
+mine = chapter.check.mine.take(Mine, Buffer)
+three = {rule.__name__: watch(rule, my_train) for rule in (Throughput, Buffer, mine)}
+print(experiments.table(three))
+experiments.video_figure(three, my_train, "Three rules on your train")
+
+# %% [markdown] id="shown-text"
+# ### Show it
+#
+# One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
+# `Mine` minus that of `Throughput`, for each. Is 0 `"above"`, `"inside"` or `"below"` the interval?
+
+# %% id="shown"
+begins_s = differences = my_interval = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+begins_s = list(range(0, 112, 14))
+differences = []
+for begin_s in begins_s:
+    part = mobile("train", scale=own.scale, begin_s=begin_s)
+    with_mine, bar = watch(Mine, part, 30), watch(Throughput, part, 30)
+    differences.append(with_mine.experience_mbps - bar.experience_mbps)
+my_interval = nl.interval(differences)
+mean, half = my_interval
+my_verdict = "above" if mean + half < 0 else "below" if mean - half > 0 else "inside"
+# END SOLUTION
+finding = {
+    "rule": Mine,
+    "begins_s": begins_s,
+    "differences": differences,
+    "interval": my_interval,
+    "verdict": my_verdict,
+}
+
+# %% id="shown-check" tags=["minutes-8"]
+chapter.check.shown(finding)
+
+# %% [markdown] id="refute-words" tags=["minutes-5"]
+# ### What would refute it
+#
+# Which measurement would show that your finding is wrong, or does not hold elsewhere? Name the trace or the change, and the result that would make you give it up. Two or three sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# The beginnings are of one trace, so the parts overlap and their differences are not independent: the interval is too short. I would take other traces, such as crowded Wi-Fi with
+# outages, with at least eight beginnings, and give the finding up if 0 were inside or above the interval there. A larger cost of switches or a video with one chunk per second could also turn it.
+#
+# Rubric:
+#
+# - names a measurement that could go either way;
+# - names the result that would refute the finding;
+# - sees that beginnings of one trace are not independent, or that other traces differ.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="experience-text"
+# ## Optional: the quality of experience
+#
+# An optional exercise, with no points. Write the function of "Which is better?". Chunks of 2.4, 2.4 and 1.2 Mbit/s with a stall of 0.3 s have 0.64 Mbit/s. Tolerance: [[tolerance]].
+
+
+# %% id="experience"
+def experience_mbps(qualities_mbps, stall_s):
+    """The quality of experience in Mbit/s, of the rate of each chunk and the sum of stalls."""
+    # BEGIN SOLUTION
+    changes = sum(abs(b - a) for a, b in zip(qualities_mbps, qualities_mbps[1:]))
+    return (sum(qualities_mbps) - changes - 9.6 * stall_s) / len(qualities_mbps)
+    # END SOLUTION
+
+
+# %% id="experience-check"
+chapter.check.experience(experience_mbps)
+
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# One chunk after a pause over a steady link. From which pause on does slow start begin again? From which size on does it no longer matter?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - Two phones share the link, each with a player. Who gets what, and do both become calm? (Festive has this problem.)
+# - Give `nl.Tcp` the congestion control BBR. Does the rule `Throughput` become better?
+# - A live stream may have 4 s in its buffer, no more. Which rule is left?
+# - **Challenge.** MPC (Yin and others): try all qualities of the next five chunks against a forecast, and take the best. Does it beat `Mine` on all three traces?
+#
+# ### Reading
+#
+# - T.-Y. Huang and others, A buffer-based approach to rate adaptation: evidence from a large video streaming service, SIGCOMM 2014.
+# - X. Yin and others, A control-theoretic approach for dynamic adaptive video streaming over HTTP, SIGCOMM 2015.
+# - T.-Y. Huang and others, Confused, timid, and unstable: picking a video streaming rate is hard, IMC 2012: pauses and what they do to estimates.
+# - J. Jiang and others, Improving fairness, efficiency, and stability in HTTP-based adaptive video streaming with FESTIVE, CoNEXT 2012.
+# - RFC 5681, section 4.1: restarting idle connections.
+#
+# ## Limits
+#
+# Each chunk has a connection of its own, one round trip and a slow start more than on an open one (after a pause the open one has the slow start, too). All chunks of a quality are of the same size. A request itself takes no time.
+# A program made the traces, and they were scaled. Quality is taken as the rate; eyes do not.
+#
+# ## Versions and seed
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = run.settings
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

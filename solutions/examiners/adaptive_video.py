@@ -1,0 +1,32 @@
+"""How the chapter "Adaptive video" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab_classroom.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "stall": Exercise(
+        points=2,
+        cases=lambda draw: {
+            "left_mbit": draw.decades(1, 40),
+            "rate_mbps": draw.decades(0.3, 12),
+            "buffer_s": draw.whole(1, 20),
+        },
+        edges=[{"left_mbit": 16, "rate_mbps": 1, "buffer_s": 16}, {"left_mbit": 1, "rate_mbps": 10, "buffer_s": 0}],
+        edge_points=0.5,
+    ),
+    "fall-words": Words(points=2),
+    "buffer": Exercise(
+        points=3,
+        cases=lambda draw: {"buffer_s": draw.whole(0, 200) / 10},
+        number=12,
+        edges=[{"buffer_s": 0}, {"buffer_s": 5}, {"buffer_s": 15}, {"buffer_s": 20}],
+        edge_points=0.5,
+    ),
+    "throughput": Exercise(points=2),
+}
+
+UNMARKED = {
+    "refute-words": "It follows from the exercise before, which is not marked.",
+    "mine": "The grader calls methods of congestion controls and programs only, not on_chunk. Its check plays two videos.",
+    "shown": "It needs the student's rule, which the grader cannot call. The student's check plays two of the beginnings again.",
+    "experience": "It stands after the summary: who stops there must not lose points by it. Its check says what is right.",
+}

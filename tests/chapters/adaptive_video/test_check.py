@@ -1,0 +1,178 @@
+"""The chapter's checks: right answers pass, wrong ones are told their mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab_course.chapters import adaptive_video
+from netlab_course.chapters.adaptive_video import check, settings
+from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player, experience_mbps
+from netlab_course.checks import Status
+from tests.chapters.checking import passes, said
+
+chapter = adaptive_video.begin()
+
+
+class Careful:
+    """A rule by buffer and throughput; it passes on the printed trace."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+        self.quality = 0
+
+    def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: list[int]) -> int:
+        if not throughput_mbps:
+            return 0
+        self.seen = [*self.seen[-4:], throughput_mbps]
+        slow = min(len(self.seen) / sum(1 / rate for rate in self.seen), 1.5 * throughput_mbps)
+        safe = slow * min(1.6, max(0.3, buffer_s / 10))
+        wanted = max([place for place, rate in enumerate(LADDER_MBPS) if rate <= safe], default=0)
+        if wanted > self.quality and buffer_s >= 12:
+            self.quality += 1
+        elif wanted < self.quality and sizes[self.quality] * 8e-6 / min(slow, throughput_mbps) > buffer_s - 8:
+            self.quality = wanted
+        return self.quality
+
+
+class Greedy:
+    def on_chunk(self, _buffer_s: float, _throughput_mbps: float, _sizes: list[int]) -> int:
+        return 4
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben", "cleo"])
+def test_right_answers_pass(token: str) -> None:
+    own = adaptive_video.begin(token)
+    passes(own.check.stall, lambda left_mbit, rate_mbps, buffer_s: max(0, left_mbit / rate_mbps - buffer_s))
+    passes(own.check.buffer, settings.buffer_quality)
+    passes(own.check.experience, experience_mbps)
+    chunk_bytes = own.own.chunk_kb * 1000
+    passes(own.check.throughput, chunk_bytes * 8e-3 / nl.theory.short_flow_ms(chunk_bytes, own.own.path_mbps, 40))
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda left_mbit, rate_mbps, buffer_s: left_mbit / rate_mbps - buffer_s, "a stall is never below 0"),
+        (lambda left_mbit, rate_mbps, buffer_s: left_mbit / rate_mbps, "plays on from the buffer"),
+        (lambda left_mbit, rate_mbps, buffer_s: max(0, 8 * left_mbit / rate_mbps - buffer_s), "no factor of 8"),
+    ],
+)
+def test_wrong_stalls_are_explained(answer: Callable[..., float], sentence: str) -> None:
+    assert sentence in said(chapter.check.stall, answer)
+
+
+def test_wrong_maps_are_explained() -> None:
+    assert "in the number of the quality" in said(
+        chapter.check.buffer, lambda buffer_s: min(4, max(0, int((buffer_s - 5) / 10 * 4)))
+    )
+    assert "returns its place in the ladder" in said(
+        chapter.check.buffer, lambda buffer_s: LADDER_MBPS[settings.buffer_quality(buffer_s)]
+    )
+    assert (
+        "this rounds up"
+        in said(chapter.check.buffer, lambda buffer_s: min(4, settings.buffer_quality(buffer_s) + 1)).lower()
+    )
+
+
+def test_the_rate_of_the_link_is_not_what_a_chunk_measures() -> None:
+    assert "begins with ten segments" in said(chapter.check.throughput, chapter.own.path_mbps)
+    assert "changes between chunks are missing" in said(
+        chapter.check.experience,
+        lambda qualities_mbps, stall_s: (sum(qualities_mbps) - 9.6 * stall_s) / len(qualities_mbps),
+    )
+
+
+@pytest.mark.parametrize(
+    ("buffer_s", "quality"), [(0, 0), (5, 0), (5.7, 1), (7, 2), (9.6, 2), (9.7, 3), (14.9, 3), (15, 4), (20, 4)]
+)
+def test_the_map_by_hand(buffer_s: float, quality: int) -> None:
+    """The line is 0.6 + 0.9 * (buffer - 5): 1.23 at 5.7 s, 2.4 at 7 s, 4.74 and 4.83 around 9.67 s."""
+    assert settings.buffer_quality(buffer_s) == quality
+
+
+def test_what_is_no_rule_is_no_answer() -> None:
+    assert "expected a class" in said(chapter.check.mine, 3)
+    stub = type("Mine", (), {"__doc__": "Nothing yet."})
+    assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
+
+
+@pytest.mark.library
+def test_a_rule_that_looks_at_both_passes_and_its_videos_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes(chapter.check.mine, Careful)
+    monkeypatch.setattr(settings, "watch", None)
+    passes(chapter.check.mine, Careful)
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [(settings.Throughput, "On your trace its experience must be above"), (settings.Buffer, "2 of 2")],
+)
+def test_the_given_rules_do_not_beat_themselves(rule: type, sentence: str) -> None:
+    assert sentence in said(chapter.check.mine, rule)
+
+
+def test_a_rule_that_fits_one_trace_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The conditions by made-up videos: above both on the own trace, below them on the walk."""
+    made = {"own": video([4, 4]), "other": video([0, 0])}
+    monkeypatch.setattr(check, "given", lambda _rule, _trace: video([2, 2]))
+    own, other = chapter.check.mine.conditions
+    assert own.holds_for(made) and not other.holds_for(made)
+    assert "0.60 Mbit/s with 0.0 s of stalls; Throughput 2.40, Buffer 2.40" in other.complaint(made)
+
+
+def test_errors_of_a_rule_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def on_chunk(self, _buffer_s: float, _throughput_mbps: float, sizes: list[int]) -> int:
+            return sizes[9]
+
+    class Rates:
+        def on_chunk(self, _buffer_s: float, _throughput_mbps: float, _sizes: list[int]) -> float:
+            return 2.4
+
+    monkeypatch.setattr(settings, "watch", lambda rule, _trace: Player(rule).ask(0.0))
+    assert "IndexError" in said(adaptive_video.begin().check.mine, Broken)
+    assert "whole number from 0 to 4, got 2.4" in said(adaptive_video.begin().check.mine, Rates)
+
+
+def video(qualities: list[int], takes_s: float = 1.0) -> Player:
+    """A video of these qualities; each chunk takes `takes_s`."""
+    answers = iter(qualities)
+    rule = type("Rule", (), {"on_chunk": lambda *_given: next(answers)})()
+    player = Player(rule, len(qualities))
+    for place in range(len(qualities)):
+        player.ask(place * takes_s)
+        player.arrive((place + 1) * takes_s)
+    return player
+
+
+def shown() -> check.Shown:
+    """The check of the comparison, whose replays have 2.4 Mbit/s with `Careful` and 1.2 with others."""
+    found: check.Shown = chapter.check.shown
+    found.replay = lambda rule, _trace, _chunks: video([2] if rule is Careful else [1])
+    return found
+
+
+def finding(**fields: Any) -> dict[str, Any]:
+    differences = [1.2, 1.21, 1.19, 1.2, 1.2, 1.21, 1.19, 1.2]
+    right = {"rule": Careful, "begins_s": list(range(0, 16, 2)), "differences": differences}
+    return {**right, "interval": nl.interval(differences), "verdict": "below", **fields}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"begins_s": [0] * 8}, "8 to 30 different beginnings"),
+        ({"begins_s": [0, 2], "differences": [1.2, 1.2]}, "8 to 30 different beginnings"),
+        ({"differences": [-1.2] * 8}, "Each difference must be that of your rule and Throughput"),
+        ({"interval": (1.2, 0.9)}, "must be that of the differences"),
+        ({"verdict": "above"}, "must say where 0 is"),
+    ],
+)
+def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
+    passes(shown(), finding())
+    assert sentence in said(shown(), finding(**fields))
