@@ -12,7 +12,7 @@ import numpy as np
 from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
 from netlab.runs.replications import interval
-from netlab_course.answers import answer_in_words, error_in_words
+from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
 from netlab_course.checks import Function, Number, Result, Status, formula_slips, slips
@@ -248,7 +248,7 @@ class Shown(Build):
                 lambda found: f"from {self._wrong_beginning(found)} s on another value comes",
             ),
             Condition(
-                lambda found: np.allclose(found["interval"], interval(found["differences"]), rtol=0.05, atol=0.005),
+                lambda found: _is_interval_of(found["interval"], found["differences"]),
                 "The interval must be that of the differences.",
                 "nl.interval(differences) returns mean and half width.",
                 lambda found: str(tuple(round(float(each), 3) for each in found["interval"])),
@@ -260,6 +260,13 @@ class Shown(Build):
                 lambda found: str(found["verdict"]),
             ),
         ]
+
+    def _judge(self, answer: object) -> Result:
+        """Return the verdict on a comparison; one with a part that is still `...` is not attempted."""
+        parts = ("begins_s", "differences", "interval", "verdict")
+        if isinstance(answer, dict) and any(is_stub(answer.get(part)) for part in parts):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        return super()._judge(answer)
 
     def _wrong_beginning(self, found: dict[str, Any]) -> float | None:
         """Return the first beginning in s, of those tried, from which the difference is another one; None if there is
@@ -273,6 +280,14 @@ class Shown(Build):
             if abs(mine - bar - difference) > DIFFERENCE_OFF_MBPS:
                 return float(begin_s)
         return None
+
+
+def _is_interval_of(found: Sequence[float], differences: Sequence[float]) -> bool:
+    """Return whether an interval (mean and half width) is that of some values; False if these are no list of numbers."""
+    try:
+        return bool(np.allclose(found, interval(differences), rtol=0.05, atol=0.005))
+    except NetlabError:
+        return False
 
 
 def _verdict(found: Sequence[float]) -> str:

@@ -171,8 +171,13 @@ def finding(**fields: Any) -> dict[str, Any]:
         ({"differences": [-1.2] * 8}, "Each difference must be that of your rule and Throughput"),
         ({"interval": (1.2, 0.9)}, "must be that of the differences"),
         ({"verdict": "above"}, "must say where 0 is"),
+        ({"differences": "none"}, "must be that of the differences"),
     ],
 )
 def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence: str) -> None:
     passes(shown(), finding())
     assert sentence in said(shown(), finding(**fields))
+
+
+def test_a_comparison_that_is_not_written_yet_is_not_attempted() -> None:
+    assert shown().judge(finding(differences=..., interval=...)).status is Status.NOT_ATTEMPTED
