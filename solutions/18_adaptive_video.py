@@ -30,7 +30,8 @@ print(nl.preflight())
 # ## Predict
 #
 # A train: the rate of its link has a mean of [[3.5 = mobile().mean_mbps() | .1f]] Mbit/s and goes from 0.5 to 12. The video exists at 0.6, 1.2, 2.4, 4.8 and 9.6 Mbit/s. The player
-# takes the highest rate that is not above the throughput of the chunk before. Write down two numbers. Nobody grades them.
+# takes the highest rate that is not above the throughput of the chunk before. Write down two numbers, and your reason for the second one in a sentence. Nobody grades the
+# numbers.
 #
 # - What is the mean quality over five minutes, in Mbit/s?
 # - For how many seconds does the picture stand still?
@@ -38,9 +39,17 @@ print(nl.preflight())
 # %% id="predict"
 my_quality_mbps = 3  # SOLUTION
 my_stall_s = 1  # SOLUTION
+my_reason = ...
+# BEGIN SOLUTION NO PROMPT
+my_reason = "20 s of video in the buffer last longer than the link is slow."
+# END SOLUTION
 
-quality_prediction = nl.checks.predict("mean quality", my_quality_mbps, unit="Mbit/s", low=0.6, high=9.6)
-stall_prediction = nl.checks.predict("stalls", my_stall_s, unit="s", low=0, high=300)
+quality_prediction = nl.checks.predict(
+    "mean quality", my_quality_mbps, "Mbit/s", low=0.6, high=9.6
+)
+stall_prediction = nl.checks.predict(
+    "stalls", my_stall_s, "s", low=0, high=300, reason=my_reason
+)
 
 # %% [markdown] id="network-text"
 # ## The network
@@ -82,7 +91,9 @@ class Throughput:
     """The highest quality whose rate is not above the throughput of the chunk before."""
 
     def on_chunk(self, buffer_s, throughput_mbps, sizes):
-        return max([q for q, rate in enumerate(LADDER_MBPS) if rate <= throughput_mbps], default=0)
+        return max(
+            [q for q, rate in enumerate(LADDER_MBPS) if rate <= throughput_mbps], default=0
+        )
 
 
 def watch(rule, rate_mbps, chunks=75, seed=1):
@@ -105,6 +116,23 @@ print(experiments.table(videos))
 first = experiments.videos_table(videos).iloc[0]
 quality_prediction.compare(first["quality_mbps"], theory=train.mean_mbps())
 stall_prediction.compare(first["stall_s"])
+
+# %% [markdown] id="prediction-words" tags=["minutes-4"]
+# ### What did your model lack?
+#
+# Your prediction, your reason and the measurement are above. Was the number right, and for the right reason? If not, what did your model leave out? Two or three
+# sentences, with a number from above.
+# <!-- BEGIN SOLUTION -->
+# It stands still for 7.5 s. I counted how long the link is slow, but a chunk in the wrong quality makes its own slowness: one that was chosen
+# at 4.8 Mbit/s has 19 Mbit, and at 0.5 Mbit/s it takes 38 s, longer than any buffer of 20 s. The rule looks at the past chunk alone, so it
+# finds out only when this one has arrived.
+#
+# Rubric:
+#
+# - compares the number with the measured 7.5 s;
+# - a chunk is chosen by the rate of the past, and arrives at the rate of now;
+# - its time from its size and the low rate, longer than what the buffer holds.
+# <!-- END SOLUTION -->
 
 # %% [markdown] id="first-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
@@ -258,7 +286,11 @@ for pause_s in (0, 3):
 # then measure it if you like: `watch` does that for every chunk. Tolerance: [[tolerance]].
 
 # %% id="throughput"
-chunk_mbps = own.chunk_kb * 8 / nl.theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, 40)  # SOLUTION
+chunk_mbps = ...
+# BEGIN SOLUTION NO PROMPT
+chunk_ms = nl.theory.short_flow_ms(own.chunk_kb * 1000, own.path_mbps, 40)
+chunk_mbps = own.chunk_kb * 8 / chunk_ms
+# END SOLUTION
 
 # %% id="throughput-check" tags=["minutes-5"]
 chapter.check.throughput(chunk_mbps)

@@ -3,6 +3,7 @@
 from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
+    "prediction-words": Words(points=2),
     "stall": Exercise(
         points=2,
         cases=lambda draw: {
