@@ -160,7 +160,7 @@ def test_both_engines_run_from_the_wheel_for_linux_in_place_with_an_empty_cache(
 
 def test_instructors_assign_from_the_wheels_and_student_code_sees_no_solution(python: Path, tmp_path: Path) -> None:
     said = run(python, tmp_path, "-c", CLASSROOM)
-    assert said.splitlines()[-2:] == ["0 5", "[]"]
+    assert said.splitlines()[-2:] == ["0 6", "[]"]
     handed_out = json.loads((tmp_path / "out" / "01_udp_loss.ipynb").read_text())
     assert "BEGIN SOLUTION" not in json.dumps(handed_out)
 
