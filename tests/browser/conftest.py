@@ -27,7 +27,6 @@ NOTEBOOK = f"{PANEL}.content"
 KERNEL = f"{PANEL}.sessionContext.session?.kernel"
 FIRST_CHAPTER = "00_start_here.ipynb"
 HINT_BUTTON = "document.querySelector('.netlab-hint button')"
-HINTS = "[...document.querySelectorAll('.netlab-hint [role=status]')].map(hints => hints.textContent).join(' ')"
 
 
 class Files(SimpleHTTPRequestHandler):
@@ -86,26 +85,20 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iter
             server.terminate()
 
 
-@pytest.fixture(scope="module", params=["jupyterlab", "page"])
-def opened(browser: Browser, request: pytest.FixtureRequest) -> Browser:
-    """The chapter that the module names as CHAPTER, which all of its tests share: to open it takes longer than they do."""
-    chapter, address = request.module.CHAPTER, request.getfixturevalue(request.param)
-    path = {"jupyterlab": f"lab/tree/{chapter}", "page": f"lab/index.html?path={chapter}"}[request.param]
+@pytest.fixture(params=["jupyterlab", "page"])
+def failed(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter with a check that has just failed, and the button below it."""
+    address = request.getfixturevalue(request.param)
+    path = {"jupyterlab": f"lab/tree/{FIRST_CHAPTER}", "page": f"lab/index.html?path={FIRST_CHAPTER}"}[request.param]
     browser.go("about:blank")
     browser.go(f"{address}{path}")
-    browser.until(f"{PANEL}?.context.path === {as_json(chapter)}")
+    browser.until(f"{PANEL}?.context.path === {as_json(FIRST_CHAPTER)}")
+    browser.until(f"{KERNEL}?.status === 'idle'")
+    run(browser, "imports")
+    run(browser, "rtt", "rtt_ms = 1")
+    run(browser, "rtt-check")
+    browser.until(f"!!{HINT_BUTTON}")
     return browser
-
-
-@pytest.fixture
-def failed(opened: Browser) -> Browser:
-    """The first chapter with a check that has just failed, and the button below it, which has given no hint."""
-    opened.until(f"{KERNEL}?.status === 'idle'")
-    run(opened, "imports")  # makes new checks
-    run(opened, "rtt", "rtt_ms = 1")
-    run(opened, "rtt-check")
-    opened.until(f"!!{HINT_BUTTON} && {HINTS} === ''")
-    return opened
 
 
 def run(browser: Browser, cell: str, source: str = "", *, wait: bool = True) -> None:

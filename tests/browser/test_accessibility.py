@@ -14,12 +14,11 @@ import pytest
 
 from netlab.plots.notebook import notebook_forms
 from tests.browser.bidi import Browser
-from tests.browser.conftest import FIRST_CHAPTER, HINT_BUTTON, NOTEBOOK, as_json, run
+from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, as_json, run
 from tests.plots.samples import udp_comparison
 
 pytestmark = [pytest.mark.slow]
 
-CHAPTER = FIRST_CHAPTER
 PINS = Path(__file__).parent / "axe"
 FIGURES = "[...document.querySelectorAll('.jp-OutputArea .js-plotly-plot')]"
 THEMES = ("JupyterLab Light", "JupyterLab Dark")

@@ -19,21 +19,15 @@ MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.
 """The text below a figure moves when the figure is drawn."""
 
 
-@pytest.fixture
-def chapter(opened: Browser) -> Browser:
-    """The chapter with its answer's cell in sight, drawn, with the text that it had when the chapter was opened."""
-    opened.until(f"{NOTEBOOK}.widgets.some(cell => cell.model.id === {as_json(ANSWER)})")
-    opened.value(f"""(() => {{
-        const cell = {NOTEBOOK}.widgets.find(each => each.model.id === {as_json(ANSWER)});
-        globalThis.asked ??= cell.model.sharedModel.getSource();
-        cell.model.sharedModel.setSource(asked);
-        cell.rendered = true;
-        cell.node.style.marginTop = '';
-        {NOTEBOOK}.mode = 'command';
-        {NOTEBOOK}.activeCellIndex = 0;
-    }})()""")
-    show(opened, CHAPTER, ANSWER)
-    return opened
+@pytest.fixture(params=["jupyterlab", "page"])
+def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter, open, with its answer's cell in sight."""
+    address = request.getfixturevalue(request.param)
+    path = {"jupyterlab": f"lab/tree/{CHAPTER}", "page": f"lab/index.html?path={CHAPTER}"}[request.param]
+    browser.go("about:blank")
+    browser.go(f"{address}{path}")
+    show(browser, CHAPTER, ANSWER)
+    return browser
 
 
 def show(browser: Browser, path: str, cell: str) -> None:
