@@ -14,7 +14,7 @@ import pytest
 
 from netlab.plots.notebook import notebook_forms
 from tests.browser.bidi import Browser
-from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, as_json, run
+from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, PANEL, as_json, run
 from tests.plots.samples import udp_comparison
 
 pytestmark = [pytest.mark.slow]
@@ -66,8 +66,9 @@ def test_a_figure_of_a_notebook_from_elsewhere_has_its_description(
     book.cells = [nbformat.v4.new_code_cell("figure", outputs=[output], execution_count=1)]
     nbformat.write(book, chapters / "elsewhere.ipynb")
     browser.go(f"{jupyterlab}lab/tree/elsewhere.ipynb")
-    # Until the figure is drawn, the script of another notebook may have given it the name "Figure".
-    label = "document.querySelector('.jp-RenderedPlotly[role=img]')?.getAttribute('aria-label')"
+    browser.until(f"{PANEL}?.context.path === 'elsewhere.ipynb'")
+    # Another notebook that JupyterLab restores has figures too. Until this one is drawn, its name may be "Figure".
+    label = f"{NOTEBOOK}.node.querySelector('.jp-RenderedPlotly[role=img]')?.getAttribute('aria-label')"
     browser.until(f"{label}?.startsWith('A slow link. Figure of Goodput')")
     assert browser.value(f"{NOTEBOOK}.widgets[0].model.trusted") is False
 
