@@ -61,6 +61,8 @@ class Browser:
 
     def resize(self, width: int, height: int) -> None:
         """Give the page this size in pixels."""
+        # A page in a tab that is not in front draws nothing, so JupyterLab does not lay out its parts anew.
+        self._ask("browsingContext.activate", context=self._tab)
         size = {"width": width, "height": height}
         self._ask("browsingContext.setViewport", context=self._tab, viewport=size, devicePixelRatio=None)
 
