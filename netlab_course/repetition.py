@@ -329,40 +329,40 @@ class Repetition(Build):
 
 
 def _parse_answer(answer: object, parts: tuple[str, ...]) -> RepeatedMeasurement | str:
-    """Return the parts of an answer, whose names in order are `parts`, or a message about its wrong form."""
+    """Return the parts of an answer, or a message about its wrong form. `parts` are their names in order; the third is a
+    figure or a refutation.
+    """
     if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
         return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
-    given = dict(zip(parts, answer, strict=True))
-    place = {name: ("first", "second", "third", "fourth")[number] for number, name in enumerate(parts)}
-    table = given[_TABLE]
+    table, given, third, verdict = answer
     if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
-        return f"the {place[_TABLE]} must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
+        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
     if "scenario" not in table.attrs:
         return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
     try:
-        mean, half = (float(number) for number in given[_INTERVAL])
+        mean, half = (float(number) for number in given)
     except (TypeError, ValueError):
-        return (
-            f"the {place[_INTERVAL]} must be what nl.interval(...) returns, mean and half width, "
-            f"got {answer_in_words(given[_INTERVAL])}."
-        )
-    figure = given.get(_FIGURE)
+        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+    figure, refutation = ({}, third) if _REFUTATION in parts else (_parse_figure(third), "")
+    if figure is None:
+        return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(third)}."
+    if not isinstance(refutation, str):
+        return f"the third must be {_REFUTATION}, in quotes, got {answer_in_words(third)}."
+    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
+    if word not in VERDICTS:
+        return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
+    return RepeatedMeasurement(table, (mean, half), figure, word, refutation)
+
+
+def _parse_figure(figure: object) -> dict[str, Any] | None:
+    """Return the numbers in a figure, or in one that a grader has taken apart; None if it is no figure."""
     if isinstance(figure, Comparison):
         figure = figure.figure
     if isinstance(figure, go.Figure):
-        figure = figure_numbers(figure)
-    if _FIGURE in given and not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
-        return (
-            f"the {place[_FIGURE]} must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
-        )
-    refutation = given.get(_REFUTATION, "")
-    if not isinstance(refutation, str):
-        return f"the {place[_REFUTATION]} must be {_REFUTATION}, in quotes, got {answer_in_words(refutation)}."
-    verdict = given[_VERDICT]
-    word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
-    if word not in VERDICTS:
-        return f"the {place[_VERDICT]} must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
-    return RepeatedMeasurement(table, (mean, half), figure if isinstance(figure, dict) else {}, word, refutation)
+        return figure_numbers(figure)
+    if isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys():
+        return figure
+    return None
 
 
 def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:

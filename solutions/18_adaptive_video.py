@@ -152,7 +152,7 @@ stall_prediction.compare(first["stall_s"])
 
 # %% id="stall"
 def stall_s(left_mbit, rate_mbps, buffer_s):
-    """How long the picture stands still, in s."""
+    """Return how long the picture stands still, in s."""
     # BEGIN SOLUTION
     return max(0, left_mbit / rate_mbps - buffer_s)
     # END SOLUTION

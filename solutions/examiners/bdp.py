@@ -1,4 +1,4 @@
-"""How the chapter "BDP" is marked: hidden cases and points. For the instructor alone."""
+"""This marking scheme of the chapter "BDP" has the points and the hidden cases. For instructors only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How the chapter "Fair by which measure?" is marked: hidden cases and points. For the instructor alone."""
+"""This marking scheme of the chapter "Fair by which measure?" has the points and the hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 

@@ -1,4 +1,4 @@
-"""How the chapter "Incast" is marked: hidden cases and points. For the instructor alone."""
+"""This marking scheme of the chapter "Incast" has the points and the hidden cases. For instructors only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How the chapter "Why is 95 % too much?" is marked: hidden cases and points. For the instructor alone."""
+"""This marking scheme of the chapter "Why is 95 % too much?" has the points and the hidden cases. For instructors only."""
 
 from typing import Any
 

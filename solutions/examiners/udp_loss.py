@@ -1,4 +1,4 @@
-"""How the chapter "UDP loss" is marked: hidden cases and points. For the instructor alone."""
+"""This marking scheme of the chapter "UDP loss" has the points and the hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 from netlab_course.chapters.udp_loss.check import PaperProbe
