@@ -66,6 +66,12 @@ def _slowest_ms(run: Run) -> float:
     return float(times_ms.max()) if len(times_ms) == ASKS - 1 and times_ms.notna().all() else math.inf
 
 
+def _time_in_words(run: Run) -> str:
+    """Return the slowest last answer of a run as text."""
+    slowest_ms = _slowest_ms(run)
+    return f"{slowest_ms:.1f} ms" if math.isfinite(slowest_ms) else "an answer that did not arrive"
+
+
 def _controls(run: Run) -> list[str]:
     """Return the congestion controls of a run's requests, each once."""
     return sorted({item.get("congestion", "cubic") for item in run.scenario["traffic"]})
@@ -98,12 +104,11 @@ def _design(
             ),
             only,
             Condition(
-                lambda run: _slowest_ms(run) <= most_ms,
+                # A smaller rack is in time without any design, which is worth no points.
+                lambda run: not _asked_differences(run, own) and _slowest_ms(run) <= most_ms,
                 f"From the second ask on, the last answer must come within {most_ms:g} ms.",
                 "experiments.later_ms(my_run) has the time of each ask. What does the slowest one wait for?",
-                lambda run: (
-                    f"{_slowest_ms(run):.1f} ms" if math.isfinite(_slowest_ms(run)) else "an answer that did not arrive"
-                ),
+                lambda run: _time_in_words(run) + (" in another rack" if _asked_differences(run, own) else ""),
             ),
         ],
         right=right,

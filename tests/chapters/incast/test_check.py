@@ -124,6 +124,12 @@ def test_a_shorter_timer_passes_and_each_condition_is_looked_for(chapter: Any) -
     assert "expected what nl.run(...) returns" in said(check, 5000)
 
 
+@pytest.mark.parametrize("key", ["timer_run", "marks_run"])
+def test_a_smaller_rack_is_in_time_for_no_points(chapter: Any, key: str) -> None:
+    told = said(getattr(chapter.check, key), stand_in(chapter.own, last_ms=0.6, servers=2))
+    assert "It must be the rack of the exercise" in told and "0.6 ms in another rack" in told
+
+
 def test_an_answer_that_did_not_arrive_is_not_in_time(chapter: Any) -> None:
     run = stand_in(chapter.own)
     run.requests.loc[run.requests.index[-1], "completion_s"] = math.nan
