@@ -37,8 +37,8 @@ unbooted:
 	$(BIN)/pytest -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" $(QUICK_TESTS) $(ARGS)
 
 lint: setup
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/ruff check . solutions/examiners
+	$(BIN)/ruff format --check . solutions/examiners
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/wording.py

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Congestion collapse" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Congestion collapse": its points and hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Congestion control" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Congestion control": its points and hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "How sure are you?" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "How sure are you?": its points and hidden cases. For instructors only."""
 
 from typing import Any
 

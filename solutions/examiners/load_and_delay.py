@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Why is 95 % too much?" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Why is 95 % too much?": its points and hidden cases. For instructors only."""
 
 from typing import Any
 

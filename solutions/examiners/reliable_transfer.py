@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Build a reliable transfer" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Build a reliable transfer": its points and hidden cases. For instructors only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Short flows" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Short flows": its points and hidden cases. For instructors only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "UDP loss" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "UDP loss": its points and hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 from netlab_course.chapters.udp_loss.check import PaperProbe

@@ -1,4 +1,4 @@
-"""This marking scheme of the chapter "Wi-Fi" has the points and the hidden cases. For instructors only."""
+"""Mark the chapter "Wi-Fi": its points and hidden cases. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise, Words
 
