@@ -22,8 +22,9 @@ BESIDE = "static/netlab/loading.js"
 LIST = "document.querySelector('.jp-DirListing')"
 NAMES = "[...document.querySelectorAll('.jp-DirListing-itemText')]"
 WHOLE = f"{NAMES}.every(name => name.clientWidth > 0 && name.scrollWidth <= name.clientWidth)"
-WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS = 350, 260, 900
-"""The least width of the list in a wide window, the greatest in a narrow one, and that window's."""
+SCROLLED = "document.querySelector('.jp-DirListing-content')"
+WIDE_PIXELS, NARROW_PIXELS, NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS = 350, 260, 900, 480
+"""The least width of the list in a wide window, the greatest in a narrow one, and that window's width and height."""
 TOP = f"""(() => {{
     const cell = {NOTEBOOK}.widgets.find(cell => cell.model.id === {as_json(FAR)});
     return cell.node.isConnected ? cell.node.getBoundingClientRect().top : null;
@@ -84,15 +85,13 @@ def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
     browser: Browser, place: str, request: pytest.FixtureRequest
 ) -> None:
     address = request.getfixturevalue(place)
-    # Files of other tests would make the list longer than the window; its scroll bar takes room from the names.
-    for name in ("stale", "elsewhere", "Untitled"):
-        for path in request.getfixturevalue("chapters").glob(f"{name}*.ipynb"):
-            path.unlink()
     browser.go(f"{address}lab/index.html" if place == "page" else f"{address}lab")
     browser.until(f"{NAMES}.length > 10")
     try:
         browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
-        browser.resize(NARROW_WINDOW_PIXELS, bidi.HEIGHT)
+        browser.resize(NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS)
+        # A list longer than its window has a scroll bar, which takes room from the names.
+        browser.until(f"{SCROLLED}.scrollHeight > {SCROLLED}.clientHeight")
         browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
         browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")

@@ -274,7 +274,7 @@
   // The list of files shows whole names, in a narrow window without the column of times. JupyterLite forgets where its edge was.
 
   const SIDE_PX = 380;
-  const NARROW_PX = 250;
+  const NARROW_PX = 258;
   const WIDTH = "netlab side bar";
   function find(widget, id) {
     if (widget.id === id) return widget;
@@ -309,6 +309,7 @@
 .netlab-busy { margin: 4px 0 0 }
 .jp-DirListing { container: netlab-files / inline-size }
 @container netlab-files (max-width: 340px) {
+  .jp-DirListing-content { scrollbar-width: thin }
   .jp-DirListing :is(.jp-DirListing-itemModified, .jp-id-modified, .jp-DirListing-resizeHandle) { display: none }
   .jp-DirListing :is(.jp-DirListing-itemName, .jp-id-name) { flex: 1 1 auto; width: 100% !important }
   .jp-DirListing .jp-DirListing-item { display: flex }
