@@ -15,27 +15,31 @@ def of_package(directory: Path, without: Iterable[str] = ()) -> str:
     for path in (directory, *left_out):
         if not path.is_dir():
             raise FileNotFoundError(f"{path} is no directory of a package")
-    return of_files(_sources(directory, left_out))
+    return of_files(_sources(directory, {str(path) for path in left_out}))
 
 
-def _sources(directory: Path, left_out: Collection[Path]) -> Iterator[Path]:
+def _sources(directory: str | Path, left_out: Collection[str]) -> Iterator[os.DirEntry[str]]:
     """Yield the Python files below a directory in a fixed order, without those in the directories `left_out`."""
-    # Every run needs these paths; `Path.rglob` takes five times as long.
-    for place, directories, names in os.walk(directory):
-        directories[:] = sorted(name for name in directories if Path(place, name) not in left_out)
-        yield from (Path(place, name) for name in sorted(names) if name.endswith(".py"))
+    # Every run needs these files; with the paths of `os.walk` it takes three times as long.
+    with os.scandir(directory) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.endswith(".py"):
+            yield entry
+        elif entry.name != "__pycache__" and entry.path not in left_out and entry.is_dir(follow_symlinks=False):
+            yield from _sources(entry.path, left_out)
 
 
-def of_files(paths: Iterable[Path]) -> str:
+def of_files(files: Iterable[Path | os.DirEntry[str]]) -> str:
     """Return the SHA-256 over the names and contents of files, in this order, in hexadecimal digits."""
     digest = hashlib.sha256()
-    for path in paths:
-        found = path.stat()
-        digest.update(path.name.encode() + b"\0" + _contents(path, found.st_mtime_ns, found.st_size))
+    for file in files:
+        found = file.stat()
+        digest.update(file.name.encode() + b"\0" + _contents(os.fspath(file), found.st_mtime_ns, found.st_size))
     return digest.hexdigest()
 
 
 @functools.lru_cache(maxsize=1024)
-def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
+def _contents(path: str, _changed_ns: int, _size: int) -> bytes:
     """Return the SHA-256 digest of a file, cached by its time of change and size, as it is needed before every run."""
-    return hashlib.sha256(path.read_bytes()).digest()
+    return hashlib.sha256(Path(path).read_bytes()).digest()
