@@ -43,8 +43,14 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def prepare(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return a figure's dict as shown: numbers rounded, markers at the axes whole, the legend below the title."""
+    """Return a figure's dict as shown: numbers rounded, a long title in two lines, markers at the axes whole, the legend
+    below the title.
+    """
     fig_dict = round_numbers(fig_dict)
+    layout = fig_dict["layout"]
+    title = layout.get("title", {}).get("text")
+    if title and "<br>" not in title:
+        fig_dict = {**fig_dict, "layout": {**layout, "title": {**layout["title"], "text": break_title(title)}}}
     # The edge of the plot would cut a marker at 0 in half.
     data = [{"cliponaxis": False, **trace} if trace["type"] == "scatter" else trace for trace in fig_dict["data"]]
     return place_legend({**fig_dict, "data": data})

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 from netlab import plots
 from netlab.base.errors import NetlabError, RunCancelled
 from netlab.plots import page
-from netlab.plots.notebook import break_title, notebook_forms
+from netlab.plots.notebook import notebook_forms
 from netlab.runs import experiment
 from netlab.widgets.controls import in_columns
 
@@ -208,7 +208,7 @@ class Panel:
             # Together with its controls, the figure fits into a laptop's window.
             height_px = self.figure.layout.height or MAX_FIGURE_PX
             self.figure.update_layout(height=min(height_px, MAX_FIGURE_PX))
-            data = {"output_type": "display_data", "metadata": {}, "data": _shown_forms(self.figure)}
+            data = {"output_type": "display_data", "metadata": {}, "data": notebook_forms(self.figure)}
             self._chart.outputs = (data,)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -219,18 +219,12 @@ class Panel:
             self.refresh()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}  # includes the widget if the page has a kernel
         # Formats for pages without widgets: nbviewer, and JupyterLab if it does not trust the notebook.
-        forms = {"text/html": f"<p>{self._message.value}</p>"} if self.figure is None else _shown_forms(self.figure)
+        forms = {"text/html": f"<p>{self._message.value}</p>"} if self.figure is None else notebook_forms(self.figure)
         return {**bundle, **forms, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"Panel({values})"
-
-
-def _shown_forms(figure: go.Figure) -> dict[str, Any]:
-    """Return a panel's figure in all formats of a notebook's output, by MIME type, with a long title in two lines."""
-    title = break_title(figure.layout.title.text or "")
-    return notebook_forms(go.Figure(figure).update_layout(title_text=title))
 
 
 PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]

@@ -126,6 +126,22 @@ def test_ten_thousand_is_written_out() -> None:
     assert layout.xaxis.minexponent == layout.yaxis.minexponent == 6
 
 
+def test_a_long_title_of_any_figure_is_shown_in_two_lines_and_the_figure_keeps_its_own() -> None:
+    title = "Two UDP flows share 5 Mbit/s; h1 always offers 1 Mbit/s"
+    for figure in (go.Figure(layout={"title": title}), plots.topology(topologies.dumbbell(), title)):
+        layout = notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]
+        assert layout["title"]["text"] == "Two UDP flows share 5 Mbit/s;<br>h1 always offers 1 Mbit/s"
+        assert r"\u003cbr\u003eh1 always" in notebook.page_html(figure)
+        assert layout["meta"]["description"].startswith(f"{title}. ")
+        assert figure.layout.title.text == title
+
+
+def test_a_title_with_line_breaks_of_its_own_keeps_them() -> None:
+    title = "Two UDP flows<br>share 5 Mbit/s; h1 always offers 1 Mbit/s, h2 more and more"
+    figure = go.Figure(layout={"title": title})
+    assert notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]["title"]["text"] == title
+
+
 def test_a_legend_that_a_student_placed_stays_there() -> None:
     figure = go.Figure(layout={"template": "netlab", "legend": {"x": 0.8, "y": 0.2}})
     assert notebook.place_legend(figure.to_dict()) == figure.to_dict()
