@@ -204,7 +204,7 @@ def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
 
 
 _NAMED_AT = {
-    "long drop-tail": "bottom left",
+    "long drop-tail": "bottom right",
     "drop-tail, 1 BDP": "top right",
     "drop-tail, 5": "bottom right",
     "RED": "bottom right",
@@ -257,7 +257,7 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
         title_text="Median time of a page, to the slowest (s)",
         type="log",
         tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10],
-        range=[-1.25, 1.05],
+        range=[-1.4, 1.05],
     )
     figure.update_yaxes(title_text="Link in use (%)", range=[88, 101.5])
     return figure
