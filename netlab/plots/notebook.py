@@ -23,7 +23,11 @@ which Plotly moves the first one up by as much."""
 MAX_TITLE_LETTERS = 44
 """The letters of a title that fit next to the side bar in a window of 900 pixels."""
 LAB_HEIGHT = 360
-"""The height that JupyterLab gives to a figure without one."""
+"""The height in pixels that JupyterLab gives to a figure without one."""
+AROUND_PLOT_PX = 150
+"""The pixels above and below the plot of a figure with a title, a legend of one line and a title below."""
+LETTER_WIDTH, AXIS_TITLE_PX = 0.55, 17
+"""The mean width of a letter as a share of the size of its font, and the font size in pixels of an axis' title."""
 
 
 class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
@@ -43,14 +47,11 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def prepare(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return a figure's dict as shown: numbers rounded, a long title in two lines, markers at the axes whole, the legend
+    """Return a figure's dict as shown: numbers rounded, long titles in two lines, markers at the axes whole, the legend
     below the title.
     """
     fig_dict = round_numbers(fig_dict)
-    layout = fig_dict["layout"]
-    title = layout.get("title", {}).get("text")
-    if title and "<br>" not in title:
-        fig_dict = {**fig_dict, "layout": {**layout, "title": {**layout["title"], "text": break_title(title)}}}
+    fig_dict = {**fig_dict, "layout": break_titles(fig_dict["layout"])}
     # The edge of the plot would cut a marker at 0 in half.
     data = [{"cliponaxis": False, **trace} if trace["type"] == "scatter" else trace for trace in fig_dict["data"]]
     return place_legend({**fig_dict, "data": data})
@@ -85,6 +86,26 @@ def place_legend(fig_dict: dict[str, Any]) -> dict[str, Any]:
     return {**fig_dict, "layout": {**layout, "legend": {**layout.get("legend", {}), **place}}}
 
 
+def break_titles(layout: dict[str, Any]) -> dict[str, Any]:
+    """Return a figure's layout in which its title and the titles of its vertical axes have two lines if one is too long."""
+    broken = {**layout, **_broken(layout, MAX_TITLE_LETTERS)}
+    plot_px = layout.get("height", LAB_HEIGHT) - AROUND_PLOT_PX
+    for name in (name for name in layout if name.startswith("yaxis")):
+        axis = layout[name]
+        low, high = axis.get("domain", (0.0, 1.0))
+        letter_px = LETTER_WIDTH * axis.get("title", {}).get("font", {}).get("size", AXIS_TITLE_PX)
+        broken[name] = {**axis, **_broken(axis, int((high - low) * plot_px / letter_px))}
+    return broken
+
+
+def _broken(part: dict[str, Any], letters: int) -> dict[str, Any]:
+    """Return the title of a layout or an axis with at most `letters` letters in a line where possible, as a dict with
+    the key "title"; an empty dict if there is no title, or if it has line breaks of its own.
+    """
+    title = part.get("title", {}).get("text")
+    return {"title": {**part["title"], "text": break_title(title, letters)}} if title and "<br>" not in title else {}
+
+
 def break_title(title: str, letters: int = MAX_TITLE_LETTERS) -> str:
     """Return a title with a line break if it has more than `letters` letters, where possible after a punctuation mark.
 
@@ -108,7 +129,10 @@ def break_title(title: str, letters: int = MAX_TITLE_LETTERS) -> str:
 
 def page_html(figure: go.Figure | dict[str, Any]) -> str:
     """Return a figure as HTML that loads Plotly from the web; equal figures give the same text."""
-    drawn = go.Figure(prepare(go.Figure(figure).to_dict()))
+    drawn = go.Figure(figure)
+    # A page would give a figure without a height more than JupyterLab does, and its legend a place further down.
+    drawn.update_layout(height=drawn.layout.height or LAB_HEIGHT)
+    drawn = go.Figure(prepare(drawn.to_dict()))
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
     # Plotly's logo would repeat the same id for each figure of the page.

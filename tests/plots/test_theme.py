@@ -136,6 +136,24 @@ def test_a_long_title_of_any_figure_is_shown_in_two_lines_and_the_figure_keeps_i
         assert figure.layout.title.text == title
 
 
+def test_an_axis_title_longer_than_its_axis_is_shown_in_two_lines() -> None:
+    text = "Throughput of a chunk (Mbit/s)"
+    for height, domain, title, broken in (
+        (600, [0, 1], {}, False),
+        (350, [0, 1], {}, True),
+        (600, [0, 0.5], {}, True),
+        (600, [0, 0.5], {"font": {"size": 8}}, False),
+    ):
+        layout = {"height": height, "yaxis2": {"domain": domain, "title": {**title, "text": text}}}
+        shown = notebook.break_titles(layout)["yaxis2"]["title"]
+        assert shown == {**title, "text": "Throughput of a<br>chunk (Mbit/s)" if broken else text}
+
+
+def test_a_figure_of_a_page_is_as_high_as_in_jupyterlab() -> None:
+    assert f'"height":{notebook.LAB_HEIGHT}' in notebook.page_html(go.Figure())
+    assert '"height":500' in notebook.page_html(go.Figure(layout={"height": 500}))
+
+
 def test_a_title_with_line_breaks_of_its_own_keeps_them() -> None:
     title = "Two UDP flows<br>share 5 Mbit/s; h1 always offers 1 Mbit/s, h2 more and more"
     figure = go.Figure(layout={"title": title})

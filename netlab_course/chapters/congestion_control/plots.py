@@ -105,7 +105,7 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
     own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
     for phase, text, place in (
         ("slow start", "slow start", {"ax": 60, "ay": -4}),
-        ("congestion avoidance", climb, {"ax": -10, "ay": -46}),
+        ("congestion avoidance", climb, {"ax": 40, "ay": -46}),
         ("fast recovery", "multiplicative decrease:<br>fast retransmit, fast recovery", {"ax": 50, "ay": 44}),
         ("after a timeout", "timeout,<br>slow start again", {"ax": 70, "ay": -14}),
     ):
@@ -198,7 +198,7 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
     % interval and three formulas; the goodput of Reno and of BBR.
     """
     labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
-    figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.12)
+    figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.18)
     rates = np.geomspace(table["loss_rate"].min() / 1.3, table["loss_rate"].max() * 1.3, 60)
     # The round-trip time changes slightly, because it includes the repair of lost segments.
     rtts_ms = np.interp(np.log(rates), np.log(table["loss_rate"]), table["rtt_ms"])
@@ -231,17 +231,11 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             row=1,
             col=panel,
         )
-    ticks = table["loss_rate"].tolist()
-    # The right panel has room for every second tick only.
-    for panel, marked in ((1, ticks), (2, ticks[::2])):
-        figure.update_xaxes(
-            type="log",
-            title_text=labels[0],
-            tickvals=marked,
-            ticktext=[f"{tick:g}" for tick in marked],
-            row=1,
-            col=panel,
-        )
+    # A panel has room for every second tick only.
+    ticks = table["loss_rate"].tolist()[::2]
+    figure.update_xaxes(
+        type="log", title_text=labels[0], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], tickangle=0
+    )
     figure.update_yaxes(title_text=labels[1], range=[0.6, 1.5], row=1, col=1)
     figure.update_yaxes(title_text=labels[2], type="log", dtick=1, row=1, col=2)
     return figure.update_layout(template="netlab", title_text=title, height=440, margin_t=80)

@@ -1,11 +1,15 @@
 """Figures of the chapter "Delay and jitter"."""
 
+import textwrap
+
 import pandas as pd
 import plotly.graph_objects as go
 
 from netlab.plots.theme import COLOURS, points
 
 BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie side by side
+NAME_LINE = 13
+"""The letters of a line of a TCP's name below the axis."""
 
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
@@ -27,11 +31,8 @@ def jitter(table: pd.DataFrame, title: str) -> go.Figure:
         )
         left += BESIDE * widths[number]
     figure.update_layout(template="netlab", title_text=title, height=400, yaxis_title_text="Goodput (Mbit/s)")
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=[_in_lines(name) for name in names])
+    # Plotly would turn long names, and leave out those that then overlap.
+    ticks = ["<br>".join(textwrap.wrap(name, NAME_LINE)) for name in names]
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=ticks, tickangle=0)
     figure.update_yaxes(rangemode="tozero")
     return figure
-
-
-def _in_lines(name: str) -> str:
-    """Return a name for an axis with line breaks after its comma and before its brackets."""
-    return name.replace(", ", ",<br>").replace(" (", "<br>(")

@@ -52,7 +52,7 @@ def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
             )
     figure.add_hline(y=truth, line={"dash": "dash", "width": 2, "color": TEXT})
     figure.add_annotation(x=1, xref="paper", xanchor="right", y=truth, yanchor="bottom", text="true", showarrow=False)
-    figure.update_xaxes(title_text="Number of the interval", dtick=2, range=[0, len(means) + 1.5])
+    figure.update_xaxes(title_text="Number of the interval", dtick=2, range=[0, len(means) + 2.5])
     return figure.update_yaxes(title_text="Loss rate", rangemode="tozero")
 
 

@@ -153,7 +153,7 @@ def length_figure(by_length: Mapping[float, pd.DataFrame]) -> go.Figure:
         **theory_line(color=COLOURS[0]),
     )
     figure.update_xaxes(
-        title_text="Length of the run (s); runs of one length stand side by side",
+        title_text="Length of the run (s)",
         type="log",
         tickvals=lengths_s,
         ticktext=[f"{s:g}" for s in lengths_s],
