@@ -14,6 +14,8 @@ setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when
 # Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte. A file stays on one worker,
 # because a notebook's cells need each other.
 WORKERS := -n logical --maxprocesses 8 --dist loadfile
+# Some images forbid bytecode: each of the thousand programs and guests that tests start would compile netlab again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
 ARGS ?=
 
 # The packages, and the folders of tests for each; PACKAGE=netlab_course narrows `make quick` to one.
@@ -28,13 +30,13 @@ QUICK_TESTS := $(if $(PACKAGE),$(addprefix tests/,$(TESTS_$(PACKAGE))) $(PACKAGE
 
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
 	$(BIN)/python -m netlab_course.authoring --check
-	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests $(PACKAGES) $(wildcard solutions/*.ipynb) $(ARGS)
+	NETLAB_PROGRESS=0 $(PYTEST) $(WORKERS) --nbval --nbval-current-env tests $(PACKAGES) $(wildcard solutions/*.ipynb) $(ARGS)
 
 quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; PACKAGE=netlab_course runs the tests of one package
 	@$(MAKE) -j2 --output-sync=target lint unbooted
 
 unbooted:
-	$(BIN)/pytest -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" $(QUICK_TESTS) $(ARGS)
+	$(PYTEST) -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" $(QUICK_TESTS) $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check . solutions/examiners
