@@ -64,6 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (old / "build.json").write_text(json.dumps({**facts, "machine": platform.machine()}))
         for name in names:
             (old / name).write_text("a program")
+            (old / name).chmod(0o755)
     for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL", "NETLAB_LIBRARY", catalogue.VARIABLE):
         monkeypatch.delenv(variable, raising=False)
     places = {"CACHE": "cache", "SHARED": "shared", "DATA": "data", "CHAPTERS": "chapters"}

@@ -80,8 +80,13 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
 
 def ready(machine: str = platform.machine()) -> LibraryKernel | None:
     """Return the best library kernel by the present recipe for a processor or "wasm", or None if there is none."""
+    return next(iter(_current(machine)), None)
+
+
+def _current(machine: str) -> list[LibraryKernel]:
+    """Return all library kernels by the present recipe for a processor or "wasm"."""
     current = recipe_hash(machine)
-    return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
+    return [kernel for kernel in builds(machine) if kernel.build.get("recipe") == current]
 
 
 def find() -> LibraryKernel:
@@ -102,8 +107,8 @@ def find() -> LibraryKernel:
         if (path.parent / "build.json").is_file():
             return from_directory(path.parent, path)
         return LibraryKernel(path, "unknown", (0,), machine, frozenset())
-    found = ready() or ready(WASM)
-    if found is None:
+    found = _current(platform.machine()) or _current(WASM)
+    if not found:
         older, why = builds(), failure()
         where = f"There is no library kernel in {cache.libraries()}"
         if why:
@@ -119,11 +124,13 @@ def find() -> LibraryKernel:
             f"{where} yet. Build it with 'netlab kernel build' (about "
             "5 minutes for both kernels), or install one from another machine with 'netlab kernel unpack FILE'."
         )
-    if found.machine == WASM:
-        return found
-    home = found.path.parent
-    runnable = executable_build(home, (PROGRAM, MNEXEC) if found.mnexec_path else (PROGRAM,), cache.libraries())
-    return found if runnable == home else from_directory(runnable)
+    best = found[0]
+    if best.machine == WASM:
+        return best
+    places = {kernel.path.parent: kernel for kernel in found if kernel.path.parent.name == best.path.parent.name}
+    programs = (PROGRAM, MNEXEC) if best.mnexec_path else (PROGRAM,)
+    runnable = executable_build([*places], programs, cache.libraries())
+    return places.get(runnable) or from_directory(runnable)
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:

@@ -64,9 +64,9 @@ def find() -> PocketKernel:
             "(about 5 minutes), install one from another machine with 'netlab kernel unpack FILE', "
             "or set $NETLAB_KERNEL to the file linux of a build."
         )
-    best = found[0].path.parent
-    runnable = executable_build(best, PROGRAMS, cache.kernels())
-    return found[0] if runnable == best else from_directory(runnable)
+    places = {kernel.path.parent: kernel for kernel in found if kernel.path.parent.name == found[0].path.parent.name}
+    runnable = executable_build([*places], PROGRAMS, cache.kernels())
+    return places.get(runnable) or from_directory(runnable)
 
 
 def builds() -> list[PocketKernel]:

@@ -1,5 +1,6 @@
 """Copy kernels of netlab's wheel to the user's cache where they cannot be executed in `site-packages`."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -10,16 +11,17 @@ from netlab.base.cache import root
 from netlab.base.errors import KernelError
 from netlab.base.location import CARRIED
 
+OTHER_CACHE = "Set NETLAB_CACHE to a directory of yours in which programs may be executed (mounted without noexec)."
 
-def executable_build(directory: Path, programs: Sequence[str], kind_directory: Path) -> Path:
-    """Return the directory of a build whose programs can be executed: `directory` itself if it is not in netlab's wheel
-    or its programs can be executed there, else a copy in the user's directory of that kind of kernel, which is made at
-    the first call.
+
+def executable_build(directories: Sequence[Path], programs: Sequence[str], kind_directory: Path) -> Path:
+    """Return the first of the directories of a build in which its programs can be executed. If there is none, and one of
+    them is in netlab's wheel, return a copy of that one in the user's directory of that kind of kernel.
 
     Parameters
     ----------
-    directory : Path
-        The directory of a build.
+    directories : sequence of Path
+        The directories that have this build, the best first.
     programs : sequence of str
         The names of its programs.
     kind_directory : Path
@@ -28,24 +30,22 @@ def executable_build(directory: Path, programs: Sequence[str], kind_directory: P
     Raises
     ------
     KernelError
-        If the copy cannot be made, or its programs cannot be executed either.
+        If the programs cannot be executed in any of them, and no copy can be made in which they can.
     """
-    if CARRIED not in directory.parents or _can_execute(directory, programs):
-        return directory
-    target = kind_directory / directory.name
+    for directory in directories:
+        if _can_execute(directory, programs):
+            return directory
+    of_wheel = [directory for directory in directories if CARRIED in directory.parents]
+    if not of_wheel:
+        raise KernelError(f"The programs in {directories[0]} cannot be executed. {OTHER_CACHE}")
+    target = kind_directory / directories[0].name
     try:
-        if not target.is_dir():
-            _copy(directory, target, programs)
+        _copy(of_wheel[0], target, programs)
     except OSError as error:
         raise KernelError(
-            f"The programs in {directory} cannot be executed there, and copying them to {target} failed "
-            f"({error.strerror}). Set NETLAB_CACHE to a directory of yours in which programs may be executed."
+            f"The programs in {of_wheel[0]} cannot be executed there, and copying them to {target} failed "
+            f"({error.strerror}). {OTHER_CACHE}"
         ) from error
-    if not _can_execute(target, programs):
-        raise KernelError(
-            f"The programs in {directory} cannot be executed, neither there nor in the copy {target}. Set NETLAB_CACHE to a "
-            "directory of yours in which programs may be executed (mounted without noexec)."
-        )
     return target
 
 
@@ -55,8 +55,9 @@ def _can_execute(directory: Path, programs: Sequence[str]) -> bool:
 
 
 def _copy(directory: Path, target: Path, programs: Sequence[str]) -> None:
-    """Copy a build with executable programs to `target` at once; if another process has made the copy meanwhile, keep
-    that one. Raises OSError.
+    """Copy a build with executable programs to `target` at once; a build that is there already, such as one that another
+    process has just copied, is kept if its programs can be executed, and replaced if not. Raises OSError, also if the
+    programs of the copy cannot be executed, which leaves nothing behind.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the cache's top directory, so that a search for kernels does not find an incomplete copy.
@@ -65,8 +66,11 @@ def _copy(directory: Path, target: Path, programs: Sequence[str]) -> None:
         shutil.copytree(directory, copied)
         for name in programs:
             (copied / name).chmod(0o755)
+        if not _can_execute(copied, programs):
+            raise OSError(errno.EACCES, "programs cannot be executed there either")
         try:
             copied.rename(target)
         except OSError:
-            if not target.is_dir():
-                raise
+            if not _can_execute(target, programs):
+                target.rename(Path(work) / "replaced")
+                copied.rename(target)

@@ -86,6 +86,7 @@ def compile_into(tree: Path, target: Path, version: Version, **_words: object) -
     assert (tree / "arch/netlab/Kconfig").exists() and (tree / "net/ipv4/tcp_tahoe.c").exists() and version == (7, 3, 4)
     (target / "config").write_text("CONFIG_INET=y\n")
     (target / library_kernel.PROGRAM).write_text("library\n")
+    (target / library_kernel.PROGRAM).chmod(0o755)
 
 
 @pytest.fixture
@@ -369,6 +370,7 @@ from netlab_kernel import command, library_build
 def compile_into(tree, target, *_words, **_more):
     for name in ("config", library_kernel.PROGRAM):
         (target / name).write_text(name)
+        (target / name).chmod(0o755)
 
 library_build.compile_into = compile_into
 sys.exit(command._run(["build", "--source", sys.argv[1]]))

@@ -40,6 +40,7 @@ def put(
     (home / "config").write_text("CONFIG_INET=y\nCONFIG_UML_TIME_TRAVEL_SUPPORT=y\nCONFIG_TCP_CONG_BBR=m\n")
     for name in ("linux", "mnexec"):
         (home / name).write_bytes(b"x")
+        (home / name).chmod(0o755)
     return home
 
 

@@ -31,6 +31,7 @@ def build(machine: str, room: Path | None = None, program: bytes = b"\0asm") -> 
         (home / name).write_text("CONFIG_INET=y\n")
     (home / library_kernel.WASM_PROGRAM).rename(home / library_kernel.program_of(machine))
     (home / library_kernel.program_of(machine)).write_bytes(program)
+    (home / library_kernel.program_of(machine)).chmod(0o755)
     facts = {"release": "7.3.4", "key": KEYS[machine], "machine": machine, "recipe": library_build.recipe_hash(machine)}
     (home / "build.json").write_text(json.dumps(facts))
     return library_kernel.from_directory(home)

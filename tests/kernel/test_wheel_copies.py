@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,14 +67,45 @@ def test_where_nothing_can_be_executed_or_written_the_remedy_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wheel_copies, "_can_execute", lambda *_words: False)
-    with pytest.raises(
-        KernelError, match=r"cannot be executed, neither there nor in the copy .*mounted without noexec"
-    ):
-        pocket_kernel.find()
+    for _again in range(2):
+        with pytest.raises(
+            KernelError, match=r"cannot be executed there, and copying .*either.*mounted without noexec"
+        ):
+            pocket_kernel.find()
+        assert not any((tmp_path / "cache" / "kernels").iterdir()), "the copy is removed"
     (tmp_path / "file").touch()
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "file"))
     with pytest.raises(KernelError, match=r"(?s)file.*NETLAB_CACHE"):
         pocket_kernel.find()
+
+
+@pytest.mark.parametrize(
+    ("find", "kind", "programs"),
+    [
+        (pocket_kernel.find, "kernels", ["linux", "mnexec"]),
+        (library_kernel.find, "libraries", ["netlab-library", "mnexec"]),
+    ],
+)
+def test_a_build_in_the_cache_that_cannot_be_executed_is_passed_over_or_replaced(
+    carried: Path,
+    tmp_path: Path,
+    find: Callable[[], pocket_kernel.PocketKernel],
+    kind: str,
+    programs: list[str],
+) -> None:
+    inside, copied = carried / kind / "7.3.4-aaaaaaaaaaaa", tmp_path / "cache" / kind / "7.3.4-aaaaaaaaaaaa"
+    shutil.copytree(inside, copied)
+    for name in programs:
+        (inside / name).chmod(0o755)
+    assert find().path.parent == inside, "the programs of the wheel can be executed"
+    for name in programs:
+        (inside / name).chmod(0o644)
+    assert find().path.parent == copied and all(os.access(copied / name, os.X_OK) for name in programs)
+    assert [path.name for path in copied.parent.parent.iterdir()] == [kind], "nothing temporary is left"
+    shutil.rmtree(inside)
+    (copied / programs[0]).chmod(0o644)
+    with pytest.raises(KernelError, match=r"cache.*cannot be executed.*NETLAB_CACHE"):
+        find()
 
 
 def test_without_the_builder_a_missing_kernel_is_found_in_the_wheel_for_this_processor(
