@@ -1,7 +1,8 @@
 """Checks of a repeated measurement with its interval, by its numbers and never by the student's code.
 
 The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`. In later chapters
-a sentence on what would refute the statement takes the place of the figure.
+a sentence on what would refute the statement takes the place of the figure. If the copy has a statement with a number of
+its own, the last is one of `STATEMENT_VERDICTS`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.checks import Result, Status
 from netlab_course.conditions import Build, Condition, traffic_in_words
+from netlab_course.scenario_differences import differences, repeats
+from netlab_course.statements import STATEMENT_VERDICTS, Statement
 
 _UNIT_FACTORS = (1e-6, 1e-3, 1e-2, 1 / 8, 8.0, 1e2, 1e3, 1e6)
 """Factors between units that are taken for one another: s and ms, bytes and bits, fractions and per cent."""
@@ -30,7 +33,7 @@ VERDICTS = ("above", "inside", "below")
 MIN_SEEDS, MAX_SEEDS = 8, 30
 MAX_DIFFERENCES = 3
 MIN_REFUTATION_WORDS = 6
-_TABLE, _INTERVAL, _FIGURE, _VERDICT = "the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"'
+_TABLE, _INTERVAL, _FIGURE = "the table of nl.repeat", "an interval", "a figure"
 _REFUTATION = "a sentence on what would refute it"
 # Relative margins: a mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
@@ -50,7 +53,9 @@ class RepeatedMeasurement:
     figure: Mapping[str, Any]
     """The numbers in the figure, in the form of `figure_numbers`."""
     verdict: str
-    """The position of theory relative to the interval: one of `VERDICTS`."""
+    """The position of theory relative to the interval, one of `VERDICTS`; or the verdict on the copy's statement, one of
+    `STATEMENT_VERDICTS`.
+    """
     refutation: str = ""
     """The student's sentence on the result that would refute the statement; "" where a figure is asked for."""
 
@@ -111,6 +116,8 @@ class Repetition(Build):
     """Returns the theoretical value for the table."""
     compared: str = "theory"
     """The name of the theoretical value."""
+    statement: Statement | None = None
+    """The statement of the copy on which the verdict is asked for; None if the verdict is on the theoretical value."""
     unit: str
     """The unit of the values; "" for a ratio."""
     slips: Mapping[str, Values] = field(default_factory=dict)
@@ -130,7 +137,7 @@ class Repetition(Build):
                 f"my_figure = {self.plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
                 f'my_figure.update_yaxes(title_text="{self.axis}").'
                 if self.with_figure
-                else f"Where must the interval lie, seen from {self.compared}, if the statement is wrong? That is my_refutation."
+                else f"Where must the interval lie, seen from {self._judged}, if the statement is wrong? That is my_refutation."
             )
             self.hints = [*self.hints, last]
 
@@ -140,11 +147,19 @@ class Repetition(Build):
         return bool(self.axis)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Return the words of which the verdict is one."""
+        return VERDICTS if self.statement is None else STATEMENT_VERDICTS
+
+    @property
+    def _judged(self) -> str:
+        """Return the name of the number on which the verdict is asked for."""
+        return self.compared if self.statement is None else with_unit(self.statement.number, self.unit)
+
+    @property
     def _parts(self) -> tuple[str, ...]:
         """Return the names of the answer's parts in their order."""
-        if self.with_figure:
-            return (_TABLE, _INTERVAL, _FIGURE, _VERDICT)
-        return (_TABLE, _INTERVAL, _REFUTATION, _VERDICT)
+        return (_TABLE, _INTERVAL, _FIGURE if self.with_figure else _REFUTATION, f'a word such as "{self.words[1]}"')
 
     def _usual_conditions(self) -> list[Condition]:
         """Return the conditions on the scenario, the seeds, the interval, the figure and its axis, the verdict, and the
@@ -174,17 +189,33 @@ class Repetition(Build):
                 self._slip,
             ),
             *(self._figure_conditions() if self.with_figure else ()),
-            Condition(
+            self._verdict_condition(),
+            *(() if self.with_figure else (self._refutation_condition(),)),
+        ]
+
+    def _verdict_condition(self) -> Condition:
+        """Return the condition on the verdict, which must follow from the student's own interval."""
+        statement = self.statement
+        if statement is None:
+            return Condition(
                 lambda found: found.verdict in _verdicts(self._in_the_unit(found), self.expected(found.table)),
                 f"The word must say where {self.compared} lies, seen from your interval.",
                 f"Is {self.compared} above mean + half, below mean - half, or between them?",
-                lambda found: (
-                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], self.unit)} to "
-                    f"{with_unit(sum(found.interval), self.unit)}"
-                ),
+                self._verdict_in_words,
+            )
+        return Condition(
+            lambda found: (
+                found.verdict in statement.verdicts(*self._in_the_unit(found), _margin(self._in_the_unit(found)))
             ),
-            *(() if self.with_figure else (self._refutation_condition(),)),
-        ]
+            f'The word must say what your interval means for the statement "{statement.in_words(self.unit)}".',
+            "Supported: each value in the interval agrees with it. Refuted: none does. Undecided: some do.",
+            self._verdict_in_words,
+        )
+
+    def _verdict_in_words(self, found: RepeatedMeasurement) -> str:
+        """Return the student's verdict and the edges of the interval as text."""
+        mean, half = found.interval
+        return f"{found.verdict!r}, and an interval from {with_unit(mean - half, self.unit)} to {with_unit(mean + half, self.unit)}"
 
     def _figure_conditions(self) -> list[Condition]:
         """Return the conditions on the figure: the values, the interval and the title of an axis."""
@@ -216,7 +247,7 @@ class Repetition(Build):
         return Condition(
             lambda found: len(found.refutation.split()) >= MIN_REFUTATION_WORDS,
             "my_refutation must be a sentence: the result that would have refuted the statement.",
-            f"Write it before you measure: where would the interval have to lie, seen from {self.compared}?",
+            f"Write it before you measure: where would the interval have to lie, seen from {self._judged}?",
             lambda found: f"{len(found.refutation.split())} words",
         )
 
@@ -239,8 +270,20 @@ class Repetition(Build):
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on an answer of four parts, or on one that a grader has taken apart."""
-        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer, self._parts)
-        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+        found = answer if isinstance(answer, RepeatedMeasurement) else _parse_answer(answer, self._parts, self.words)
+        if isinstance(found, str):
+            return self._result(Status.FAILED, found)
+        result = super()._judge(found)
+        if self.statement is None or result.status is not Status.PASSED:
+            return result
+        first, *more = result.sentences
+        return self._result(result.status, first, self._theory_in_words(found), *more)
+
+    def _theory_in_words(self, found: RepeatedMeasurement) -> str:
+        """Return a sentence on the position of the theoretical value, which the statement does not mention."""
+        places = _verdicts(self._in_the_unit(found), self.expected(found.table))
+        place = next(word for word in ("inside", "above", "below") if word in places)
+        return f"{self.compared[0].upper()}{self.compared[1:].rstrip(',')} lies {place} your interval."
 
     def _titles(self, found: RepeatedMeasurement) -> str:
         """Return the titles of the figure's axes as text, and the problem of the last one."""
@@ -328,9 +371,9 @@ class Repetition(Build):
                 yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
 
 
-def _parse_answer(answer: object, parts: tuple[str, ...]) -> RepeatedMeasurement | str:
+def _parse_answer(answer: object, parts: tuple[str, ...], words: tuple[str, ...]) -> RepeatedMeasurement | str:
     """Return the parts of an answer, or a message about its wrong form. `parts` are their names in order; the third is a
-    figure or a refutation.
+    figure or a refutation, and the fourth is one of `words`.
     """
     if not isinstance(answer, (list, tuple)) or len(answer) != len(parts):
         return f"expected a list of four ({', '.join(parts)}), got {answer_in_words(answer)}."
@@ -349,8 +392,8 @@ def _parse_answer(answer: object, parts: tuple[str, ...]) -> RepeatedMeasurement
     if not isinstance(refutation, str):
         return f"the third must be {_REFUTATION}, in quotes, got {answer_in_words(third)}."
     word = verdict.strip(" .!\n\t\"'").lower() if isinstance(verdict, str) else ""
-    if word not in VERDICTS:
-        return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
+    if word not in words:
+        return f"the fourth must be one of {', '.join(map(repr, words))}, got {answer_in_words(verdict)}."
     return RepeatedMeasurement(table, (mean, half), figure, word, refutation)
 
 
@@ -365,66 +408,11 @@ def _parse_figure(figure: object) -> dict[str, Any] | None:
     return None
 
 
-def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
-    """Return whether a table of `netlab.repeat` belongs to the scenario `wanted`, apart from seeds and a longer
-    duration.
-    """
-    return not any(differences(table.attrs["scenario"], wanted.to_dict()))
-
-
 def _what(found: RepeatedMeasurement, asked: Scenario) -> str:
     """Return a text on the repeated scenario and its first differences from the one that was asked for."""
     differing = list(differences(found.scenario, asked.to_dict()))
     more = f"; {len(differing) - MAX_DIFFERENCES} more differences" if len(differing) > MAX_DIFFERENCES else ""
     return f"{_summary(found)}. It differs in {'; '.join(differing[:MAX_DIFFERENCES])}{more}"
-
-
-def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a text for each difference between a student's scenario and the one asked for; both are dicts as in a
-    scenario file.
-
-    >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
-    >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
-    >>> given = {"topology": {"links": [{**link, "delay_ms": 1}]}, "traffic": [{"kind": "udp", "rate_mbps": 4}], "duration_s": 9}
-    >>> list(differences(given, asked))
-    ['link h1-h2: delay_ms=1, not asked for', 'traffic 1 (udp): rate_mbps=4, not 9', 'duration_s=9, less than 30']
-    """
-    there, wanted = given["topology"], asked["topology"]
-    for name in ("hosts", "routers", "switches"):
-        if there.get(name, []) != wanted.get(name, []):
-            yield f"{name} {', '.join(there.get(name, [])) or 'none'}, not {', '.join(wanted.get(name, [])) or 'none'}"
-    yield from _list_differences(
-        there.get("links", []), wanted.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
-    )
-    yield from _list_differences(
-        given.get("traffic", []), asked.get("traffic", []), "traffic", lambda item: f"({item['kind']})"
-    )
-    yield from _list_differences(given.get("changes", []), asked.get("changes", []), "change", lambda _item: "")
-    yield from _field_differences(given.get("sysctls", {}), asked.get("sysctls", {}), "sysctls")
-    if given["duration_s"] < asked["duration_s"]:
-        yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
-
-
-def _list_differences(
-    given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
-) -> Iterator[str]:
-    """Yield a text for each difference between two lists of links, traffic or changes; `kind` names them, and `name`
-    returns the name of an entry.
-    """
-    if len(given) != len(asked):
-        yield f"{kind}: {len(given)} entries, not {len(asked)}"
-    for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
-        where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
-        yield from _field_differences(item, wanted, where)
-
-
-def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield a text for each field that differs between two entries of a scenario; `where` names the entry."""
-    for field_name in dict.fromkeys((*given, *asked)):
-        seen, wanted = given.get(field_name), asked.get(field_name)
-        if seen != wanted:
-            should = "not asked for" if wanted is None else f"not {wanted}"
-            yield f"{where}: {field_name}={seen}, {should}"
 
 
 def _summary(found: RepeatedMeasurement) -> str:
@@ -458,7 +446,7 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     mean, half = given
     if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
         return True
-    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    margin = _margin(given)
     levels = np.array([mean - half, mean, mean + half])
 
     def near(number: float) -> bool:
@@ -476,7 +464,7 @@ def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     near an edge, because the interval may be rounded.
     """
     mean, half = given
-    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    margin = _margin(given)
     found = set()
     if expected > mean + half - margin:
         found.add("above")
@@ -485,6 +473,12 @@ def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     if abs(expected - mean) <= half + margin:
         found.add("inside")
     return found
+
+
+def _margin(given: tuple[float, float]) -> float:
+    """Return the largest error of an edge of an interval (mean and half width) by rounding."""
+    mean, half = given
+    return _MEAN_OFF * abs(mean) + _HALF_OFF * half
 
 
 def _interval_of(column: pd.Series[float]) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from netlab_course.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candid
 from netlab_course.checks import Function, Misconception, Number, Result, Status, slips
 from netlab_course.conditions import Build, Condition
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import repeats
+from netlab_course.scenario_differences import repeats
 
 _MEAN, _HALF = "mean", "half width"
 _ROUNDED = 0.02

@@ -31,7 +31,8 @@ from netlab_course.chapters.incast.settings import (
 from netlab_course.checks import Function, Number, formula_slips, slips
 from netlab_course.conditions import Condition, Measurement
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import Repetition, differences
+from netlab_course.repetition import Repetition
+from netlab_course.scenario_differences import differences
 
 LAST_ASK_S = (ASKS - 1) * EVERY_S
 MAX_DIFFERENCES = 3

@@ -1,0 +1,65 @@
+"""Differences between the scenario of a student's repeated measurement and the one that an exercise asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from netlab.runs.scenario import Scenario
+
+
+def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
+    """Return whether a table of `netlab.repeat` belongs to the scenario `wanted`, apart from seeds and a longer
+    duration.
+    """
+    return not any(differences(table.attrs["scenario"], wanted.to_dict()))
+
+
+def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a text for each difference between a student's scenario and the one asked for; both are dicts as in a
+    scenario file.
+
+    >>> link = {"a": "h1", "b": "h2", "rate_mbps": 5}
+    >>> asked = {"topology": {"links": [link]}, "traffic": [{"kind": "udp", "rate_mbps": 9}], "duration_s": 30}
+    >>> given = {"topology": {"links": [{**link, "delay_ms": 1}]}, "traffic": [{"kind": "udp", "rate_mbps": 4}], "duration_s": 9}
+    >>> list(differences(given, asked))
+    ['link h1-h2: delay_ms=1, not asked for', 'traffic 1 (udp): rate_mbps=4, not 9', 'duration_s=9, less than 30']
+    """
+    there, wanted = given["topology"], asked["topology"]
+    for name in ("hosts", "routers", "switches"):
+        if there.get(name, []) != wanted.get(name, []):
+            yield f"{name} {', '.join(there.get(name, [])) or 'none'}, not {', '.join(wanted.get(name, [])) or 'none'}"
+    yield from _list_differences(
+        there.get("links", []), wanted.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
+    )
+    yield from _list_differences(
+        given.get("traffic", []), asked.get("traffic", []), "traffic", lambda item: f"({item['kind']})"
+    )
+    yield from _list_differences(given.get("changes", []), asked.get("changes", []), "change", lambda _item: "")
+    yield from _field_differences(given.get("sysctls", {}), asked.get("sysctls", {}), "sysctls")
+    if given["duration_s"] < asked["duration_s"]:
+        yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
+
+
+def _list_differences(
+    given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
+) -> Iterator[str]:
+    """Yield a text for each difference between two lists of links, traffic or changes; `kind` names them, and `name`
+    returns the name of an entry.
+    """
+    if len(given) != len(asked):
+        yield f"{kind}: {len(given)} entries, not {len(asked)}"
+    for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
+        where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
+        yield from _field_differences(item, wanted, where)
+
+
+def _field_differences(given: Mapping[str, Any], asked: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Yield a text for each field that differs between two entries of a scenario; `where` names the entry."""
+    for field_name in dict.fromkeys((*given, *asked)):
+        seen, wanted = given.get(field_name), asked.get(field_name)
+        if seen != wanted:
+            should = "not asked for" if wanted is None else f"not {wanted}"
+            yield f"{where}: {field_name}={seen}, {should}"
