@@ -92,13 +92,13 @@ fair_prediction = nl.checks.predict(
 #
 # ### Exercise 1: behind two routers
 #
-# `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. Is the goodput of `h1` what the formula says?
+# `h1` sends 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. A colleague says: "On average `h1` gets more than [[stated_mbps]] Mbit/s." What does the formula say?
 # Another *seed* gives other moments of sending. So repeat the run:
 #
 # 1. `my_table`: `nl.repeat(scenario, seeds=...)` gives a table of all flows. Choose 8 to 30 seeds.
 # 2. `my_interval`: `nl.interval(values)` of `h1`'s goodput, one value for each seed, gives a mean and half of its *95 % interval*.
-# 3. `my_refutation`: a sentence in quotes, best written first: which interval would refute the formula?
-# 4. `my_verdict`: is $G_1$ `"above"` your interval, `"inside"` it or `"below"` it?
+# 3. `my_refutation`: a sentence in quotes, best written first: which interval would refute the colleague?
+# 4. `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 two_udp = [
@@ -108,13 +108,17 @@ two_udp = [
 scenario = nl.Scenario(network, two_udp, duration_s=30)
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of h1's goodput that does not hold the formula's value."
+my_refutation = f"An interval of h1's goodput that lies below {own.stated_mbps} Mbit/s."
 my_table = nl.repeat(scenario, seeds=10)
 my_rows = my_table[my_table["src"] == "h1"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-theory = min(1, 1.5 * own.payload_bytes / (own.payload_bytes + 42) / (1 + own.pushy_mbps))
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+if mean - half > own.stated_mbps:
+    my_verdict = "supported"
+elif mean + half < own.stated_mbps:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

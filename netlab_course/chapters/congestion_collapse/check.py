@@ -21,6 +21,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 _OFFERED_MBPS = {"h1-h4": settings.MODEST_MBPS, "h2-h3": settings.AGGRESSOR_MBPS}
 _MIN_H1_MBPS = 0.95
@@ -77,6 +78,7 @@ class Checks:
             ),
             unit="Mbit/s",
             compared="G_1, the value by theory,",
+            statement=Statement(own.stated_mbps),
             right="Each datagram has the same chance, from either sender. So the host that offers more gets more of the shared link.",
             hints=[
                 'my_table[my_table["src"] == "h1"] are the rows of h1, one for each seed.',

@@ -15,6 +15,7 @@ from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
 from netlab.traffic import Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 MIDDLE_MBPS = 1.5
 EXITS_MBPS = (1, 0.5)
@@ -24,6 +25,8 @@ MODEST_MBPS = 1
 AGGRESSOR_MBPS = 10
 FAIR_QUEUE = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}}
 SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
+_STATED = (0.84, 0.87, 1.13, 1.16)
+"""The numbers that a statement may have, relative to theory."""
 
 
 def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
@@ -53,13 +56,20 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
 
 
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return the number of this copy's statement on the goodput of h1, in Mbit/s."""
+    mean_mbps = goodput_mbps(MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes)
+    return {"stated_mbps": stated_number(own, mean_mbps, _STATED)}
+
+
 NUMBERS = OwnNumbers(
     {
         "pushy_mbps": (8, 4, 5, 6, 7, 9, 11, 12),
         "payload_bytes": (500, 600, 700, 800, 900),
         "my_mbps": (3, 2, 4, 5, 6, 7),
         "share": (0.5, 0.4, 0.6, 0.7, 0.3),
-    }
+    },
+    derive=_derived,
 )
 
 

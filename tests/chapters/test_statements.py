@@ -1,0 +1,54 @@
+"""Statements of the chapters' copies: about half of the copies refute theirs, and no name gives the verdict away."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netlab_course.repetition import Repetition
+from tests.chapters.checking import all_chapters, checks_of
+
+TOKENS = [f"student {number}" for number in range(40)]
+
+
+def with_a_statement() -> list[Any]:
+    return [
+        pytest.param(chapter, id=chapter.__name__.rsplit(".", 1)[-1])
+        for chapter in all_chapters()
+        if any(isinstance(check, Repetition) and check.statement for check in checks_of(chapter))
+    ]
+
+
+@pytest.mark.parametrize("chapter", with_a_statement())
+def test_about_half_of_the_copies_of_a_chapter_have_a_number_above_the_mean(chapter: Any) -> None:
+    """Relative to the median of the copies' ratios, which lies between the factors below 1 and those above it."""
+    ratios = []
+    for token in TOKENS:
+        (check,) = (each for each in checks_of(chapter, token) if isinstance(each, Repetition))
+        assert check.statement is not None
+        ratios.append(check.statement.number / _theory(check))
+    assert len({round(ratio, 2) for ratio in ratios}) >= 4
+    middle = (min(ratios) + max(ratios)) / 2
+    # The standard deviation of the share is 0.08; copies with equal numbers make it larger.
+    assert 0.25 < float(np.mean([ratio > middle for ratio in ratios])) < 0.75
+
+
+@pytest.mark.parametrize("chapter", with_a_statement())
+def test_no_name_of_a_copy_gives_the_verdict_away(chapter: Any) -> None:
+    """Only the number itself is known: no factor, no verdict, and no theory beside it."""
+    opened = chapter.begin("anna")
+    stated = [name for name in vars(opened.own) if name.startswith("stated")]
+    assert len(stated) == 1
+    assert stated[0] not in repr(opened.own)
+    assert not [name for name in dir(opened.settings) if name.startswith(("STATED", "FACTORS"))]
+    (check,) = (each for each in opened.checks.values() if isinstance(each, Repetition))
+    assert not {"statement", "expected", "words"} & set(dir(check))
+
+
+def _theory(check: Repetition) -> float:
+    """Return the theoretical value of a check, which in chapter 13 is that of the offered rate in the table."""
+    table: Any = SimpleNamespace(attrs={"scenario": check.scenario().to_dict()})
+    return check.expected(table)

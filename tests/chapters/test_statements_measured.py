@@ -1,0 +1,93 @@
+"""Statements of copies against runs with eight seeds: the verdict is clear, and that of another copy costs its points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab_classroom.grading import marking, master
+from netlab_classroom.grading.examiner import Exercise
+from netlab_course.repetition import Repetition
+from netlab_course.statements import REFUTED, SUPPORTED
+from tests.chapters.checking import all_chapters, checks_of
+
+ROOT = Path(__file__).parents[2]
+TOKENS = [f"t{number}" for number in range(20)]
+CLEAR = 2
+"""The smallest distance between the stated number and the mean, in half widths of eight seeds."""
+LONG_S = {"load_and_delay": 80.0}
+"""The duration of a run where it must be longer than the scenario: chapter 13 asks for an interval of 3 %."""
+VERDICT = 3
+"""The place of the verdict in an answer, and of its condition among the conditions."""
+
+
+def repeated(chapter: Any, token: str) -> Repetition:
+    (found,) = (check for check in checks_of(chapter, token) if isinstance(check, Repetition))
+    return found
+
+
+def number(check: Repetition) -> float:
+    assert check.statement is not None
+    return check.statement.number
+
+
+def theory(check: Repetition) -> float:
+    """Return the theoretical value for the scenario itself, which no table contains yet."""
+    table: Any = SimpleNamespace(attrs={"scenario": check.scenario().to_dict()})
+    return check.expected(table)
+
+
+def measured(topic: str, check: Repetition) -> pd.DataFrame:
+    asked = check.scenario()
+    return nl.repeat(replace(asked, duration_s=LONG_S.get(topic, asked.duration_s)), seeds=8)
+
+
+def points(topic: str, check: Repetition, answer: list[Any]) -> float:
+    exercise = master.find(topic, ROOT).exercises()[check.key]
+    assert isinstance(exercise, Exercise)
+    mark = marking.ExerciseMark(check.key, marking.FAILED, 0, exercise.points)
+    marking.grade(mark, exercise, check, answer, SimpleNamespace(), seed="1")  # type: ignore[arg-type]
+    return mark.points
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    [
+        pytest.param(chapter, id=chapter.__name__.rsplit(".", 1)[-1])
+        for chapter in all_chapters()
+        if any(isinstance(check, Repetition) and check.statement for check in checks_of(chapter))
+    ],
+)
+def test_two_copies_have_clear_verdicts_that_differ(chapter: Any) -> None:
+    topic = chapter.__name__.rsplit(".", 1)[-1]
+    first = repeated(chapter, "")
+    tables = [measured(topic, first)]
+    # The mean relative to theory hardly depends on the copy, so it tells which copy has the other verdict.
+    relative = nl.interval(first.values(tables[0])).mean / theory(first)
+    others = (repeated(chapter, token) for token in TOKENS)
+    second = next(
+        each
+        for each in others
+        if (number(each) / theory(each) > relative) != (number(first) / theory(first) > relative)
+    )
+    tables.append(measured(topic, second))
+    answers = []
+    for check, table in zip((first, second), tables, strict=True):
+        mean, half = nl.interval(check.values(table))
+        assert abs(number(check) - mean) >= CLEAR * half, (number(check), mean, half)
+        assert check.statement is not None
+        verdict = SUPPORTED if (mean > number(check)) == check.statement.above else REFUTED
+        answers.append([table, (mean, half), "An interval on the other side of this number.", verdict])
+    verdicts = [answer[VERDICT] for answer in answers]
+    assert set(verdicts) == {SUPPORTED, REFUTED}
+    for check, answer, copied in zip((first, second), answers, reversed(verdicts), strict=True):
+        exercise = master.find(topic, ROOT).exercises()[check.key]
+        assert isinstance(exercise, Exercise)
+        assert points(topic, check, answer) == exercise.points
+        assert points(topic, check, [*answer[:VERDICT], copied]) == exercise.points - exercise.shares[VERDICT]
