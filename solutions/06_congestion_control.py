@@ -344,24 +344,26 @@ loss_guess.compare(one_percent["reno_mbps"], theory=rule_mbps)
 #
 # ### Exercise 5: compare the formula with your own runs
 #
-# `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Does it get the formula's goodput, with
+# `random_loss` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. A colleague says: "On average it gets more than [[stated_mbps]] Mbit/s." What does the formula say, with
 # $c = 1.31$ and $T$ of the empty path?
-# First write `my_refutation`, a sentence in quotes: where would the interval lie if the formula were wrong here? Then it takes three lines: `my_table` of `nl.repeat` with
-# 8 to 30 seeds, `my_interval` of `nl.interval` of its goodputs, and `my_verdict`: is the formula's goodput `"above"` your interval, `"inside"` it or `"below"` it?
+# First write `my_refutation`, a sentence in quotes: where would the interval lie if the colleague were wrong? Then it takes three lines: `my_table` of `nl.repeat` with
+# 8 to 30 seeds, `my_interval` of `nl.interval` of its goodputs, and `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 lossy_path = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
 random_loss = nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval that does not hold the formula's goodput."
+my_refutation = f"An interval that lies below {own.stated_mbps} Mbit/s."
 my_table = nl.repeat(random_loss, seeds=10)
 my_interval = nl.interval(my_table["goodput_mbps"])
 mean, half = my_interval
-theory = nl.theory.mathis_mbps(
-    1448, own.lossy_ms, own.lost_per_thousand / 1000, c=nl.theory.MATHIS_RANDOM_C
-)
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+if mean - half > own.stated_mbps:
+    my_verdict = "supported"
+elif mean + half < own.stated_mbps:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from netlab import theory
-from netlab_course.chapters.congestion_control.settings import loss_times_s, random_loss
+from netlab_course.chapters.congestion_control.settings import formula_mbps, loss_times_s, random_loss
 from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import (
     Condition,
@@ -16,6 +16,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 MIN_DURATION_S, MAX_INTERVAL_S, MIN_LOSSES = 20, 0.05, 3
 
@@ -164,13 +165,10 @@ class Checks:
             scenario=lambda: random_loss(own),
             made_by="nl.Scenario(lossy_path, [reno], duration_s=nl.lasting(45, real_s=12))",
             values=lambda table: table["goodput_mbps"],
-            expected=lambda _table: float(
-                theory.mathis_mbps(
-                    theory.MSS_BYTES, own.lossy_ms, own.lost_per_thousand / 1000, c=theory.MATHIS_RANDOM_C
-                )
-            ),
+            expected=lambda _table: formula_mbps(own),
             unit="Mbit/s",
             compared="the formula's goodput",
+            statement=Statement(own.stated_mbps),
             right="Your runs cannot tell from chance what is smaller than half of your interval. How many seeds would halve its width?",
             hints=[
                 'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',

@@ -1,6 +1,7 @@
 """Networks, scenarios and own numbers of the chapter "Congestion control", without answers."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,6 +14,24 @@ from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
+
+_STATED = (0.73, 0.77, 1.2, 1.24)
+"""The numbers that a statement may have, relative to the formula."""
+
+
+def formula_mbps(own: StudentValues) -> float:
+    """Return the goodput in Mbit/s of Reno by the square-root formula, at the loss rate and round-trip time of this
+    copy.
+    """
+    loss_rate = own.lost_per_thousand / 1000
+    return float(theory.mathis_mbps(theory.MSS_BYTES, own.lossy_ms, loss_rate, c=theory.MATHIS_RANDOM_C))
+
+
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return the number of this copy's statement on the goodput of Reno, in Mbit/s."""
+    return {"stated_mbps": stated_number(own, formula_mbps(own), _STATED)}
+
 
 NUMBERS = OwnNumbers(
     {
@@ -24,6 +43,7 @@ NUMBERS = OwnNumbers(
     },
     # With the given queue, a loss must have a cost.
     holds=lambda own: own.room_packets < 0.8 * own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514,
+    derive=_derived,
 )
 
 RATE_MBPS, DELAY_MS, QUEUE_PACKETS = 10, 20, 33
