@@ -102,20 +102,24 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 #
 # ### Exercise 1: does TCP get what is left?
 #
-# Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
-# Show it with an interval. First write `my_refutation`: which interval would refute the formula? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is $G$ `"above"` the interval, `"inside"` it or `"below"` it?
+# Let the video send [[beside_mbps]] Mbit/s: `beside(own.beside_mbps)` is the scenario of 40 s. A colleague says: "On average TCP gets more than [[stated_mbps]] Mbit/s." What does $G$ say?
+# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of TCP's goodput that lies above or below G."
+my_refutation = f"An interval of TCP's goodput that lies below {own.stated_mbps} Mbit/s."
 my_table = nl.repeat(beside(own.beside_mbps), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+if mean - half > own.stated_mbps:
+    my_verdict = "supported"
+elif mean + half < own.stated_mbps:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

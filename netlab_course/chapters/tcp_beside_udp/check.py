@@ -18,6 +18,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 _DATA_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
 _SAVED_MBPS = 1.7
@@ -60,6 +61,7 @@ class Checks:
             expected=lambda _table: settings.left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES),
             unit="Mbit/s",
             compared="G",
+            statement=Statement(own.stated_mbps),
             right=(
                 "G counts all of UDP. What the full queue drops of it, TCP gets in addition, and the link stays full: look at the "
                 "columns loss_rate and goodput_mbps of the UDP flows."

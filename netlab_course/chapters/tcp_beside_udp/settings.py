@@ -22,8 +22,9 @@ from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
-from netlab_course.own_numbers import OwnNumbers
+from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.page_style import spaced
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 5
 QUEUE_PACKETS = 100
@@ -64,6 +65,19 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
+_STATED = (0.88, 0.93, 1.18, 1.24)
+"""The numbers that a statement may have, relative to what UDP leaves; TCP gets up to a tenth more."""
+
+
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return the wait of the worked example in ms, and the number of this copy's statement on TCP in Mbit/s."""
+    left = left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES)
+    return {
+        "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
+        "stated_mbps": stated_number(own, left, _STATED),
+    }
+
+
 NUMBERS = OwnNumbers(
     {
         "beside_mbps": (2.8, 2.2, 2.4, 2.5, 2.6, 3),
@@ -76,7 +90,7 @@ NUMBERS = OwnNumbers(
     # With less than 1.2 left, TCP's own probing displaces the video, and a run would differ from the formula; at 2.333
     # two mistakes give the same number.
     holds=lambda own: 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3,
-    derive=lambda own: {"worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate)},
+    derive=_derived,
 )
 
 
