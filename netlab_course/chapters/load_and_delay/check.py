@@ -17,6 +17,7 @@ from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import Condition
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 
 def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
@@ -136,6 +137,7 @@ class Checks:
             values=lambda table: table.set_index("seed")["delay_ms"],
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, settings.PAYLOAD_BYTES, _offered_mbps(table)),
             unit="ms",
+            statement=Statement(own.stated_ms, above=False),
             right=(
                 "To halve the interval, the runs must last four times as long. At a load of 95 % they must last about four times as long "
                 "for the same per cent."

@@ -10,6 +10,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 5
 PAYLOAD_BYTES = 1000
@@ -31,6 +32,21 @@ CALL_PACKETS_PER_S = 50
 LATE_MS = 20.0
 LATE_SHARE = 0.01
 
+_STATED = (0.85, 0.88, 1.13, 1.16)
+"""The numbers that a statement may have, relative to theory."""
+
+
+def _derived(own: StudentValues) -> dict[str, float]:
+    """Return the offered rate of the worked example, and the number of this copy's statement on the mean delay in ms."""
+    limit_mbps = theory.udp_goodput_limit_mbps(own.worked_rate_mbps, own.worked_payload_bytes)
+    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), own.busy_rate_mbps)
+    delay_ms = float(theory.mean_wait_ms(0.9, service_ms)) + service_ms
+    return {
+        "worked_mbps": round(own.worked_percent / 100 * limit_mbps, 3),
+        "stated_ms": stated_number(own, delay_ms, _STATED),
+    }
+
+
 NUMBERS = OwnNumbers(
     {
         "worked_rate_mbps": (10, 8, 12, 16, 20, 25),
@@ -40,11 +56,7 @@ NUMBERS = OwnNumbers(
         "line_rate_mbps": (1, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4),
         "call_bytes": (172, 92, 132, 212, 252),
     },
-    derive=lambda own: {
-        "worked_mbps": round(
-            own.worked_percent / 100 * theory.udp_goodput_limit_mbps(own.worked_rate_mbps, own.worked_payload_bytes), 3
-        )
-    },
+    derive=_derived,
 )
 
 
