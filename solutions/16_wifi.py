@@ -227,8 +227,8 @@ for rate_mbps in (54, changed_rate_mbps):
 #
 # Now `h1` and `h2` both send UDP, as much as the air carries, for half a second. Collisions cost time, and counting backoffs side by side saves some.
 # G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. His model makes one thing simpler: a station that
-# hears another one stops counting its backoff, and the model has this only on average. Does it matter? Show it with an interval. First write `my_refutation`: which interval would refute his number? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds), `my_interval` of the
-# sum of both goodputs in each run, `my_table.groupby("seed")["goodput_mbps"].sum()`, and `my_verdict`: is Bianchi's number `"above"` your interval, `"inside"` it or `"below"` it?
+# hears another one stops counting its backoff, and the model has this only on average. A colleague says: "On average the sum is more than [[stated_mbps]] Mbit/s." Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat` (you choose 8 to 30 seeds), `my_interval` of the
+# sum of both goodputs in each run, `my_table.groupby("seed")["goodput_mbps"].sum()`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 
 # %% id="repeated"
@@ -243,13 +243,17 @@ def two_senders(payload_bytes=1472):
 
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of the sums that does not hold Bianchi's number."
+my_refutation = f"An interval of the sums that lies below {own.stated_mbps} Mbit/s."
 my_table = nl.repeat(two_senders(), seeds=8)
 my_sums = my_table.groupby("seed")["goodput_mbps"].sum()
 my_interval = nl.interval(my_sums)
 mean, half = my_interval
-theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+if mean - half > own.stated_mbps:
+    my_verdict = "supported"
+elif mean + half < own.stated_mbps:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

@@ -1,5 +1,6 @@
 """The network and common numbers of the chapter "Wi-Fi", without answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
@@ -7,9 +8,22 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
-from netlab_course.own_numbers import OwnNumbers
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 MAX_PAYLOAD_BYTES = 1472
+_STATED = (0.95, 0.965, 1.01, 1.02)
+"""The numbers that a statement may have, relative to Bianchi's; two senders get about a hundredth less."""
+
+
+def bianchi_mbps() -> float:
+    """Return the sum of the goodputs of two stations in Mbit/s by Bianchi's model."""
+    return float(theory.wifi_saturation(2, MAX_PAYLOAD_BYTES).goodput_mbps)
+
+
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return the number of this copy's statement on the goodput of two senders together, in Mbit/s."""
+    return {"stated_mbps": stated_number(own, bianchi_mbps(), _STATED)}
 
 
 NUMBERS = OwnNumbers(
@@ -21,6 +35,7 @@ NUMBERS = OwnNumbers(
     holds=lambda own: (
         0.3 < own.target_mbps / theory.wifi_udp_limit_mbps(MAX_PAYLOAD_BYTES, {"rate_mbps": own.air_mbps}) < 0.9
     ),
+    derive=_derived,
 )
 
 
