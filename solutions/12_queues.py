@@ -132,13 +132,27 @@ rpm_prediction.compare(rpm["downloads, 1000 packets"], theory=60 / (0.02 + full_
 # Theory is for a *full* queue, 0.63 s. CUBIC gives up three tenths of its window at a loss, so the queue is between seven tenths and full.
 #
 # </details>
+
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
 #
+# A drop-tail queue of 250 packets in place of 1000. How many round trips fit into a minute? Say it, then run the cell.
+
+# %% id="changed" tags=["optional"]
+changed_packets = 250
+shorter = one_link(queue_packets=changed_packets)
+changed_run = nl.run(shorter, [downloads, asking], duration_s=20)
+changed_rpm = 60 / changed_run.requests["completion_s"].mean()
+print(f"1000 packets: {rpm['downloads, 1000 packets']:.0f} round trips per minute")
+print(f"{changed_packets} packets: {changed_rpm:.0f} round trips per minute")
+
+# %% [markdown] id="repeated-text"
 # ### Exercise 1: a call beside a download
 #
 # `h1` downloads, `h2` makes a call over the same link. The link has [[rate_mbps]] Mbit/s and a drop-tail queue of [[queue_packets]] packets.
-# The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. Is it the wait behind a full queue?
-# Show it with an interval. First write `my_refutation`: which interval would refute it? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is the wait behind a full queue `"above"` the interval, `"inside"` it or `"below"` it?
+# The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. A colleague says: "On average it is less than [[stated_ms]] ms." How long is the wait behind a full queue?
+# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 path = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
@@ -146,13 +160,17 @@ call = nl.Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
 beside_download = nl.Scenario(path, [nl.Tcp("h1", "h3"), call], duration_s=30)
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of the delay that does not hold the wait of a full queue."
+my_refutation = f"An interval of the delay that lies above {own.stated_ms} ms."
 my_table = nl.repeat(beside_download, seeds=10)
 my_rows = my_table[my_table["kind"] == "udp"]
 my_interval = nl.interval(my_rows["delay_ms"])
 mean, half = my_interval
-theory = 8 * 1514 * own.queue_packets / (1000 * own.rate_mbps)
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+if mean + half < own.stated_ms:
+    my_verdict = "supported"
+elif mean - half > own.stated_ms:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

@@ -19,6 +19,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 MIN_DURATION_S = 20
 
@@ -67,6 +68,7 @@ class Checks:
             expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
             unit="ms",
             compared="the wait behind a full queue",
+            statement=Statement(own.stated_ms, above=False),
             right=(
                 "The queue is not always full: each loss makes the download's window smaller for a while. But after the start it "
                 "is never near empty."

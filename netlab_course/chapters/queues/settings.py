@@ -11,6 +11,7 @@ from netlab.network.topology import Topology, of_links
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 20
 BASE_RTT_MS = 20
@@ -25,14 +26,22 @@ def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
+_FILLED = 0.73
+"""The part of the longest wait that a call has on average, because CUBIC gives up three tenths of its window."""
+_STATED = (0.78, 0.82, 1.17, 1.21)
+"""The numbers that a statement may have, relative to this part."""
+
+
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the values derived from a student's numbers: the BDP in frames, and the longest mean wait in ms that an
-    exercise allows, that of about one packet more than the threshold of DCTCP's authors.
+    """Return the values derived from a student's numbers: the BDP in frames, the longest mean wait in ms that an
+    exercise allows, that of about one packet more than the threshold of DCTCP's authors, and the number of the
+    statement on the delay of a call, in ms.
     """
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
         "most_wait_ms": round(frame_ms * (math.ceil(bdp_frames(own.rate_mbps, own.base_rtt_ms) / 7) + 1.5), 1),
+        "stated_ms": stated_number(own, _FILLED * own.queue_packets * frame_ms, _STATED),
     }
 
 
