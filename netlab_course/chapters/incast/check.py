@@ -33,6 +33,7 @@ from netlab_course.conditions import Condition, Measurement
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
 from netlab_course.scenario_differences import differences
+from netlab_course.statements import Statement
 
 LAST_ASK_S = (ASKS - 1) * EVERY_S
 MAX_DIFFERENCES = 3
@@ -227,12 +228,13 @@ class Checks:
             expected=lambda _table: ideal_ms(own.servers),
             unit="ms",
             compared="the ideal time",
+            statement=Statement(own.stated_ms, above=False),
             slips={
                 "this is the mean of all servers, and the ask ends with the slowest: max()": wrong.first,
                 "this counts from the start of the run; the 20th ask comes 19 * 0.5 s later": wrong.from_start,
                 "the 20th ask comes after 19 pauses of 0.5 s, not 20": wrong.all_asks,
             },
-            right="The claim is nearly true, and the interval is narrow enough to show by how much it is not.",
+            right="DCTCP is nearly ideal, and the interval is narrow enough to show by how much it is not.",
             hints=[
                 'my_table.groupby("seed")["completion_s"].max() is the end of the last answer in s, for each seed.',
                 "Theory: your function ideal_ms with own.servers.",

@@ -11,6 +11,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Requests
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 1000
 RTT_MS = 0.1
@@ -57,12 +58,20 @@ def ideal_ms(
     return bits / (1000 * rate_mbps) + rtt_ms
 
 
+_STATED = (0.95, 0.97, 1.06, 1.08)
+"""The numbers that a statement may have, relative to the ideal time."""
+
+
 def _derived(own: StudentValues) -> dict[str, float]:
-    """Return the limits of a student's two designs in ms: about three times and about one and a half times the ideal
-    time.
+    """Return the limits of a student's two designs in ms, about three times and about one and a half times the ideal
+    time, and the number of a colleague's claim in ms.
     """
     ideal = ideal_ms(own.servers)
-    return {"timer_ms": round(3.4 * ideal), "marks_ms": round(1.5 * ideal)}
+    return {
+        "timer_ms": round(3.4 * ideal),
+        "marks_ms": round(1.5 * ideal),
+        "stated_ms": stated_number(own, ideal, _STATED),
+    }
 
 
 def _fractions_are_clear(own: StudentValues) -> bool:
