@@ -198,9 +198,9 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 # ### Exercise 2: measure it
 #
 # `transfer_and_ping(own.room_packets)` has a transfer, a ping beside it, a queue of [[room_packets]] packets before L2, and a
-# call over L2 too. Is the longest ping (column `rtt_max_ms`) as long as $T_\text{full}$?
-# Show it with an interval. First write `my_refutation`: which interval would refute $T_\text{full}$? Then `my_table` of `nl.repeat`
-# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: is $T_\text{full}$ `"above"` the interval, `"inside"` it or `"below"` it?
+# call over L2 too. A colleague says: "On average the longest ping (column `rtt_max_ms`) takes more than [[stated_ms]] ms." What does $T_\text{full}$ say?
+# Show it with an interval. First write `my_refutation`: which interval would refute the colleague? Then `my_table` of `nl.repeat`
+# (you choose 8 to 30 seeds), `my_interval`, and `my_verdict`: by your interval, is the statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="transfer-and-ping"
 def transfer_and_ping(room_packets):
@@ -214,15 +214,17 @@ def transfer_and_ping(room_packets):
 # %% id="repeated"
 my_table = my_interval = my_refutation = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_refutation = "An interval of the longest pings that does not hold T_full."
+my_refutation = f"An interval of the longest pings that lies below {own.stated_ms} ms."
 my_table = nl.repeat(transfer_and_ping(own.room_packets), seeds=10)
 my_rows = my_table[my_table["kind"] == "ping"]
 my_interval = nl.interval(my_rows["rtt_max_ms"])
 mean, half = my_interval
-theory = 60 + 8 * 1514 * own.room_packets / 30_000
-my_verdict = (
-    "above" if theory > mean + half else "below" if theory < mean - half else "inside"
-)
+if mean - half > own.stated_ms:
+    my_verdict = "supported"
+elif mean + half < own.stated_ms:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_refutation, my_verdict]
 

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab_course.chapters.multiplexing.settings import transfer_and_ping
+from netlab_course.chapters.multiplexing.settings import EMPTY_MS, L2_MBPS, longest_ms, transfer_and_ping
 from netlab_course.checks import Function, Misconception, Number, slips
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]
-
-EMPTY_MS, L2_MBPS = 60, 30
 
 
 class _Shares(Function):
@@ -171,11 +170,10 @@ class Checks:
             scenario=lambda: transfer_and_ping(own.room_packets),
             made_by="transfer_and_ping(own.room_packets)",
             values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
-            expected=lambda _table: (
-                EMPTY_MS + theory.queueing_delay_ms(own.room_packets * theory.tcp_wire_bytes(), L2_MBPS)
-            ),
+            expected=lambda _table: longest_ms(own.room_packets),
             unit="ms",
             compared="T_full",
+            statement=Statement(own.stated_ms),
             right=(
                 "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "
                 "more above met a second queue: the one before L1, at the end of slow start.)"

@@ -13,7 +13,24 @@ from netlab.network import topologies
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Udp
-from netlab_course.own_numbers import OwnNumbers
+from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
+
+_STATED = (0.96, 0.975, 1.02, 1.035)
+"""The numbers that a statement may have, relative to theory."""
+EMPTY_MS, L2_MBPS = 60.0, 30.0
+"""The round trip from h1 to h4 and back with empty queues, and the rate of the link L2."""
+
+
+def longest_ms(room_packets: int) -> float:
+    """Return the longest round trip in ms by theory, with room for this many packets before L2."""
+    return float(EMPTY_MS + theory.queueing_delay_ms(room_packets * theory.tcp_wire_bytes(), L2_MBPS))
+
+
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return the number of this copy's statement on the longest ping, in ms."""
+    return {"stated_ms": stated_number(own, longest_ms(own.room_packets), _STATED)}
+
 
 NUMBERS = OwnNumbers(
     {
@@ -21,7 +38,8 @@ NUMBERS = OwnNumbers(
         "most_ms": (90, 80, 84, 88, 94, 98, 104, 110),
         "wide_mbps": (40, 35, 45, 50),
         "narrow_mbps": (20, 15, 18, 24),
-    }
+    },
+    derive=_derived,
 )
 
 LIMIT_PACKETS = (67, 100, 33)
