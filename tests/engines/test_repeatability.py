@@ -44,9 +44,9 @@ def test_ten_runs_are_equal(request: pytest.FixtureRequest) -> None:
     """Ten runs, the last five while every CPU is busy elsewhere."""
     topology = nl.topologies.dumbbell(pairs=2)
     traffic = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno"), nl.Ping("h1", "h3")]
-    runs = [measured(nl.run(topology, traffic, duration_s=10)) for _ in range(5)]
+    runs = [measured(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
     request.getfixturevalue("busy_neighbour")
-    runs += [measured(nl.run(topology, traffic, duration_s=10)) for _ in range(5)]
+    runs += [measured(nl.run(topology, traffic, duration_s=5)) for _ in range(5)]
     assert len(set(runs)) == 1, f"{len(set(runs))} different results of 10 runs"
 
 

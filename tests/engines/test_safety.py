@@ -25,7 +25,8 @@ pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 ROOT = pathlib.Path(__file__).parent.parent.parent
 TWO_HOSTS = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=1)])
 LONG = {
-    "topology": nl.topologies.dumbbell(pairs=4, rate_mbps=500, queue_packets=1000).to_dict(),
+    # Slow enough to tell soon how far it is, long enough to compute for minutes.
+    "topology": nl.topologies.dumbbell(pairs=4, rate_mbps=50, queue_packets=1000).to_dict(),
     "traffic": [nl.Tcp(f"h{i}", f"h{i + 4}").to_dict() for i in (1, 2, 3, 4)],
     "duration_s": 600,
     "interval_s": 1,
