@@ -17,6 +17,7 @@ from netlab_course.checks import MAX_CALL_S, Function, Result, Status, slips
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 HEADER_BYTES = 42
 
@@ -207,6 +208,7 @@ class Checks:
             expected=lambda table: _selective_mbps(own, table),
             unit="Mbit/s",
             compared="the limit",
+            statement=Statement(own.stated_mbps),
             right="The same path, the same losses: the difference is in what a sender does after a loss.",
             hints=[
                 "my_table = nl.repeat(tcp_alone, seeds=10) has one row a seed.",

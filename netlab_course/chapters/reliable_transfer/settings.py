@@ -10,12 +10,28 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Program, Tcp
 from netlab_course.chapters.reliable_transfer.programs import TIMEOUT_S
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 2
 RTT_MS = 100
 LOSS_RATE = 0.02
 QUEUE_PACKETS = 100
 TIMEOUT_MS = 1000 * TIMEOUT_S
+
+_OF_FORMULA = 0.82
+"""The goodput of CUBIC relative to the square-root formula, measured at the losses of the copies."""
+_STATED = (0.5, 0.55, 1.45, 1.55)
+"""The numbers that a statement may have, relative to this goodput."""
+
+
+def _derived(own: StudentValues) -> dict[str, float]:
+    """Return the goodput of the worked example, and the number of this copy's statement on TCP; both in Mbit/s."""
+    formula_mbps = theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, own.loss_percent / 100, c=theory.MATHIS_RANDOM_C)
+    return {
+        "worked_mbps": theory.selective_repeat_mbps(own.worked_window, own.worked_rate_mbps, own.worked_rtt_ms),
+        "stated_mbps": stated_number(own, _OF_FORMULA * float(formula_mbps), _STATED),
+    }
+
 
 NUMBERS = OwnNumbers(
     {
@@ -25,9 +41,7 @@ NUMBERS = OwnNumbers(
         "rate_mbps": (2, 2.5, 3),
         "loss_percent": (2, 1.5, 2.5, 3),
     },
-    derive=lambda own: {
-        "worked_mbps": theory.selective_repeat_mbps(own.worked_window, own.worked_rate_mbps, own.worked_rtt_ms)
-    },
+    derive=_derived,
 )
 
 
