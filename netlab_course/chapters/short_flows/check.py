@@ -13,7 +13,7 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab.measure.results import Run
 from netlab.theory.slow_start import INITIAL_WINDOW_SEGMENTS
-from netlab_course.chapters.short_flows.settings import PAGES, lossy_pages
+from netlab_course.chapters.short_flows.settings import PAGES, failing_percent, lossy_pages
 from netlab_course.checks import Function, Number, formula_slips, slips
 from netlab_course.conditions import (
     Condition,
@@ -24,6 +24,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 MIN_SIZES = 6
 MIN_STAIRS = 4
@@ -255,13 +256,12 @@ def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float
 
 def _repeated(own: StudentValues) -> Repetition:
     """Return the check of the repeated measurement of pages that a lost handshake delays."""
-    lost = own.loss_percent / 100
     return Repetition(
         name="pages that a lost handshake delays",
         scenario=lambda: lossy_pages(own),
         made_by="The cell above, `lossy`,",
         values=late_percent,
-        expected=lambda _table: 100 * (1 - (1 - lost) ** 2),
+        expected=lambda _table: failing_percent(own),
         unit="%",
         right="With the seeds 1 to 30 theory lies inside the interval: a lost handshake explains the late pages.",
         hints=[
@@ -269,6 +269,7 @@ def _repeated(own: StudentValues) -> Repetition:
             "Theory: both packets must arrive, each with a chance of 1 - p. How often does one of them not?",
         ],
         compared="the chance that a handshake fails",
+        statement=Statement(own.stated_percent),
         slips={
             "these are shares of 1, and the exercise asks for per cent": lambda table: late_percent(table) / 100,
             "these are numbers of pages, and the exercise asks for their share in per cent": lambda table: (

@@ -104,46 +104,46 @@ def test_transfers_in_the_other_direction_are_said_to_go_there() -> None:
     assert "Seen: h2 to h1: 1448 bytes" in said(chapter.check.staircase, run)
 
 
-LATE_PAGES = [3, 5, 1, 4, 6, 2, 3, 5]
-"""Numbers of late pages out of sixty, for eight seeds: 6.0 ± 2.3 %; a handshake fails in 5.9 % at a loss of 3 %."""
+LATE_PAGES = [12, 20, 4, 16, 24, 8, 12, 20]
+"""Numbers of late pages out of 240, for eight seeds: 6.0 ± 2.3 %; a handshake fails in 5.9 % at a loss of 3 %."""
 
 
-def finding(own: Any, shares: Any, verdict: str = "inside") -> list[Any]:
+def finding(own: Any, shares: Any, verdict: str = "refuted") -> list[Any]:
     """A table of pages that nobody sent, and what was made of it."""
     scenario = chapter_settings.lossy_pages(own)
     runs: dict[Any, Any] = {}
     for seed, late in enumerate(LATE_PAGES, 1):
-        flows = pd.DataFrame({"flow": [f"page {place}" for place in range(60)], "completion_s": 0.256, "error": None})
+        flows = pd.DataFrame(
+            {"flow": [f"page {place}" for place in range(chapter_settings.PAGES)], "completion_s": 0.256, "error": None}
+        )
         flows.loc[: late - 1, "completion_s"] = 1.28
         # A page that waited for its last segment, and is not late.
         flows.loc[50, "completion_s"] = 0.7
         runs[seed] = SimpleNamespace(flows=flows)
-    refutation = "An interval that lies above or below the chance."
+    refutation = "An interval that lies below the colleague's number."
     return [table_of(scenario.to_dict(), runs), interval(shares), refutation, verdict]
 
 
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
-def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_loss(token: str) -> None:
+def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_statement(token: str) -> None:
     chapter = short_flows.begin(token)
-    shares = np.array(LATE_PAGES) / 60 * 100
+    shares = np.array(LATE_PAGES) / chapter_settings.PAGES * 100
     mean, half = interval(shares)
-    chance = 100 * (1 - (1 - chapter.own.loss_percent / 100) ** 2)
-    right = "above" if chance > mean + half else "below" if chance < mean - half else "inside"
+    stated = chapter.own.stated_percent
+    right = "refuted" if stated > mean + half else "supported" if stated < mean - half else "undecided"
     passes(chapter.check.repeated, finding(chapter.own, shares, right))
-    for wrong in {"above", "inside", "below"} - {right}:
-        assert "the chance that a handshake fails lies" in said(
-            chapter.check.repeated, finding(chapter.own, shares, wrong)
-        )
+    for wrong in {"supported", "undecided", "refuted"} - {right}:
+        assert f"more than {stated} %" in said(chapter.check.repeated, finding(chapter.own, shares, wrong))
 
 
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        (np.array(LATE_PAGES) / 60, "these are shares of 1"),
+        (np.array(LATE_PAGES) / chapter_settings.PAGES, "these are shares of 1"),
         (np.array(LATE_PAGES), "these are numbers of pages, and the exercise asks for their share"),
-        (100 - np.array(LATE_PAGES) / 60 * 100, "in time"),
+        (100 - np.array(LATE_PAGES) / chapter_settings.PAGES * 100, "in time"),
         (np.zeros(8), "completion_s is in seconds"),
-        ((np.array(LATE_PAGES) + 1) / 60 * 100, "must be that of the values"),
+        ((np.array(LATE_PAGES) + 1) / chapter_settings.PAGES * 100, "must be that of the values"),
     ],
 )
 def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words: str) -> None:
@@ -154,7 +154,7 @@ def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words
 def test_a_loss_of_another_student_is_not_what_is_asked_for() -> None:
     chapter = short_flows.begin()
     other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
-    answer = finding(other, np.array(LATE_PAGES) / 60 * 100)
+    answer = finding(other, np.array(LATE_PAGES) / chapter_settings.PAGES * 100)
     assert "must be what the exercise describes" in said(chapter.check.repeated, answer)
 
 
