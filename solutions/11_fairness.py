@@ -171,7 +171,26 @@ print(experiments.parts_table(found).to_string(index=False))
 # theory must use $T$ as it is under load, and the figure does.
 #
 # *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle.
+
+# %% [markdown] id="changed-text" tags=["optional"]
+# ### Optional: change one thing
 #
+# A drop-tail queue of 400 packets in place of 100, and two Reno flows. Does the far flow get a larger part? Say it, then run the cell.
+
+# %% id="changed" tags=["optional"]
+changed_packets = 400
+longer = two_distances(800, 300, queue_packets=changed_packets)
+scenarios = {
+    ("reno", "longer", 800, seed): draw(longer, two_pairs, "reno", seed)
+    for seed in range(1, 7)
+}
+before = found.query("congestion == 'reno' and queue == 'drop-tail'")
+after = experiments.distances(nl.sweep(scenarios))
+for packets, rows in {100: before, changed_packets: after}.items():
+    part, far_ms, near_ms = rows[["part", "far_rtt_ms", "near_rtt_ms"]].mean()
+    print(f"{packets} packets: the far flow has {part:.0%}; {far_ms:.0f} and {near_ms:.0f} ms")
+
+# %% [markdown] id="repeated-text"
 # ### Exercise 1: your own distances
 #
 # `far_and_near` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
