@@ -233,7 +233,7 @@ unpaired, paired = nl.interval(small, other), nl.interval(small - large)
 #
 # Pairing helps only if the seed gives both settings the same random events. Datagrams that leave at random moments do so whatever the network does, so here both see the same traffic. TCP answers to
 # the network: after the first loss two runs go different ways, and pairs help less. (Reno and CUBIC, 10 s over a link of 10 Mbit/s that loses one packet in a thousand, 200 seeds: the same seeds
-# make the interval [[1.8 = experiments.pairs_with_tcp(10) | .1f]] times narrower with a delay of 10 ms, [[3.1 = experiments.pairs_with_tcp(20) | .1f]] times with 20 ms.) Try it before you count on it.
+# make the interval [[1.7 = experiments.pairs_with_tcp(10) | .1f]] times narrower with a delay of 10 ms, [[3.4 = experiments.pairs_with_tcp(20) | .1f]] times with 20 ms.) Try it before you count on it.
 
 # %% [markdown] id="changed-text"
 # **Change one thing.** Let the other queue have room for 30 packets, not 22. The difference grows. Does its interval become wider or narrower? Predict, then run it.

@@ -148,16 +148,12 @@ def modest_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def times_narrower(one: Scenario, other: Scenario, column: str, seeds: int = 200) -> float:
-    """Run two scenarios with equal and with other seeds, `seeds` runs of each; return how many times wider the interval
-    of their difference in a column of `Run.flows` is with other seeds.
+    """Run two scenarios with the same seeds, `seeds` runs of each; return how many times wider the interval of their
+    difference in a column of `Run.flows` is when nothing is known of pairs.
     """
-
-    def values(scenario: Scenario, first: int) -> NDArray[np.float64]:
-        """Return the values of a scenario for the seeds from `first` on."""
-        return repeat(scenario, seeds=range(first, first + seeds))[column].to_numpy(dtype=float)
-
-    mine, paired, unpaired = values(one, 1), values(other, 1), values(other, seeds + 1)
-    return interval(mine, unpaired).half_width / interval(mine - paired).half_width
+    mine, others = (repeat(scenario, seeds=seeds)[column].to_numpy(dtype=float) for scenario in (one, other))
+    # The interval of two samples depends on the scatter of each alone, which other seeds have as well.
+    return interval(mine, others).half_width / interval(mine - others).half_width
 
 
 def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
