@@ -149,7 +149,12 @@ class Trace:
         return isinstance(other, Trace) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
-        return hash(repr(self.to_dict()))
+        # Not of a text: 5 and 5.0 are equal.
+        try:
+            return hash((*map(tuple, self._steps), self._duration_s, self.framing))
+        except TypeError:
+            # The steps of a trace with problems can be anything.
+            return hash(Trace)
 
     def __repr__(self) -> str:
         if self.problems():

@@ -206,3 +206,10 @@ def test_the_first_five_mistakes_are_listed_and_the_others_counted(wrong: int, m
     found = nl.Trace([(float(number), -1.0) for number in range(wrong)]).problems()
     assert len(found[:5]) == 5 and all("must have a rate of 0 or from" in each for each in found[:5])
     assert found[5:] == more
+
+
+def test_equal_traces_have_equal_hashes_and_one_with_problems_has_one() -> None:
+    whole, real = nl.Trace([(0, 5), (10, 2)]), nl.Trace([[0.0, 5.0], [10.0, 2.0]])
+    assert whole == real and len({whole, real}) == 1
+    assert len({whole, nl.Trace([(0, 5), (10, 3)]), nl.Trace([(0, 5), (10, 2)], duration_s=30)}) == 3
+    assert hash(nl.Trace([{}])) == hash(nl.Trace([{}])) and hash(nl.Trace(5)) == hash(nl.Trace(5))  # type: ignore[arg-type]
