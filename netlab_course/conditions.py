@@ -221,18 +221,26 @@ def rates(shapes: Sequence[LinkShape]) -> str:
     return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
 
 
+PLAIN_FIELDS = ("framing", "aqm", "loss_rate", "burst_loss", "duplicate_rate", "jitter_ms", "medium")
+"""The fields of a link that have their default values if the link is plain."""
+
+
 def not_plain(shapes: Sequence[LinkShape]) -> str:
     """Return the fields of some links that change more than rate, delay and queue size, with their values, as text; ""
     if there are none.
     """
     plain = LinkShape()
-    names = ("framing", "aqm", "loss_rate")
-    found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
+    found = [
+        f"{name}={getattr(shape, name)}"
+        for shape in shapes
+        for name in PLAIN_FIELDS
+        if getattr(shape, name) != getattr(plain, name)
+    ]
     return ", ".join(dict.fromkeys(found))
 
 
 def is_plain(shape: LinkShape) -> bool:
-    """Return whether a link has no random losses, a drop-tail queue and the framing of `tc`, so that simple formulas
-    hold.
+    """Return whether a link has no random losses, duplicates or changes of delay, a drop-tail queue and the framing of
+    `tc`, so that simple formulas hold.
     """
-    return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate
+    return not not_plain([shape])

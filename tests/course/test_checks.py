@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from netlab import theory
-from netlab.network.link import Link
+from netlab.network.link import Link, LinkShape
 from netlab.network.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
@@ -596,6 +596,26 @@ def test_what_conditions_look_at_is_found_by_its_words() -> None:
     assert [conditions.is_plain(shape) for shape in conditions.links_on_path(run, "h2", "h1")] == [True, True]
     assert [conditions.is_plain(shape) for shape in conditions.links_on_path(run, "h1", "h3")] == [True, False]
     assert conditions.links_on_path(run, "h1", "nobody") == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"loss_rate": 0.1},
+        {"burst_loss": {"enter_rate": 0.01, "leave_rate": 0.3}},
+        {"duplicate_rate": 0.1},
+        {"delay_ms": 5, "jitter_ms": 1},
+        {"aqm": "codel"},
+        {"framing": "ip"},
+        {"medium": "802.11g"},
+    ],
+)
+def test_a_link_is_plain_only_without_any_field_that_simple_formulas_leave_out(fields: dict[str, Any]) -> None:
+    plain = LinkShape(rate_mbps=5, delay_ms=10, queue_packets=20)
+    assert conditions.is_plain(plain) and conditions.not_plain([plain]) == ""
+    shape = LinkShape(**fields)
+    name, value = list(fields.items())[-1]
+    assert not conditions.is_plain(shape) and conditions.not_plain([plain, shape, shape]) == f"{name}={value}"
 
 
 def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_them_broken(

@@ -187,8 +187,8 @@ def _overfull(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: all(map(is_plain, _hops(run))),
-                "The links must be plain: nothing is lost on purpose, and they count as `tc` does.",
-                "Leave out `loss_rate`, `aqm` and `framing`.",
+                "The links must be plain: nothing is lost, doubled or delayed at random, and they count as `tc` does.",
+                "Leave out all fields of a link but rate, delay and queue.",
                 lambda run: not_plain(_hops(run)),
             ),
             minimum_duration(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),

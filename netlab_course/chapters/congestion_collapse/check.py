@@ -202,7 +202,7 @@ class Checks:
                 Condition(
                     lambda network: all(map(is_plain, _rates(network).values())),
                     "Every link must be a plain one.",
-                    "Leave `aqm` and `loss_rate` out: this exercise is about rates.",
+                    "Leave out all fields of a link but rate, delay and queue: this exercise is about rates.",
                     lambda network: not_plain(list(_rates(network).values())),
                 ),
                 Condition(

@@ -154,8 +154,8 @@ def _overload(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: all(map(is_plain, _slow(run))),
-                "The link must be plain: nothing is lost on purpose, and it counts as `tc` does.",
-                "Leave out `loss_rate`, `aqm` and `framing`.",
+                "The link must be plain: nothing is lost, doubled or delayed at random, and it counts as `tc` does.",
+                "Leave out all fields of the link but rate, delay and queue.",
                 lambda run: not_plain(_slow(run)),
             ),
             Condition(
