@@ -301,16 +301,10 @@ with nl.live(path(own.path_mbps), engine="library") as lab:
     alone_mbps = own.chunk_kb * 8e-3 / lab.advance_until(flow)
 print(f"measured: {alone_mbps:.2f} Mbit/s")
 
-# %% [markdown] id="summary"
-# ## Summary
-#
-# A rule by throughput knows the rate when the chunk is there, and stalls if the rate falls faster than the buffer lasts. A rule by the buffer needs no estimate and switches often; using both is better on
-# the traces tried. What a player measures depends on what it asked for: short chunks after pauses begin in slow start and measure less than the path carries.
-
 # %% [markdown] id="mine-text"
-# ## Optional: your rule
+# ## Your rule
 #
-# ### Better than both
+# ### Exercise 5: better than both
 #
 # Write `Mine`. Your train is `mobile("train", scale=`[[scale]]`, begin_s=`[[begin_s]]`)`. Its experience must be above that of `Throughput` and of `Buffer` there, and on a walk
 # (`mobile("walk_4g", scale=0.3)`), because a rule that fits one trace is no rule. It may keep what it has seen in `self`. The check plays two videos of your rule and takes some seconds.
@@ -353,10 +347,16 @@ three = {rule.__name__: watch(rule, my_train) for rule in (Throughput, Buffer, m
 print(experiments.table(three))
 experiments.video_figure(three, my_train, "Three rules on your train")
 
-# %% [markdown] id="shown-text"
-# ### Show it
+# %% [markdown] id="summary"
+# ## Summary
 #
-# One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
+# A rule by throughput knows the rate when the chunk is there, and stalls if the rate falls faster than the buffer lasts. A rule by the buffer needs no estimate and switches often; using both is better on
+# the traces tried. What a player measures depends on what it asked for: short chunks after pauses begin in slow start and measure less than the path carries.
+
+# %% [markdown] id="shown-text"
+# ## Optional: show it
+#
+# An optional exercise, with no points. One trace from one beginning is one draw. Choose 8 to 30 beginnings (even seconds below 120) of your train, and play 30 chunks from each with `Mine` and with `Throughput`. `differences` is the experience of
 # `Mine` minus that of `Throughput`, for each. Is 0 `"above"`, `"inside"` or `"below"` the interval?
 
 # %% id="shown"

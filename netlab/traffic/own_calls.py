@@ -3,16 +3,18 @@
 import re
 import traceback
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, Protocol
 
 from netlab.base.errors import NetlabError, RunError, one_of
 from netlab.base.location import PACKAGES, is_own_file
-from netlab.base.time_limit import TimeIsUpError, call_often_within
+from netlab.base.time_limit import TimeIsUpError, call_often_within, call_within
 from netlab.base.units import NS_PER_S
+from netlab.base.values import short_repr
 from netlab.traffic.own import new_object, own_name
 
 MAX_CALL_S = 10.0
-Part = Literal["control", "sender", "receiver"]
+Part = Literal["control", "sender", "receiver", "rule"]
 """The role of a user's object."""
 PARAMETERS = {"FlowInterface": "flow", "Ack": "ack", "Loss": "loss", "ProgramInterface": "program"}
 """The documentation's name for the parameter of a user's method, by the class of the argument."""
@@ -94,13 +96,27 @@ class LocalCaller:
         try:
             call_often_within(MAX_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            self._raise_run_error(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
+            self._raise_run_error(error, method, f"at {now_ns / NS_PER_S:.4g} s", _parameters(given))
+
+    def value(self, method: str, **given: Any) -> Any:
+        """Return the value of a method, called with arguments by position, which have the names of its parameters;
+        raise RunError if it fails or computes for 10 s.
+        """
+        try:
+            return call_within(MAX_CALL_S, getattr(self.object, method), *given.values())
+        except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
+            arguments = ", ".join(f"{name}={short_repr(value)}" for name, value in given.items())
+            self._raise_run_error(error, method, f"when called with {arguments}", tuple(given))
 
     def close(self) -> None:
         """Do nothing: a local caller has no resources."""
 
-    def _raise_run_error(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
-        """Raise RunError with the reason why the call of `method`, at the time `when` in words, ended the run."""
+    def _raise_run_error(
+        self, error: BaseException, method: str, when: str, parameters: Sequence[str] = ()
+    ) -> NoReturn:
+        """Raise RunError with the reason why the call of `method`, which has these `parameters`, ended the run; `when` says
+        at which time or with which arguments it was called.
+        """
         traced = traceback.extract_tb(error.__traceback__)
         frames = [each for each in traced if not is_own_file(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
@@ -111,7 +127,7 @@ class LocalCaller:
         else:
             what = _attribute_explanation(error) or f"{type(error).__name__}: {error}".rstrip(": .")
             if isinstance(error, TypeError) and not frames:
-                what += f"; write def {method}({', '.join(['self', *_parameters(given)])})"
+                what += f"; write def {method}({', '.join(['self', *parameters])})"
         what += "" if what.endswith("?") else "."
         raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}{line}") from None
 

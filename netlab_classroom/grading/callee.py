@@ -1,20 +1,20 @@
 """The sandbox's side of a run with a student's classes: the run is made outside, and calls their methods through the guest's channel.
 
 Each message is preceded by its length. While this side waits for a message, nothing runs in the guest and its clock
-stands still. All replies are under the student's control; `remote.py`, outside, accepts only three numbers or some
-datagrams.
+stands still. All replies are under the student's control; `remote.py`, outside, accepts only numbers or some datagrams.
 """
 
 import math
+import operator
 import os
 import socket
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer")
-CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:])
-OPEN = {"control": 0, "sender": 1, "receiver": 2}
+METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
+CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:6])
+OPEN = {"control": 0, "sender": 1, "receiver": 2, "rule": 5}
 CALL, DONE = 3, 4
 READY, DID, FAILED, READ, ASKED = range(5)
 TRANSFER = "transfer number"
@@ -32,6 +32,8 @@ CONTROLLED = struct.Struct("<dddB")
 NOW = struct.Struct("<d")
 TIMER = struct.Struct("<Bd")
 PIECE = struct.Struct("<BI")
+CHUNK, QUALITY = struct.Struct("<dd"), struct.Struct("<q")
+SIZE = struct.Struct("<I")
 _PART_BYTES = 1 << 16
 
 
@@ -84,7 +86,7 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
     """
     from netlab.base.errors import NetlabError
 
-    connections: dict[int, Control | Programming] = {}
+    connections: dict[int, Control | Programming | VideoRule] = {}
     while (question := stream.receive())[0] != DONE:
         what, number, place = HEAD.unpack_from(question)
         body = question[HEAD.size :]
@@ -92,7 +94,7 @@ def serve(stream: MessageStream, objects: Sequence[Any]) -> bytes:
             if what == CALL:
                 reply = connections[number].call(METHODS[place], body)
             else:
-                made = Control if what == OPEN["control"] else Programming
+                made: type[Control | Programming | VideoRule] = KINDS.get(what, Programming)
                 connections[number] = made(stream, objects[place], body.decode(), what)
                 reply = bytes(connections[number].has(name) for name in METHODS)
         except NetlabError as error:
@@ -243,6 +245,46 @@ class Programming:
 
     def note_sent(self, _now_s: float, _data: bytes) -> None:
         """Do nothing: the grader's side counts what is sent."""
+
+
+class VideoRule:
+    """Calls of a student's rule of a video player. `own` is the student's class or object, `label` the video's name in
+    messages.
+    """
+
+    def __init__(self, _stream: MessageStream, own: Any, label: str, _what: int) -> None:
+        """Prepare the calls of `own`, a student's class or object, with the video's name in messages. Raises RunError when
+        no object of the class can be made.
+        """
+        from netlab.traffic.own_calls import LocalCaller
+
+        self._caller = LocalCaller(label, own)
+        self._label = label
+        self.has: Callable[[str], bool] = self._caller.has
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call a method by name with the packed buffer in s, throughput in Mbit/s and sizes in bytes; return the packed
+        quality. Raises RunError when the method fails or returns no whole number.
+        """
+        from netlab.base.errors import RunError
+        from netlab.base.values import short_repr
+
+        buffer_s, throughput_mbps = CHUNK.unpack_from(body)
+        sizes = [size for (size,) in SIZE.iter_unpack(body[CHUNK.size :])]
+        quality = self._caller.value(method, buffer_s=buffer_s, throughput_mbps=throughput_mbps, sizes=sizes)
+        try:
+            if isinstance(quality, bool):
+                raise TypeError
+            return QUALITY.pack(operator.index(quality))
+        except (TypeError, struct.error):
+            raise RunError(
+                f"{self._label}: {method} must return a quality, a whole number from 0 to {len(sizes) - 1}; "
+                f"got {short_repr(quality)}."
+            ) from None
+
+
+KINDS: dict[int, type[Control | Programming | VideoRule]] = {OPEN["control"]: Control, OPEN["rule"]: VideoRule}
+"""The classes that answer the calls of a connection, by its kind of `OPEN`; programs have one for both ends."""
 
 
 def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:

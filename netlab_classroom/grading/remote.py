@@ -3,7 +3,7 @@
 import math
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class RemoteClass(RemoteObject):
         """
         channel, close = self._open_channel()
         try:
-            made = ControlCaller if part == "control" else ProgramCaller
+            made = {"control": ControlCaller, "rule": RuleCaller}.get(part, ProgramCaller)
             self._last = made(channel, close, label, (callee.OPEN[part], channel.new_connection(), self._place))
         except BaseException:
             close()
@@ -256,6 +256,25 @@ class ProgramCaller(_RemoteCaller):
             at += callee.PIECE.size + size
             piece = said[at - size : at]
             (program.send if what == callee.SENT else program.deliver)(piece)
+
+
+class RuleCaller(_RemoteCaller):
+    """Calls of a student's rule of a video player in the sandbox, with the methods of a rule; replies are qualities."""
+
+    _quality: int
+
+    def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> int:
+        """Return the quality that the student's rule chooses for the next chunk; it may be out of range. The arguments are
+        those of `netlab_course.chapters.adaptive_video.player.Player`.
+        """
+        self.call("on_chunk", 0, buffer_s, throughput_mbps, sizes)
+        return self._quality
+
+    def _call(self, head: bytes, _method: str, _now_s: float, given: tuple[Any, ...]) -> None:
+        """Send buffer, throughput and sizes, and keep the quality of the reply."""
+        buffer_s, throughput_mbps, sizes = given
+        body = callee.CHUNK.pack(buffer_s, throughput_mbps) + b"".join(map(callee.SIZE.pack, sizes))
+        (self._quality,) = callee.QUALITY.unpack(self._did(*self._channel.ask(head + body)))
 
 
 def text_of(said: bytes) -> str:

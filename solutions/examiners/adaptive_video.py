@@ -23,11 +23,12 @@ EXERCISES = {
         edge_points=0.5,
     ),
     "throughput": Exercise(points=2),
+    # The student's own trace; a walk.
+    "mine": Exercise(points=4, shares=[2.0, 2.0]),
 }
 
 UNMARKED = {
+    "shown": "It stands after the summary. Its answer holds the rule itself, which the grader cannot call there.",
     "refute-words": "It follows from the exercise before, which is not marked.",
-    "mine": "The grader calls methods of congestion controls and programs only, not on_chunk. Its check plays two videos.",
-    "shown": "It needs the student's rule, which the grader cannot call. The student's check plays two of the beginnings again.",
     "experience": "It stands after the summary: who stops there must not lose points by it. Its check says what is right.",
 }

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 import netlab as nl
+from netlab.base.errors import NetlabError
 from netlab_classroom.grading import plain, remote, sandbox
 from netlab_classroom.grading.guest_calls import StudentCodeError
 from netlab_classroom.grading.laboratory import Laboratory
 from netlab_classroom.grading.remote import RemoteClass
 from netlab_classroom.grading.sandbox import Sandbox
+from netlab_course.chapters.adaptive_video.settings import watch
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 
@@ -47,6 +49,42 @@ def test_a_class_in_the_sandbox_gives_the_bytes_that_it_gives_here() -> None:
     here, there = run(space["Reno"]), run(handed_in(RENO, "Reno"))
     assert there.flows.equals(here.flows) and there.intervals.equals(here.intervals)
     assert there.flows.flow.tolist() == ["h1-h2 Reno"] and there.flows.retransmits.sum() > 0
+
+
+HIGHEST = """
+class Highest:
+    def __init__(self):
+        self.asked = 0
+
+    def on_chunk(self, buffer_s, throughput_mbps, sizes):
+        self.asked += 1
+        return self.asked % 2 + (throughput_mbps * 1e6 / 8 * buffer_s > sizes[2])
+"""
+
+
+def test_a_rule_in_the_sandbox_plays_the_video_that_it_plays_here() -> None:
+    space: dict[str, Any] = {"__name__": "here"}
+    exec(HIGHEST, space)  # noqa: S102 (ours)
+    here, there = watch(space["Highest"], 3.0, 12), watch(handed_in(HIGHEST, "Highest"), 3.0, 12)
+    assert there.history == here.history
+    assert len({chunk.quality for chunk in here.history}) > 1
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("on_chunk(self, buffer_s, throughput_mbps, sizes): return 1 / 0", "division by zero"),
+        ("on_chunk(self, buffer_s): return 0", r"write def on_chunk\(self, buffer_s, throughput_mbps, sizes\)"),
+        ("on_chunk(self, *given): return 2.4", "must return a quality, a whole number from 0 to 4; got 2.4"),
+        ("on_chunk(self, *given): return True", "got True"),
+        ("on_chunk(self, *given): return 1 << 70", "must return a quality"),
+        ("on_chunk(self, *given): return 5", "must return a quality, a whole number from 0 to 4, got 5"),
+        ("on_ack(self, ack): return 0", "on_chunk"),
+    ],
+)
+def test_a_rule_that_fails_or_returns_no_quality_gets_a_sentence(method: str, sentence: str) -> None:
+    with pytest.raises(NetlabError, match=sentence):
+        watch(handed_in(f"class Wrong:\n    def {method}\n", "Wrong"), 3.0, 2)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
 from netlab.runs.replications import interval
+from netlab.traffic.own_calls import RemoteObject
 from netlab_course.answers import answer_in_words, error_in_words, is_stub
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, STALL_COST_MBPS, Player, experience_mbps
@@ -31,15 +32,15 @@ class Rule(Build):
     """A check of a rule's class, whose videos on some traces must fulfil conditions."""
 
     kind: type = dict
-    videos: Callable[[type], dict[str, Player]]
+    videos: Callable[[type | RemoteObject], dict[str, Player]]
     """Takes the class and returns its videos, by the name under which the conditions find them."""
 
     def _judge(self, answer: object) -> Result:
         """Return the verdict on a class: its method, then the conditions on its videos, which are played here."""
-        if not isinstance(answer, type):
+        if not isinstance(answer, type | RemoteObject):
             said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
             return self._result(Status.FAILED, said)
-        if not callable(getattr(answer, "on_chunk", None)):
+        if isinstance(answer, type) and not callable(getattr(answer, "on_chunk", None)):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet: the class has no method on_chunk.")
         try:
             with last_lines():
@@ -51,13 +52,13 @@ class Rule(Build):
         return super()._judge(videos)
 
 
-def _once(traces: Mapping[str, Trace]) -> Callable[[type], dict[str, Player]]:
+def _once(traces: Mapping[str, Trace]) -> Callable[[type | RemoteObject], dict[str, Player]]:
     """Return a function that plays the videos of a class on some traces only once, because a class may be judged by each
     condition separately.
     """
-    last: list[tuple[type, dict[str, Player]]] = []
+    last: list[tuple[type | RemoteObject, dict[str, Player]]] = []
 
-    def played(rule: type) -> dict[str, Player]:
+    def played(rule: type | RemoteObject) -> dict[str, Player]:
         """Return the videos of a rule by the trace's name, played now or before."""
         if not last or last[0][0] is not rule:
             last[:] = [(rule, {name: settings.watch(rule, trace) for name, trace in traces.items()})]

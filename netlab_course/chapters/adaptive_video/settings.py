@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import netlab
@@ -12,6 +13,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.traffic import Tcp
+from netlab.traffic.own_calls import RemoteObject
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 from netlab_course.own_numbers import OwnNumbers
 
@@ -85,6 +87,9 @@ def watch(rule: Any, trace: float | Trace, chunks: int = CHUNKS) -> Player:
     """Play a video of so many chunks by a rule, over a path whose rate follows a trace, and return the player. Raises
     RunError if a chunk takes longer than 1000 s.
     """
+    if isinstance(rule, RemoteObject):
+        with closing(rule.caller("video", "rule")) as called:
+            return watch(called, trace, chunks)
     video = Player(rule, chunks)
     with netlab.live(path(trace), seed=1, engine="library") as lab:
         while not video.is_done:
