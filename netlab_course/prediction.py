@@ -27,8 +27,8 @@ class Prediction:
     """The student's reason for the number; "" if none was written down."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction with the measured number and its relative error, with theory if given, and with the
-        student's reason; all numbers are in the prediction's unit.
+        """Print the prediction with the measured number, its error relative to that, theory if given, and the student's
+        reason; all numbers are in the prediction's unit.
         """
         told = self._comparison(measured, theory)
         show_text(filled(f"{told}\nYour reason: {self.reason}") if self.reason else told)

@@ -61,7 +61,7 @@ class RepeatedMeasurement:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The repeated scenario, as a dict."""
+        """The repeated scenario, in the form of `Scenario.to_dict`; the table has the same dict, so do not change it."""
         found: dict[str, Any] = self.table.attrs["scenario"]
         return found
 

@@ -46,8 +46,8 @@ class Watchdog:
     """
 
     def __init__(self, limit_s: float, waited_s: Callable[[], float]) -> None:
-        """Start to measure now, with the limit in s of wall-clock time; `waited_s` returns how long the guest has
-        waited for a CPU since its start, in s.
+        """Start to measure how long the guest's clock stands still, at most `limit_s` in s of wall-clock time. Time in
+        which the guest waits for a CPU does not count; `waited_s` returns it in s since the guest's start.
         """
         self._limit_s, self._waited_s = limit_s, waited_s
         self._now_s = 0.0

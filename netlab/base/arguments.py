@@ -46,7 +46,8 @@ _PERCENT_ELSEWHERE = ("loss", "plr")
 
 
 def got(name: str, value: object) -> str:
-    """Return the end of a message about a wrong number in the field `name`: "got", the value and, if plain, a remedy.
+    """Return the end of a message about a wrong number in the field `name`: "got", the value and, if it is clear what was
+    meant, how to write it.
 
     >>> got("rate_mbps", "5"), got("delay_ms", "0.1 s")
     ("got '5'; write it without quotes: rate_mbps=5", "got '0.1 s'; the unit is in the name: delay_ms=100")

@@ -289,7 +289,9 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
     prices = used @ gain
 
     def worth(x: Array, barrier: float) -> float:
-        """Return the barrier method's target for the shares x; minus infinity outside the limits."""
+        """Return the barrier method's target for the shares x: all gains, and `barrier` times the logarithms of what is
+        left of each limit; minus infinity unless all shares and what is left are above 0.
+        """
         room = 1 - used @ x
         if min(x.min(), room.min()) <= 0:
             return -math.inf

@@ -84,7 +84,9 @@ class Traffic:
         return {"kind": self.kind, **own}
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form, with all choices made; `beside` is all traffic of the run."""
+        """Return the item in the plan's form: its fields and `label`. Kinds add their choices, which may depend on `beside`,
+        all traffic of the run.
+        """
         del beside
         return cast("Item", {**self.to_dict(), "label": label})
 

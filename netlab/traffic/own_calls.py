@@ -64,7 +64,7 @@ class RemoteObject(ABC):
 
     @abstractmethod
     def has(self, method: str) -> bool:
-        """Return whether the user's object has this method, which is known after the first call of any."""
+        """Return whether the user's object has this method; False until `caller` has opened a connection to it."""
 
 
 def has_method(own: object, method: str) -> bool:

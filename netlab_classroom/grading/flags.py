@@ -166,7 +166,9 @@ def _foreign_tokens(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, 
 
 
 def _equal_words(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a flag for each group of students with equal written answers of at least MIN_WORDS words to an exercise."""
+    """Yield a flag for each group of students whose written answers to an exercise, of at least MIN_WORDS words, are equal
+    but for capitals and spaces.
+    """
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:

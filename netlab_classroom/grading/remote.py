@@ -44,8 +44,8 @@ class RemoteClass(RemoteObject):
         """Exist, so that checks of a class find a method; the student's object has the real ones."""
 
     def caller(self, label: str, part: Part) -> MethodCaller:
-        """Open a connection, and return the object that calls the methods of the student's object for it. `label` names
-        the flow in messages.
+        """Open a connection, and return the object that calls the methods of the student's object in the role `part`;
+        `label` names the flow or video in messages. Raises StudentCodeError if the object cannot be made.
         """
         channel, close = self._open_channel()
         try:
@@ -237,8 +237,8 @@ class ProgramCaller(_RemoteCaller):
     _program: ProgramInterface
 
     def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
-        """Call the method, give it data to send when it reads, and apply its reply: set the timer, send and deliver
-        data.
+        """Call the method with a packed header, answer its reads with data, and apply its reply: set the timer, send and
+        deliver data. Of its arguments `given`, on_start has the program first, and on_datagram the data second.
         """
         if method == "on_start":
             (self._program,) = given

@@ -50,8 +50,8 @@ NOT_ISOLATED, LATE = "no isolation", "late"
 
 
 def work(channel: HostChannel, folder: str, packages: list[str]) -> None:
-    """Run all exercises of a single request from the guest's channel, and write their answers into `folder`; the
-    channel is handed over to their code before that.
+    """Run each exercise of one request from the guest's channel in a process of its own, and write the answers into
+    `folder`; the exercises get the channel as a file descriptor. `packages` is not used.
     """
     del packages
     words = channel.get()["words"]

@@ -272,8 +272,8 @@ class Lab:
         return {"start_s": item["start_s"], **self._moment()}
 
     def _set_up(self, items: list[Item], duration_s: float) -> list[RunningFlow[Any]]:
-        """Return flows with open sockets, not started, for these items of traffic, which end `duration_s` after the
-        run's start at the latest.
+        """Open the sockets of these items of traffic, which end `duration_s` after the run's start at the latest, note the
+        items and their ports as used, and return their flows, not started.
         """
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)

@@ -182,8 +182,8 @@ class SandboxProgram:
 
 
 def _instance(store: wasmtime.Store, module: wasmtime.Module, imports: Mapping[str, Any]) -> wasmtime.Instance:
-    """Return an instance of a module in a store of wasmtime, with its imports, which are taken from `imports` by their
-    names.
+    """Return an instance of a module in a store of wasmtime; each import is the entry of `imports` with its own name,
+    whichever module it is imported from.
     """
     return wasmtime.Instance(store, module, [imports[str(each.name)] for each in module.imports])
 

@@ -94,8 +94,8 @@ class QueueTrials:
         self._rate_mbps, self._delay_ms, self._left = rate_mbps, delay_ms, at_most
 
     def __call__(self, queue_packets: int) -> str:
-        """Run Reno for 30 s with a queue of this many packets, and return a text on its share of the link's rate and
-        the mean RTT; another sentence when all trials are used up.
+        """Use up a trial: run Reno for 30 s with a queue of this many packets, and return a text with its share of the
+        possible goodput in % and the mean RTT in ms; another sentence when no trial is left.
         """
         if not self._left:
             return "All trials are used up. What do they have in common with the BDP?"

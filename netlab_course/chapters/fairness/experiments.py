@@ -22,8 +22,8 @@ PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
 
 
 def drawn(network: Topology, pairs: Iterable[tuple[str, str]], congestion: str, seed: int) -> Scenario:
-    """Return a scenario with a long TCP flow for each pair of hosts, started at a random moment of the first seconds,
-    which follows from the seed.
+    """Return a scenario with a long TCP flow for each pair (sender, receiver), started at a random moment of its first
+    seconds; `seed` is that of the moments and of the run.
     """
     draw = np.random.default_rng(seed)
     traffic = [

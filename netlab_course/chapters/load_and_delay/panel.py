@@ -19,8 +19,8 @@ def panel() -> PanelParts:
     """Show in a panel the mean delay of datagrams at random moments over one link, by load; each point is one run."""
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
-        """Return the arguments of `netlab.run`, by name, for the settings of the panel's controls (units are in the
-        names).
+        """Return the arguments of `netlab.run`, by name: a scenario with this load (share of the time in which the link
+        is busy, 0 to 1), this duration and the seed `draw`; `sizes` is a key of `KINDS`.
         """
         return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
 

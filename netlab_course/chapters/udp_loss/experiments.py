@@ -82,8 +82,8 @@ def framing_figure(
 
 
 def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
-    """Return goodput and loss of the staircase run `climb` at the published rates, and at the rate that explains a
-    difference, as a printed table; `offered_mbps` has the rates of its steps.
+    """Return a printed table of goodput in Mbit/s and loss in % of the staircase run `climb`, with theory, at the published
+    rates and at 20.36 Mbit/s, which explains a difference; `offered_mbps`, the rates of its steps, must have them all.
     """
     late = second_half_loss(climb)
     rows = []
