@@ -99,6 +99,8 @@ class Pupil:
         Whose numbers it has.
     kinds : tuple of int
         Which kinds of attack it tries, by their numbers in `KINDS`.
+    answers : dict
+        Its answers that are not the right ones, by exercise.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Pupil:
     token: str = ""
     suffix: str = ".ipynb"
     kinds: tuple[int, ...] = ()
+    answers: dict[str, str | None] = field(default_factory=dict)
 
 
 def _answering(name: str, answers: dict[str, str | None], changed: dict[str, tuple[str, float]], **more: Any) -> Pupil:
@@ -116,7 +119,17 @@ def _answering(name: str, answers: dict[str, str | None], changed: dict[str, tup
     def write(path: Path) -> None:
         path.write_text(nbformat.writes(notebook({**RIGHT, **answers}, token)))
 
-    return Pupil(name, write, {**FULL, **changed}, **more)
+    return Pupil(name, write, {**FULL, **changed}, answers=answers, **more)
+
+
+def _together(pupils: list[Pupil]) -> Pupil:
+    """Return one student with the answers of these, who differ from the right ones in different exercises."""
+    answers = {key: answer for pupil in pupils for key, answer in pupil.answers.items()}
+    assert len(answers) == sum(len(pupil.answers) for pupil in pupils), "two answers to an exercise"
+    assert not any(pupil.flags or pupil.token for pupil in pupils), "a flag must be that of one answer"
+    expected = {key: pupil.expected[key] for pupil in pupils for key in pupil.answers}
+    kinds = tuple(kind for pupil in pupils for kind in pupil.kinds)
+    return _answering("_and_".join(pupil.name for pupil in pupils), answers, expected, kinds=kinds)
 
 
 def _bytes(name: str, data: bytes, expected: dict[str, tuple[str, float]], **more: Any) -> Pupil:
@@ -184,6 +197,14 @@ def _forged_checks(document: Any) -> Any:
     return document
 
 
+TOGETHER = [
+    ("stateful", "float_subclass", "fake_run", "probes_on", "asks_for_more"),
+    ("lookup_table", "metaclass", "broken_run", "imports_checks"),
+    ("deep", "by_formula", "many_runs", "environment"),
+    ("library_answer", "becomes_root", "markup"),
+    ("nan", "network"),
+]
+"""Those of `hostile` who are one student: each exercise runs in a process of its own, and grading a student takes 3 s."""
 FAILED_LIMIT = {"limit": ("failed", 0)}
 CRASHED = ("crashed", 0)
 UNREADABLE = dict.fromkeys(OF, ("unreadable", 0))
@@ -195,7 +216,7 @@ def hostile(victim: Path) -> list[Pupil]:
     def steals(path: str) -> str:
         return LIMIT + f"return float(open({path!r}).read().split()[0])"
 
-    return [
+    pupils = [
         _changed(
             "forged_checks",
             _forged_checks,
@@ -340,6 +361,9 @@ def hostile(victim: Path) -> list[Pupil]:
         *more_hostile(),
         Pupil("huge", _huge, UNREADABLE),
     ]
+    alone = {pupil.name: pupil for pupil in pupils}
+    together = [_together([alone.pop(name) for name in names]) for names in TOGETHER]
+    return [*alone.values(), *together]
 
 
 FORGES = """import os, stat
