@@ -204,7 +204,7 @@ TOGETHER = [
     ("library_answer", "becomes_root", "markup"),
     ("nan", "network"),
 ]
-"""Those of `hostile` who are one student: each exercise runs in a process of its own, and grading a student takes 3 s."""
+"""Each tuple names students of `hostile` who are graded as one, because grading a student takes 3 s; each exercise runs alone."""
 FAILED_LIMIT = {"limit": ("failed", 0)}
 CRASHED = ("crashed", 0)
 UNREADABLE = dict.fromkeys(OF, ("unreadable", 0))
