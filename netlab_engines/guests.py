@@ -39,6 +39,7 @@ START_NS = 1_700_000_000_000_000_000
 BOOT_PATIENCE_S = 60.0
 LOG_LINES = 15
 
+NO_TRACING_TEXT = "ptrace: Operation not permitted"
 AMX_PANIC_TEXT = "ptrace set fp regs failed"
 WAIT_S = 0.05
 PROGRAM = "netlab_engines.agent.lab"
@@ -212,6 +213,12 @@ def reason_of_end(folder: Path, log: Path) -> str:
         return (
             "This kernel is too old for this machine's processor, whose registers do not fit into its buffer; build a 7.x with "
             "`netlab kernel build`."
+        )
+    if NO_TRACING_TEXT in text:
+        return (
+            "This system, probably a container, forbids both ways in which the pocket kernel runs programs, seccomp and ptrace. "
+            "Run the container with a profile that allows one of them, as Docker's and Podman's default does; runs without "
+            "commands need neither (engine='library')."
         )
     # Leave out the addresses of the kernel's call trace.
     lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]

@@ -16,6 +16,7 @@ from netlab.base.exit_signals import signals_raise_system_exit
 from netlab.base.version import VERSION
 from netlab.commands import contributions
 
+NOT_MAPPED_TEXT = "failed to map segment from shared object"
 EXIT_FAILED = 1
 EXIT_MISTAKE = 2
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -56,6 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NetlabError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return EXIT_MISTAKE if isinstance(error, ScenarioError) else EXIT_FAILED
+    except ImportError as error:
+        if NOT_MAPPED_TEXT not in str(error):
+            raise
+        print(
+            f"netlab: The Python packages in {sys.prefix} cannot be loaded, because programs may not be executed there (a file "
+            "system mounted noexec). Install netlab in a directory where they may: python3 -m venv DIRECTORY.",
+            file=sys.stderr,
+        )
+        return EXIT_FAILED
     except KeyboardInterrupt as interrupted:
         # An interrupt raised by netlab says what is kept; for any other interrupt this is unknown.
         print(f"\nnetlab: {str(interrupted) or 'stopped.'}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -75,3 +76,26 @@ def test_ctrl_c_says_what_is_kept_where_it_is_known(raised, said, monkeypatch, c
     monkeypatch.setattr("netlab.commands.demo.main", main)
     assert cli.main(["demo"]) == 130
     assert capsys.readouterr().err.strip() == said
+
+
+class Parser:
+    """A parser that reads each command line as `netlab demo`."""
+
+    def parse_args(self, _given):
+        return SimpleNamespace(command="demo")
+
+
+def test_an_environment_mounted_noexec_gets_one_sentence_and_other_import_errors_pass(monkeypatch, capsys):
+    def refuse(_name):
+        raise ImportError(text)
+
+    monkeypatch.setattr(cli.importlib, "import_module", refuse)
+    monkeypatch.setattr(cli, "_parser", lambda _given: Parser())
+    monkeypatch.setattr(cli, "commands", lambda: {"demo": ("", "home")})
+    text = "numpy/_multiarray_umath.so: failed to map segment from shared object"
+    assert cli.main(["demo"]) == cli.EXIT_FAILED
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and sys.prefix in said and "noexec" in said and "venv" in said
+    text = "cannot import name 'x'"
+    with pytest.raises(ImportError, match="cannot import name"):
+        cli.main(["demo"])

@@ -21,6 +21,10 @@ def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_p
     assert "address" not in reason_of_end(tmp_path, log)
     log.write_text("ptrace set fp regs failed\n")
     assert "too old for this machine's processor" in reason_of_end(tmp_path, log)
+    log.write_text("ptrace: Operation not permitted\ncheck_ptrace : expected SIGSTOP, got status = 9\n")
+    assert re.fullmatch(
+        r"This system, .* seccomp and ptrace\. Run .*engine='library'\)\.", reason_of_end(tmp_path, log)
+    )
     (tmp_path / files.CRASH).write_text("The overlay could not be mounted.")
     assert reason_of_end(tmp_path, log) == "The overlay could not be mounted."
 
