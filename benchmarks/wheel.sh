@@ -1,66 +1,60 @@
 #!/bin/sh
-# The wheel alone, installed by pip with what it asks for, and the first experiment twice; prints a table.
+# The wheel alone, as a student installs and uses it (wheel_steps.sh); prints a table.
 #
-#   benchmarks/wheel.sh [--ca-bundle FILE] [--expired] WHEEL PYTHON|SUITE...        such as dist/netlab-*-any.whl /usr/bin/python3 bookworm
+#   benchmarks/wheel.sh [--ca-bundle FILE] [--expired] [--with PACKAGE,PACKAGE] WHEEL PYTHON|SUITE...
+#   such as dist/netlab-*x86_64*.whl /usr/bin/python3 bookworm
 #
 # A Python runs with an empty home, which has no kernel in its cache. A suite of Debian is a chroot with Python alone, no compiler,
-# no `ip`, and an ordinary user (root and mmdebstrap; --ca-bundle and --expired as for distributions.sh). Needs the network for packages.
+# no `ip`, and an ordinary user (root and mmdebstrap; --expired as for distributions.sh), and the packages of --with. Needs the
+# network for packages. FILE has the certificates that pip trusts; without it, those are taken that this machine's pip trusts: a
+# network with a certificate of its own is otherwise refused ("self-signed certificate in certificate chain").
+# NETLAB_LOG=DIRECTORY keeps what was printed, in DIRECTORY/PLACE.
 set -u
+here=$(cd "$(dirname "$0")" && pwd)
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/netlab-wheel-XXXXXX")
 chmod 755 "$place"
 trap 'rm -rf "$place"' EXIT
 trap 'exit 143' INT TERM
-: >"$place/certificates.pem"
-valid=true
+certificates=${PIP_CERT:-${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}}
+valid=true packages=ca-certificates,python3,python3-venv
 while :; do
     case $1 in
-    --ca-bundle) cp "$2" "$place/certificates.pem" && shift 2 ;;
+    --ca-bundle) certificates=$2 && shift 2 ;;
     --expired) valid=false && shift ;;
+    --with) packages=$packages,$2 && shift 2 ;;
     *) break ;;
     esac
 done
-cp "$1" "$place" && shift
-cat >"$place/try.sh" <<'X'
-set -eu
-python=$1 wheel=$2 home=$3
-cd "$home"
-now() { date +%s.%N; }
-since() { echo "$1 $(now)" | awk '{ printf "%.1f s", $2 - $1 }'; }
-"$python" -m venv env
-began=$(now)
-env/bin/python -m pip install -q --disable-pip-version-check "$wheel"
-took=$(since "$began")
-began=$(now)
-env -i HOME="$home" PATH="$PATH" env/bin/netlab demo >said
-first=$(since "$began")
-began=$(now)
-env -i HOME="$home" PATH="$PATH" env/bin/netlab demo >said
-missing=$(for name in cc ip; do command -v $name >/dev/null || printf '%s ' $name; done)
-echo "TABLE $("$python" -V) | $(id -un) | ${missing:-nothing} | $took | $first | $(since "$began") | $(grep -o 'Theory and measurement .*' said), $(grep -o '[a-z]* engine' said | head -n 1)"
-X
-echo '| place | Python | user | missing | pip install | first run | second run | seen |'
-echo '|---|---|---|---|---|---|---|---|'
-for one in "$@"; do
-    rm -rf "$place/home"
-    mkdir "$place/home"
-    if [ -x "$one" ]; then
-        sh "$place/try.sh" "$one" "$place"/*.whl "$place/home" >"$place/log" 2>&1
-        name=here
-    else
-        name=$one
-        cat >"$place/inside.sh" <<'X'
+mkdir "$place/try"
+cp "$1" "$here/wheel_steps.sh" "$place/try" && shift
+[ ! -r "$certificates" ] || cp "$certificates" "$place/try/certificates.pem"
+cat >"$place/try/inside.sh" <<'X'
 set -eu
 useradd --create-home student
+[ -e /proc/self ] || { mount -t proc proc /proc && trap 'umount /proc' EXIT; }
 export PIP_CERT=/opt/try/certificates.pem
 [ -s "$PIP_CERT" ] || unset PIP_CERT
-setpriv --reuid=student --regid=student --clear-groups env HOME=/home/student sh /opt/try/try.sh python3 /opt/try/*.whl /home/student
+. /etc/os-release
+setpriv --reuid=student --regid=student --clear-groups env HOME=/home/student \
+    sh /opt/try/wheel_steps.sh "$PRETTY_NAME, bare" /opt/try/*.whl python3
+cp -r /home/student/said /opt/said
 X
-        mmdebstrap --variant=minbase --include=ca-certificates,python3,python3-venv \
+echo '| place | Python | user | missing | pip, s | MB | first demo, s | second, s | doctor | live, s | lab, s | chapter 1, s | Mininet script, s |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+for one in "$@"; do
+    rm -rf "$place/home" "$place/said"
+    mkdir "$place/home"
+    if [ -x "$one" ]; then
+        env -i HOME="$place/home" PATH="$PATH" PIP_CERT="$certificates" LANG=C.UTF-8 \
+            sh "$here/wheel_steps.sh" here "$place"/try/*.whl "$one" >"$place/log" 2>&1
+        cp -r "$place/home/said" "$place/said"
+    else
+        mmdebstrap --variant=minbase --include="$packages" \
             --aptopt='Acquire::Languages "none"' --aptopt="Acquire::Check-Valid-Until \"$valid\"" \
-            --customize-hook="mkdir \"\$1/opt/try\"; cp $place/*.whl $place/*.sh $place/certificates.pem \"\$1/opt/try\"; chmod -R a+rX \"\$1/opt/try\"" \
-            --customize-hook='chroot "$1" sh /opt/try/inside.sh' "$one" /dev/null >"$place/log" 2>&1
+            --customize-hook="cp -r $place/try \"\$1/opt/try\"; chmod -R a+rX \"\$1/opt/try\"" \
+            --customize-hook='chroot "$1" sh /opt/try/inside.sh' \
+            --customize-hook="cp -r \"\$1/opt/said\" $place/said" "$one" /dev/null >"$place/log" 2>&1
     fi
-    row=$(sed -n 's/^TABLE //p' "$place/log")
-    [ -n "$row" ] || tail -n 20 "$place/log" >&2
-    echo "| $name | ${row:-failed} |"
+    [ -z "${NETLAB_LOG:-}" ] || cp -r "$place/said" "$NETLAB_LOG/$(basename "$one")"
+    grep '^| ' "$place/log" || { tail -n 20 "$place/log" >&2 && echo "| $one | failed |"; }
 done
