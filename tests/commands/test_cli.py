@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -89,7 +90,7 @@ def test_an_environment_mounted_noexec_gets_one_sentence_and_other_import_errors
     def refuse(_name):
         raise ImportError(text)
 
-    monkeypatch.setattr(cli.importlib, "import_module", refuse)
+    monkeypatch.setattr(importlib, "import_module", refuse)
     monkeypatch.setattr(cli, "_parser", lambda _given: Parser())
     monkeypatch.setattr(cli, "commands", lambda: {"demo": ("", "home")})
     text = "numpy/_multiarray_umath.so: failed to map segment from shared object"
