@@ -18,7 +18,7 @@ timed() {
     fi
 }
 "$python" -m venv env || exit 1
-. ./env/bin/activate
+PATH=$PWD/env/bin:$PATH
 pip=$(timed pip pip install -q --disable-pip-version-check "$wheel")
 size=$(du -sm env | cut -f 1)
 first=$(timed demo netlab demo)
