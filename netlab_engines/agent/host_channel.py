@@ -3,6 +3,7 @@
 The guest's clock stands still between two requests.
 """
 
+import ctypes
 import fcntl
 import json
 import os
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlab.base.errors import NetlabError
 from netlab.protocol.messages import LENGTH, Message, Request, encode
+from netlab_engines.libc import check, libc
 from netlab_engines.sockets.moments import forbid_timer_slack
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 DEVICE = "/dev/netlab"
 SEED = 0x40084E01
 FOREGROUND = 0x40044E02
+SCHED_SETSCHEDULER = 144
+"""The number of the system call on x86-64, on which alone the pocket kernel runs."""
 
 
 class HostChannel:
@@ -101,9 +105,9 @@ class HostChannel:
         """
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
         if group:
-            os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+            _schedule(os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, 1)
         else:
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            _schedule(os.SCHED_OTHER, 0)
             # Linux gives a thread that leaves real time the default slack again.
             forbid_timer_slack()
 
@@ -116,6 +120,12 @@ class HostChannel:
 
         self.early_exits = EarlyExits(lambda line: self.put(report=line), networks)
         return self.early_exits
+
+
+def _schedule(policy: int, priority: int) -> None:
+    """Give the calling thread a scheduling policy and priority. Raises OSError if the kernel refuses."""
+    # Not os.sched_setscheduler: musl's function always fails, because Linux's acts on a thread and POSIX means a process.
+    check(libc.syscall(SCHED_SETSCHEDULER, 0, policy, ctypes.byref(ctypes.c_int(priority))), "sched_setscheduler")
 
 
 def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
