@@ -30,6 +30,8 @@ def test_a_changed_recipe_is_written_and_used_at_once(tmp_path: Path, monkeypatc
 
 
 def test_the_command_leaves_hashes_that_are_right_as_they_are() -> None:
+    # The command would write into this clone.
+    test_the_engines_have_the_hashes_of_the_present_recipes()
     before = Path(written.__file__).stat().st_mtime_ns
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "netlab_kernel.recipes"], capture_output=True, text=True, check=True

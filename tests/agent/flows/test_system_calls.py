@@ -245,6 +245,24 @@ def test_a_ping(tmp_path: Path, recorder: Recorder) -> None:
 )
 def test_the_program_makes_these_calls(function: str, calls: list[str]) -> None:
     """A change of the program points back to Python's senders and receivers."""
-    body = re.search(rf"^static \w+ {function}\(.*?^}}", TRAFFIC_C.read_text(), re.MULTILINE | re.DOTALL)
-    assert body is not None
-    assert re.findall(r"\bcall\((\w+)", body[0]) == calls
+    assert re.findall(r"\bcall\((\w+)", _body(function)) == calls
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        ("tune_tcp", ["SO_RCVBUFFORCE", "TCP_OPTION_WINDOW_CLAMP", "TCP_OPTION_MAXSEG"]),
+        ("open_udp", ["STAMP_OPTION", "SO_RCVBUFFORCE", "SO_SNDBUFFORCE"]),
+        ("open_tcp", []),
+        ("open_ping", []),
+    ],
+)
+def test_the_program_sets_these_options(function: str, options: list[str]) -> None:
+    assert re.findall(r"\bset\([^,]+, \w+, (\w+)", _body(function)) == options
+
+
+def _body(function: str) -> str:
+    """Return the text of a function of the program."""
+    found = re.search(rf"^static \w+ {function}\(.*?^}}", TRAFFIC_C.read_text(), re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[0]
