@@ -15,7 +15,7 @@ from netlab.base.errors import NotHereError
 from netlab.protocol.plan import AgentPlan
 from netlab_engines.base import agent_plan
 from netlab_engines.library import requests as asked
-from netlab_engines.library.wire_format import Request
+from netlab_engines.library.wire_format import FLOW, Request
 from netlab_engines.netlink import wire
 from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
@@ -59,34 +59,24 @@ def frames(told: bytes) -> Iterator[tuple[int, bytes]]:
         at += 8 + length
 
 
-FLOW_FORMAT = "<IIIIIIIIQQQII16sQII4IQQQQQQ"
-
-
 def flows(*traffic: Any, **words: Any) -> list[dict[str, Any]]:
-    """`struct flow` of recipe/library/host/protocol.h, field by field."""
-    names = (
-        "kind item stream from to address port payload start end num_bytes window mss congestion rate spread key_words "
-    )
-    names += "key0 key1 key2 key3 interval count request response think connections"
-    found = []
-    for kind, data in frames(made(plan_of(*traffic, **words)).take()):
-        if kind == Request.FLOW:
-            size = struct.calcsize(FLOW_FORMAT)
-            fields = struct.unpack(FLOW_FORMAT, data[:size])
-            found.append({**dict(zip(names.split(), fields, strict=True)), "label": data[size:].decode()})
-    return found
+    """Return each flow of the requests: the fields of `struct flow` of protocol.h, and the label."""
+    return [
+        {**FLOW.unpack(data)._asdict(), "label": data[FLOW.size :].decode()}
+        for kind, data in frames(made(plan_of(*traffic, **words)).take())
+        if kind == Request.FLOW
+    ]
 
 
 def test_a_connection_is_told_with_all_that_its_item_says() -> None:
     item = nl.Tcp("h2", "h1", start_s=1.5, duration_s=2, window_bytes=20_000, mss_bytes=500, congestion="bbr")
     (flow,) = flows(item)
     address = int.from_bytes(ipaddress.IPv4Address("10.0.1.1").packed, "little")
-    assert flow == {
-        "kind": 1, "item": 0, "stream": 0, "from": 1, "to": 0, "address": address, "port": 5001, "payload": 0,
-        "start": 1_500_000_000, "end": 3_500_000_000, "num_bytes": NONE, "window": 20_000, "mss": 512,
-        "congestion": b"bbr".ljust(16, b"\0"), "rate": 0, "spread": 0, "key_words": 0, "key0": 0, "key1": 0, "key2": 0,
-        "key3": 0, "interval": 0, "count": NONE, "request": 0, "response": 0, "think": 0, "connections": 1,
-        "label": "h2-h1 bbr",
+    # All other fields are 0.
+    assert {name: value for name, value in flow.items() if value} == {
+        "kind": 1, "src": 1, "address": address, "port": 5001, "start_ns": 1_500_000_000, "end_ns": 3_500_000_000,
+        "num_bytes": NONE, "window_bytes": 20_000, "mss_bytes": 512, "congestion": b"bbr".ljust(16, b"\0"), "count": NONE,
+        "connections": 1, "label": "h2-h1 bbr",
     }  # fmt: skip
 
 
@@ -97,9 +87,12 @@ def test_requests_have_a_flow_for_each_connection_with_the_sizes_and_the_pauses(
     found = flows(item)
     assert [(each["kind"], each["stream"], each["port"]) for each in found] == [(5, 0, 5001), (5, 1, 5002)]
     for each in found:
-        asked = {name: each[name] for name in ("request", "response", "think", "connections", "interval", "count")}
+        asked = {
+            name: each[name]
+            for name in ("request_bytes", "response_bytes", "think_ns", "connections", "interval_ns", "count")
+        }
         assert asked == {
-            "request": 70, "response": 5000, "think": 250_000_000, "connections": 2, "interval": 10**9, "count": 9,
+            "request_bytes": 70, "response_bytes": 5000, "think_ns": 250_000_000, "connections": 2, "interval_ns": 10**9, "count": 9,
         }  # fmt: skip
         assert each["congestion"].rstrip(b"\0") == b"cubic"
 
@@ -114,7 +107,7 @@ def test_streams_share_the_bytes_and_each_has_a_port_of_its_own() -> None:
     # An echo has no port: it is known by its item's number, from 1.
     assert [each["port"] for each in found] == [5001, 5002, 5003, 2, 5004]
     assert [each["item"] for each in found] == [0, 0, 0, 1, 2]
-    assert {(each["window"], each["mss"]) for each in found} == {(0, 0)}
+    assert {(each["window_bytes"], each["mss_bytes"]) for each in found} == {(0, 0)}
 
 
 def test_datagrams_are_told_with_their_rate_and_where_random_with_the_words_of_the_seed() -> None:
@@ -123,22 +116,33 @@ def test_datagrams_are_told_with_their_rate_and_where_random_with_the_words_of_t
         nl.Udp("h2", "h1", rate_mbps=1, spacing="random", start_s=4),
         seed=2**32 + 1,
     )
-    assert (even["kind"], even["rate"], even["payload"], even["spread"], even["key_words"]) == (2, 2_500_000, 700, 0, 0)
-    assert (even["start"], even["end"]) == (0, 10 * 10**9)
-    assert (random["start"], random["end"], random["spread"]) == (4 * 10**9, 10 * 10**9, 1)
+    assert (even["kind"], even["rate_bps"], even["payload_bytes"], even["spread"], even["key_words"]) == (
+        2,
+        2_500_000,
+        700,
+        0,
+        0,
+    )
+    assert (even["start_ns"], even["end_ns"]) == (0, 10 * 10**9)
+    assert (random["start_ns"], random["end_ns"], random["spread"]) == (4 * 10**9, 10 * 10**9, 1)
     # The seed of an item is the run's and its port.
-    assert [random[name] for name in ("key_words", "key0", "key1", "key2", "key3")] == [2, 1 + 5002, 1, 0, 0]
+    assert [random[name] for name in ("key_words", "key_0", "key_1", "key_2", "key_3")] == [2, 1 + 5002, 1, 0, 0]
 
 
 def test_an_echo_is_told_with_its_interval_and_its_count() -> None:
     endless, counted = flows(nl.Ping("h1", "h2"), nl.Ping("h1", "h2", count=3, interval_s=0.25, payload_bytes=100))
-    assert (endless["kind"], endless["interval"], endless["count"]) == (3, 200_000_000, NONE)
-    assert (counted["port"], counted["interval"], counted["count"], counted["payload"]) == (2, 250_000_000, 3, 100)
+    assert (endless["kind"], endless["interval_ns"], endless["count"]) == (3, 200_000_000, NONE)
+    assert (counted["port"], counted["interval_ns"], counted["count"], counted["payload_bytes"]) == (
+        2,
+        250_000_000,
+        3,
+        100,
+    )
 
 
 def test_a_flow_that_would_outlast_the_run_ends_with_it() -> None:
     late, short = flows(nl.Tcp("h1", "h2", start_s=8, duration_s=5), nl.Tcp("h1", "h2", duration_s=5))
-    assert (late["end"], short["end"]) == (10 * 10**9, 5 * 10**9)
+    assert (late["end_ns"], short["end_ns"]) == (10 * 10**9, 5 * 10**9)
 
 
 @pytest.mark.parametrize("seed", [0, 7])
