@@ -73,11 +73,16 @@ def run_script(
     ------
     EngineError
         If the chosen engine is not the pocket kernel.
+    KernelError
+        If there is no pocket kernel.
     RunError
         After the wall-clock limit.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):
+        if not os.environ.get("NETLAB_ENGINE"):
+            # The pocket engine was not chosen because something is missing; this error says what.
+            engines.require(PocketEngine().requirements())
         raise EngineError(
             "Mininet scripts need the pocket kernel; unset $NETLAB_ENGINE, or run the script as root without netlab."
         )
