@@ -34,6 +34,8 @@ FIREFOX_PREFERENCES = {
     "focusmanager.testmode": True,  # the page has the focus also where the window has not
 }
 WIDTH, HEIGHT = 1366, 768
+DIALOG = "document.querySelector('.jp-Dialog')?.textContent ?? ''"
+"""The text of a dialog that takes all clicks and keys, in JavaScript."""
 STEP_S = 0.1
 PATIENCE_S = 120
 DOUBLE_CLICK_MS = 500
@@ -97,7 +99,7 @@ class Browser:
             except (AssertionError, ProtocolError):  # the page is on its way
                 pass
             time.sleep(STEP_S)
-        raise AssertionError(f"not so after {patience_s:g} s: {expression}")
+        raise AssertionError(f"not so after {patience_s:g} s: {expression}; dialog: {self.value(DIALOG)!r}")
 
     def click(self, selector: str, times: int = 1) -> None:
         """Click on the middle of the part of the page's first such element that is in sight, so many times at once."""

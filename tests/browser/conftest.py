@@ -90,15 +90,34 @@ def failed(browser: Browser, request: pytest.FixtureRequest) -> Browser:
     """The chapter with a check that has just failed, and the button below it."""
     address = request.getfixturevalue(request.param)
     path = {"jupyterlab": f"lab/tree/{FIRST_CHAPTER}", "page": f"lab/index.html?path={FIRST_CHAPTER}"}[request.param]
-    browser.go("about:blank")
-    browser.go(f"{address}{path}")
-    browser.until(f"{PANEL}?.context.path === {as_json(FIRST_CHAPTER)}")
+    open_alone(browser, f"{address}{path}", FIRST_CHAPTER)
     browser.until(f"{KERNEL}?.status === 'idle'")
     run(browser, "imports")
     run(browser, "rtt", "rtt_ms = 1")
     run(browser, "rtt-check")
     browser.until(f"!!{HINT_BUTTON}")
     return browser
+
+
+def open_alone(browser: Browser, address: str, path: str) -> None:
+    """Open the address of a notebook, wait until it is in sight, and close all others, which JupyterLab restores from an
+    earlier test and may show late.
+    """
+    browser.go("about:blank")
+    browser.go(address)
+    browser.until("!!globalThis.jupyterapp?.shell")
+    browser.until(f"{PANEL}?.context.path === {as_json(path)}")
+    close_others(browser, path)
+    browser.until(f"{PANEL}?.context.path === {as_json(path)}")
+
+
+def close_others(browser: Browser, path: str = "") -> None:
+    """Wait until JupyterLab has restored what was open, and close all of it but the notebook at `path`."""
+    browser.value(f"""(async () => {{
+        await jupyterapp.restored;
+        const open = [...jupyterapp.shell.widgets('main')];
+        open.filter(panel => panel.context && panel.context.path !== {as_json(path)}).forEach(panel => panel.dispose());
+    }})()""")
 
 
 def run(browser: Browser, cell: str, source: str = "", *, wait: bool = True) -> None:

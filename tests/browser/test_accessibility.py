@@ -14,7 +14,7 @@ import pytest
 
 from netlab.plots.notebook import notebook_forms
 from tests.browser.bidi import Browser
-from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, PANEL, as_json, run
+from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, as_json, open_alone, run
 from tests.plots.samples import udp_comparison
 
 pytestmark = [pytest.mark.slow]
@@ -65,8 +65,7 @@ def test_a_figure_of_a_notebook_from_elsewhere_has_its_description(
     output = nbformat.v4.new_output("display_data", forms)
     book.cells = [nbformat.v4.new_code_cell("figure", outputs=[output], execution_count=1)]
     nbformat.write(book, chapters / "elsewhere.ipynb")
-    browser.go(f"{jupyterlab}lab/tree/elsewhere.ipynb")
-    browser.until(f"{PANEL}?.context.path === 'elsewhere.ipynb'")
+    open_alone(browser, f"{jupyterlab}lab/tree/elsewhere.ipynb", "elsewhere.ipynb")
     # Another notebook that JupyterLab restores has figures too. Until this one is drawn, its name may be "Figure".
     label = f"{NOTEBOOK}.node.querySelector('.jp-RenderedPlotly[role=img]')?.getAttribute('aria-label')"
     browser.until(f"{label}?.startsWith('A slow link. Figure of Goodput')")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser import bidi
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, as_json
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json, open_alone
 from tests.browser.test_writing import show
 
 pytestmark = [pytest.mark.slow]
@@ -109,7 +109,7 @@ def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     book = {"cells": [{**cell, "outputs": [output]}], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (chapters / "stale.ipynb").write_text(json.dumps(book))
-    browser.go(f"{jupyterlab}lab/tree/stale.ipynb")
+    open_alone(browser, f"{jupyterlab}lab/tree/stale.ipynb", "stale.ipynb")
     in_sight(browser, "stale.ipynb")
     browser.until(f"{NOTEBOOK}.widgets[0]?.model.outputs?.length === 1")
     # Trust the widget, which a run would do: JupyterLab shows no widget of a notebook from elsewhere.

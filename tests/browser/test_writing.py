@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells, close_others, open_alone
 
 pytestmark = [pytest.mark.slow]
 
@@ -24,8 +24,7 @@ def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
     """The chapter, open, with its answer's cell in sight."""
     address = request.getfixturevalue(request.param)
     path = {"jupyterlab": f"lab/tree/{CHAPTER}", "page": f"lab/index.html?path={CHAPTER}"}[request.param]
-    browser.go("about:blank")
-    browser.go(f"{address}{path}")
+    open_alone(browser, f"{address}{path}", CHAPTER)
     show(browser, CHAPTER, ANSWER)
     return browser
 
@@ -113,14 +112,16 @@ def test_a_letter_is_written_where_the_open_text_has_lost_the_focus(chapter: Bro
 def test_letters_are_commands_in_a_notebook_of_the_students_own(browser: Browser, jupyterlab: str) -> None:
     browser.go(f"{jupyterlab}lab")
     browser.until("!!globalThis.jupyterapp?.shell")
-    browser.value("jupyterapp.restored.then(() => true)")
+    close_others(browser)
     browser.value(
         "jupyterapp.commands.execute('notebook:create-new', {kernelName: 'python3'}).then(panel => void (created = panel))"
     )
     # JupyterLab may still show a notebook that it restored, of one cell too.
     browser.until(f"{PANEL} === created && {NOTEBOOK}.widgets?.length === 1")
     browser.until(f"!!{NOTEBOOK}.activeCell && {PANEL}.context.isReady")
-    browser.value(f"({NOTEBOOK}.mode = 'command', {NOTEBOOK}.activate())")
-    browser.until(f"{NOTEBOOK}.node.contains(document.activeElement)")
+    # The kernel's start may take the focus once more.
+    browser.until(
+        f"({NOTEBOOK}.mode = 'command', {NOTEBOOK}.activate(), {NOTEBOOK}.node.contains(document.activeElement))"
+    )
     browser.type("m")
     browser.until(f"{NOTEBOOK}.widgets.map(cell => cell.model.type).join() === 'markdown'")
