@@ -17,6 +17,7 @@ from netlab_course.repetition import Repetition
 from netlab_course.statements import REFUTED, SUPPORTED
 from tests.chapters.checking import all_chapters, checks_of
 
+pytestmark = pytest.mark.library
 ROOT = Path(__file__).parents[2]
 TOKENS = [f"t{number}" for number in range(20)]
 CLEAR = 2
