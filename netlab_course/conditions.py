@@ -239,8 +239,11 @@ def not_plain(shapes: Sequence[LinkShape]) -> str:
     return ", ".join(dict.fromkeys(found))
 
 
-def is_plain(shape: LinkShape) -> bool:
-    """Return whether a link has no random losses, duplicates or changes of delay, a drop-tail queue and the framing of
-    `tc`, so that simple formulas hold.
-    """
-    return not not_plain([shape])
+def plain_links(shapes: Callable[[Any], Sequence[LinkShape]]) -> Condition:
+    """Return the condition that some links of an answer are plain, so that simple formulas hold: `shapes` returns them."""
+    return Condition(
+        lambda found: not not_plain(shapes(found)),
+        "Every link must be plain: nothing is lost, doubled or delayed at random, and its rate counts as `tc` does.",
+        "Leave out all fields of a link but rate, delay and queue.",
+        lambda found: not_plain(shapes(found)),
+    )

@@ -11,10 +11,9 @@ from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import (
     Condition,
     Measurement,
-    is_plain,
     links_on_path,
     minimum_duration,
-    not_plain,
+    plain_links,
     rates,
     traffic_in_words,
 )
@@ -185,12 +184,7 @@ def _overfull(own: StudentValues) -> Measurement:
                     else "no router on the way"
                 ),
             ),
-            Condition(
-                lambda run: all(map(is_plain, _hops(run))),
-                "The links must be plain: nothing is lost, doubled or delayed at random, and they count as `tc` does.",
-                "Leave out all fields of a link but rate, delay and queue.",
-                lambda run: not_plain(_hops(run)),
-            ),
+            plain_links(_hops),
             minimum_duration(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
             Condition(
                 lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),

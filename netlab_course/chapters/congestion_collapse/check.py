@@ -11,9 +11,8 @@ from netlab_course.conditions import (
     Build,
     Condition,
     Measurement,
-    is_plain,
     minimum_duration,
-    not_plain,
+    plain_links,
     share_slow_links,
     slow_links,
     traffic_in_words,
@@ -199,12 +198,7 @@ class Checks:
                         f"{sum(shape.mean_mbps != _GIVEN[link].mean_mbps for link, shape in _rates(network).items())} changed"
                     ),
                 ),
-                Condition(
-                    lambda network: all(map(is_plain, _rates(network).values())),
-                    "Every link must be a plain one.",
-                    "Leave out all fields of a link but rate, delay and queue: this exercise is about rates.",
-                    lambda network: not_plain(list(_rates(network).values())),
-                ),
+                plain_links(lambda network: list(_rates(network).values())),
                 Condition(
                     lambda network: _forecast_mbps(network)["h1-h4"] >= _MIN_H1_MBPS,
                     f"By theory h1 must get at least {_MIN_H1_MBPS:g} Mbit/s while h2 offers 10.",

@@ -11,9 +11,8 @@ from netlab_course.checks import Function, Number, formula_slips, slips
 from netlab_course.conditions import (
     Condition,
     Measurement,
-    is_plain,
     links_on_path,
-    not_plain,
+    plain_links,
     rates,
     traffic_in_words,
     traffic_items,
@@ -152,12 +151,7 @@ def _overload(own: StudentValues) -> Measurement:
                 "`nl.Link` has `queue_packets`.",
                 lambda run: f"queue_packets={_slow(run)[0].queue_packets}",
             ),
-            Condition(
-                lambda run: all(map(is_plain, _slow(run))),
-                "The link must be plain: nothing is lost, doubled or delayed at random, and it counts as `tc` does.",
-                "Leave out all fields of the link but rate, delay and queue.",
-                lambda run: not_plain(_slow(run)),
-            ),
+            plain_links(_slow),
             Condition(
                 lambda run: min(_sending_s(run)) >= _LONG_ENOUGH_S,
                 f"The flow must send for {_LONG_ENOUGH_S} s or more.",

@@ -107,7 +107,7 @@ def test_each_copy_waits_for_what_its_own_window_has_too_much() -> None:
         (run(rate_mbps=100), "it must be 50 Mbit/s. Seen: 100 Mbit/s."),
         (run(delay_ms=24), "The delay from h1 to h2 must be 12 ms. Seen: 24 ms."),
         (run(queue_packets=100), "must have room for 1000 packets. Seen: queue_packets=[100]."),
-        (run(loss_rate=0.01), "they count as `tc` does. Seen: loss_rate=0.01."),
+        (run(loss_rate=0.01), "its rate counts as `tc` does. Seen: loss_rate=0.01."),
         (run(duration_s=1), "The run must last 5 s or more. Seen: 1 s."),
         (run(goodput=0.0), "The link must be full. Seen: 0 Mbit/s on a link of 50."),
         (50.0, "expected what nl.run(...) returns, got 50.0"),

@@ -40,7 +40,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
         (nl.topologies.two_routers(OPEN), "Exactly one link"),
         (nl.topologies.two_routers(OPEN, middle_mbps=10), "none a higher one"),
         (nl.topologies.two_routers((1, 0.5)), "Exactly one link"),
-        (nl.topologies.two_routers((None, 0.5), aqm="fq_codel"), "plain one"),
+        (nl.topologies.two_routers((None, 0.5), aqm="fq_codel"), "must be plain: nothing is lost"),
         (nl.topologies.two_routers((None, 2)), "h1 must get at least 0.95"),
         (nl.topologies.two_routers((None, 0.1)), "both together must get at least 1.4"),
         (nl.topologies.three_pcs(), "five links must stay"),

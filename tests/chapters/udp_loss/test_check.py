@@ -85,7 +85,7 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
         (run(rate_mbps=5), "it must be 8 Mbit/s. Seen: 5 Mbit/s."),
         (run(rate_mbps=None, queue_packets=None), "Seen: none has one."),
         (run(queue_packets=100), "Its queue must have room for 50 packets. Seen: queue_packets=100."),
-        (run(framing="ethernet"), "it counts as `tc` does. Seen: framing=ethernet."),
+        (run(framing="ethernet"), "its rate counts as `tc` does. Seen: framing=ethernet."),
         (run(duration_s=1), "The flow must send for 5 s or more. Seen: 1 s."),
         (run(loss_rate=0.0), "so that more than 2 % is lost. Seen: 0 % were lost."),
         (run(loss_rate=0.015), "so that more than 2 % is lost. Seen: 1.5 % were lost."),
