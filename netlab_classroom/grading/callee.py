@@ -4,18 +4,20 @@ Each message is preceded by its length. While this side waits for a message, not
 stands still. All replies are under the student's control; `remote.py`, outside, accepts only numbers or some datagrams.
 """
 
+import json
 import math
-import operator
 import os
 import socket
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
+from netlab_classroom.grading import plain
+
+METHODS = plain.OWN_METHODS
 CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:6])
-OPEN = {"control": 0, "sender": 1, "receiver": 2, "rule": 5}
-CALL, DONE = 3, 4
+OPEN = {"control": 0, "sender": 1, "receiver": 2, "rule": 3}
+CALL, DONE = 4, 5
 READY, DID, FAILED, READ, ASKED = range(5)
 TRANSFER = "transfer number"
 """The key of a transfer outside among the arguments of a call; a parameter cannot have this name."""
@@ -32,8 +34,7 @@ CONTROLLED = struct.Struct("<dddB")
 NOW = struct.Struct("<d")
 TIMER = struct.Struct("<Bd")
 PIECE = struct.Struct("<BI")
-CHUNK, QUALITY = struct.Struct("<dd"), struct.Struct("<q")
-SIZE = struct.Struct("<I")
+CHUNK, SIZE = struct.Struct("<dd"), struct.Struct("<I")
 _PART_BYTES = 1 << 16
 
 
@@ -259,28 +260,16 @@ class VideoRule:
         from netlab.traffic.own_calls import LocalCaller
 
         self._caller = LocalCaller(label, own)
-        self._label = label
         self.has: Callable[[str], bool] = self._caller.has
 
     def call(self, method: str, body: bytes) -> bytes:
-        """Call a method by name with the packed buffer in s, throughput in Mbit/s and sizes in bytes; return the packed
-        quality. Raises RunError when the method fails or returns no whole number.
+        """Call a method by name with the packed buffer in s, throughput in Mbit/s and sizes in bytes; return the value
+        in the form of `plain`. Raises RunError when the method fails.
         """
-        from netlab.base.errors import RunError
-        from netlab.base.values import short_repr
-
         buffer_s, throughput_mbps = CHUNK.unpack_from(body)
         sizes = [size for (size,) in SIZE.iter_unpack(body[CHUNK.size :])]
-        quality = self._caller.value(method, buffer_s=buffer_s, throughput_mbps=throughput_mbps, sizes=sizes)
-        try:
-            if isinstance(quality, bool):
-                raise TypeError
-            return QUALITY.pack(operator.index(quality))
-        except (TypeError, struct.error):
-            raise RunError(
-                f"{self._label}: {method} must return a quality, a whole number from 0 to {len(sizes) - 1}; "
-                f"got {short_repr(quality)}."
-            ) from None
+        value = self._caller.value(method, buffer_s=buffer_s, throughput_mbps=throughput_mbps, sizes=sizes)
+        return json.dumps(plain.encode(value)).encode()
 
 
 KINDS: dict[int, type[Control | Programming | VideoRule]] = {OPEN["control"]: Control, OPEN["rule"]: VideoRule}

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.grading import callee
 from netlab_classroom.grading.text import cleaned
 
+OWN_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer", "on_chunk")
+"""The methods of students' classes that a run calls."""
 MAX_BYTES = 1 << 18
 MAX_ITEMS = 10_000
 MAX_TEXT_CHARACTERS = 4_000
@@ -138,7 +139,7 @@ def _object(value: Any) -> Any:
         return {"traffic": value.to_dict()}
     if "plotly.graph_objs" in sys.modules and (figure := _figure(value)) is not None:
         return _encode(figure, 1)
-    if is_own(value) and any(callable(getattr(value, name, None)) for name in callee.METHODS):
+    if is_own(value) and any(callable(getattr(value, name, None)) for name in OWN_METHODS):
         return {"own": own_name(value)[:100]}
     if callable(value):
         return {"function": {"stub": is_stub(value)}}

@@ -11,7 +11,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
 from netlab.traffic.delivery import ProgramInterface
 from netlab.traffic.own_calls import MethodCaller, Part, RemoteObject
-from netlab_classroom.grading import callee, sandbox
+from netlab_classroom.grading import callee, plain, sandbox
 from netlab_classroom.grading.guest_calls import CALLS_CPU_S, MAX_CALLS, CallChannel, GuestMonitor, StudentCodeError
 from netlab_classroom.grading.text import one_line
 from netlab_engines.library.control import FlowInterface
@@ -259,22 +259,22 @@ class ProgramCaller(_RemoteCaller):
 
 
 class RuleCaller(_RemoteCaller):
-    """Calls of a student's rule of a video player in the sandbox, with the methods of a rule; replies are qualities."""
+    """Calls of a student's rule of a video player in the sandbox, with the methods of a rule; replies are plain values."""
 
-    _quality: int
+    _chosen: Any
 
-    def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> int:
-        """Return the quality that the student's rule chooses for the next chunk; it may be out of range. The arguments are
-        those of `netlab_course.chapters.adaptive_video.player.Player`.
+    def on_chunk(self, buffer_s: float, throughput_mbps: float, sizes: Sequence[int]) -> Any:
+        """Return what the student's rule chooses for the next chunk, which may be no quality. The arguments are those of
+        `netlab_course.chapters.adaptive_video.player.Player`.
         """
         self.call("on_chunk", 0, buffer_s, throughput_mbps, sizes)
-        return self._quality
+        return self._chosen
 
     def _call(self, head: bytes, _method: str, _now_s: float, given: tuple[Any, ...]) -> None:
-        """Send buffer, throughput and sizes, and keep the quality of the reply."""
+        """Send buffer, throughput and sizes, and keep the value of the reply."""
         buffer_s, throughput_mbps, sizes = given
         body = callee.CHUNK.pack(buffer_s, throughput_mbps) + b"".join(map(callee.SIZE.pack, sizes))
-        (self._quality,) = callee.QUALITY.unpack(self._did(*self._channel.ask(head + body)))
+        self._chosen = plain.decode(plain.parse(self._did(*self._channel.ask(head + body))))
 
 
 def text_of(said: bytes) -> str:

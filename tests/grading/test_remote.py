@@ -75,7 +75,7 @@ def test_a_rule_in_the_sandbox_plays_the_video_that_it_plays_here() -> None:
     [
         ("on_chunk(self, buffer_s, throughput_mbps, sizes): return 1 / 0", "division by zero"),
         ("on_chunk(self, buffer_s): return 0", r"write def on_chunk\(self, buffer_s, throughput_mbps, sizes\)"),
-        ("on_chunk(self, *given): return 2.4", "must return a quality, a whole number from 0 to 4; got 2.4"),
+        ("on_chunk(self, *given): return 2.4", "must return a quality, a whole number from 0 to 4, got 2.4"),
         ("on_chunk(self, *given): return True", "got True"),
         ("on_chunk(self, *given): return 1 << 70", "must return a quality"),
         ("on_chunk(self, *given): return 5", "must return a quality, a whole number from 0 to 4, got 5"),

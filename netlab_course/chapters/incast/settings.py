@@ -64,7 +64,7 @@ _STATED = (0.95, 0.97, 1.06, 1.08)
 
 def _derived(own: StudentValues) -> dict[str, float]:
     """Return the limits of a student's two designs in ms, about three times and about one and a half times the ideal
-    time, and the number of a colleague's claim in ms.
+    time, and the number of this copy's statement in ms.
     """
     ideal = ideal_ms(own.servers)
     return {
