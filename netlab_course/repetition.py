@@ -198,15 +198,13 @@ class Repetition(Build):
         statement = self.statement
         if statement is None:
             return Condition(
-                lambda found: found.verdict in _verdicts(self._in_the_unit(found), self.expected(found.table)),
+                lambda found: found.verdict in places(self._in_the_unit(found), self.expected(found.table)),
                 f"The word must say where {self.compared} lies, seen from your interval.",
                 f"Is {self.compared} above mean + half, below mean - half, or between them?",
                 self._verdict_in_words,
             )
         return Condition(
-            lambda found: (
-                found.verdict in statement.verdicts(*self._in_the_unit(found), _margin(self._in_the_unit(found)))
-            ),
+            lambda found: found.verdict in statement.verdicts(places(self._in_the_unit(found), statement.number)),
             f'The word must say what your interval means for the statement "{statement.in_words(self.unit)}".',
             "Supported: each value in the interval agrees with it. Refuted: none does. Undecided: some do.",
             self._verdict_in_words,
@@ -281,8 +279,8 @@ class Repetition(Build):
 
     def _theory_in_words(self, found: RepeatedMeasurement) -> str:
         """Return a sentence on the position of the theoretical value, which the statement does not mention."""
-        places = _verdicts(self._in_the_unit(found), self.expected(found.table))
-        place = next(word for word in ("inside", "above", "below") if word in places)
+        right = places(self._in_the_unit(found), self.expected(found.table))
+        place = next(word for word in ("inside", "above", "below") if word in right)
         return f"{self.compared[0].upper()}{self.compared[1:].rstrip(',')} lies {place} your interval."
 
     def _titles(self, found: RepeatedMeasurement) -> str:
@@ -459,18 +457,18 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 
 
-def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
-    """Return the correct words of `VERDICTS` for an expected value and an interval (mean and half width); two of them
-    near an edge, because the interval may be rounded.
+def places(given: tuple[float, float], number: float) -> set[str]:
+    """Return the words of `VERDICTS` for where a number lies, seen from an interval (mean and half width); two of them near
+    an edge, because the interval may be rounded.
     """
     mean, half = given
     margin = _margin(given)
     found = set()
-    if expected > mean + half - margin:
+    if number > mean + half - margin:
         found.add("above")
-    if expected < mean - half + margin:
+    if number < mean - half + margin:
         found.add("below")
-    if abs(expected - mean) <= half + margin:
+    if abs(number - mean) <= half + margin:
         found.add("inside")
     return found
 

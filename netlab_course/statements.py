@@ -7,7 +7,7 @@ side of the mean, and a student's own numbers decide on which.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from netlab.base.errors import NetlabError
@@ -59,16 +59,10 @@ class Statement:
         """Return the statement as text, with the unit of the values."""
         return f"{'more' if self.above else 'less'} than {with_unit(self.number, unit)}"
 
-    def verdicts(self, mean: float, half: float, margin: float) -> set[str]:
-        """Return the correct words of `STATEMENT_VERDICTS` for an interval (mean and half width); two of them if the
-        number is within `margin` of an edge.
+    def verdicts(self, places: Collection[str]) -> set[str]:
+        """Return the correct words of `STATEMENT_VERDICTS`, where `places` has the words for where the number lies, seen
+        from the interval: "above", "inside" or "below"; two of them near an edge.
         """
-        distance = self.number - mean
-        found = set()
-        if distance < margin - half:
-            found.add(SUPPORTED if self.above else REFUTED)
-        if distance > half - margin:
-            found.add(REFUTED if self.above else SUPPORTED)
-        if abs(distance) <= half + margin:
-            found.add(UNDECIDED)
-        return found
+        lower, higher = (SUPPORTED, REFUTED) if self.above else (REFUTED, SUPPORTED)
+        words = {"below": lower, "inside": UNDECIDED, "above": higher}
+        return {words[place] for place in places}

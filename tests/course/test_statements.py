@@ -8,6 +8,7 @@ import pytest
 
 from netlab.base.errors import NetlabError
 from netlab_course.own_numbers import StudentValues
+from netlab_course.repetition import places
 from netlab_course.statements import STATEMENT_VERDICTS, Statement, stated_number
 
 FACTORS = (0.8, 0.9, 1.1, 1.2)
@@ -54,5 +55,5 @@ def test_factors_that_make_a_verdict_more_frequent_are_refused(factors: tuple[fl
 def test_a_verdict_follows_from_the_interval_and_near_an_edge_two_are_right(
     number: float, above: bool, right: set[str]
 ) -> None:
-    found = Statement(number, above=above).verdicts(10.0, 1.0, margin=0.05)
+    found = Statement(number, above=above).verdicts(places((10.0, 1.0), number))
     assert found == right <= set(STATEMENT_VERDICTS)
