@@ -281,7 +281,7 @@ class Repetition(Build):
         """Return a sentence on the position of the theoretical value, which the statement does not mention."""
         right = places(self._in_the_unit(found), self.expected(found.table))
         place = next(word for word in ("inside", "above", "below") if word in right)
-        return f"{self.compared[0].upper()}{self.compared[1:].rstrip(',')} lies {place} your interval."
+        return f"{self.compared[0].upper()}{self.compared[1:]} lies {place} your interval."
 
     def _titles(self, found: RepeatedMeasurement) -> str:
         """Return the titles of the figure's axes as text, and the problem of the last one."""

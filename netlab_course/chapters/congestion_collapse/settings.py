@@ -25,7 +25,7 @@ MODEST_MBPS = 1
 AGGRESSOR_MBPS = 10
 FAIR_QUEUE = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}}
 SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
-_STATED = (0.84, 0.87, 1.13, 1.16)
+_STATED_RATIOS = (0.84, 0.87, 1.13, 1.16)
 """The numbers that a statement may have, relative to theory."""
 
 
@@ -59,7 +59,7 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
 def _derived(own: StudentValues) -> Mapping[str, float]:
     """Return the number of this copy's statement on the goodput of h1, in Mbit/s."""
     mean_mbps = goodput_mbps(MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes)
-    return {"stated_mbps": stated_number(own, mean_mbps, _STATED)}
+    return {"stated_mbps": stated_number(own, mean_mbps, _STATED_RATIOS)}
 
 
 NUMBERS = OwnNumbers(

@@ -16,7 +16,7 @@ from netlab.traffic import Tcp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.statements import stated_number
 
-_STATED = (0.73, 0.77, 1.2, 1.24)
+_STATED_RATIOS = (0.73, 0.77, 1.2, 1.24)
 """The numbers that a statement may have, relative to the formula."""
 
 
@@ -30,7 +30,7 @@ def formula_mbps(own: StudentValues) -> float:
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
     """Return the number of this copy's statement on the goodput of Reno, in Mbit/s."""
-    return {"stated_mbps": stated_number(own, formula_mbps(own), _STATED)}
+    return {"stated_mbps": stated_number(own, formula_mbps(own), _STATED_RATIOS)}
 
 
 NUMBERS = OwnNumbers(

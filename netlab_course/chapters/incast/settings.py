@@ -58,7 +58,7 @@ def ideal_ms(
     return bits / (1000 * rate_mbps) + rtt_ms
 
 
-_STATED = (0.95, 0.97, 1.06, 1.08)
+_STATED_RATIOS = (0.95, 0.97, 1.06, 1.08)
 """The numbers that a statement may have, relative to the ideal time."""
 
 
@@ -70,7 +70,7 @@ def _derived(own: StudentValues) -> dict[str, float]:
     return {
         "timer_ms": round(3.4 * ideal),
         "marks_ms": round(1.5 * ideal),
-        "stated_ms": stated_number(own, ideal, _STATED),
+        "stated_ms": stated_number(own, ideal, _STATED_RATIOS),
     }
 
 

@@ -32,7 +32,7 @@ CALL_PACKETS_PER_S = 50
 LATE_MS = 20.0
 LATE_SHARE = 0.01
 
-_STATED = (0.85, 0.88, 1.13, 1.16)
+_STATED_RATIOS = (0.85, 0.88, 1.13, 1.16)
 """The numbers that a statement may have, relative to theory."""
 
 
@@ -43,7 +43,7 @@ def _derived(own: StudentValues) -> dict[str, float]:
     delay_ms = float(theory.mean_wait_ms(0.9, service_ms)) + service_ms
     return {
         "worked_mbps": round(own.worked_percent / 100 * limit_mbps, 3),
-        "stated_ms": stated_number(own, delay_ms, _STATED),
+        "stated_ms": stated_number(own, delay_ms, _STATED_RATIOS),
     }
 
 

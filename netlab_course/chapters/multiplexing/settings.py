@@ -16,7 +16,7 @@ from netlab.traffic import Ping, Tcp, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.statements import stated_number
 
-_STATED = (0.96, 0.975, 1.02, 1.035)
+_STATED_RATIOS = (0.96, 0.975, 1.02, 1.035)
 """The numbers that a statement may have, relative to theory."""
 EMPTY_MS, L2_MBPS = 60.0, 30.0
 """The round trip from h1 to h4 and back with empty queues, and the rate of the link L2."""
@@ -29,7 +29,7 @@ def longest_ms(room_packets: int) -> float:
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
     """Return the number of this copy's statement on the longest ping, in ms."""
-    return {"stated_ms": stated_number(own, longest_ms(own.room_packets), _STATED)}
+    return {"stated_ms": stated_number(own, longest_ms(own.room_packets), _STATED_RATIOS)}
 
 
 NUMBERS = OwnNumbers(

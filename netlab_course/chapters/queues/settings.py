@@ -26,9 +26,9 @@ def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
-_FILLED = 0.73
+_MEAN_FILLED_PART = 0.73
 """The part of the longest wait that a call has on average, because CUBIC gives up three tenths of its window."""
-_STATED = (0.78, 0.82, 1.17, 1.21)
+_STATED_RATIOS = (0.78, 0.82, 1.17, 1.21)
 """The numbers that a statement may have, relative to this part."""
 
 
@@ -41,7 +41,7 @@ def _derived(own: StudentValues) -> dict[str, float]:
     return {
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
         "most_wait_ms": round(frame_ms * (math.ceil(bdp_frames(own.rate_mbps, own.base_rtt_ms) / 7) + 1.5), 1),
-        "stated_ms": stated_number(own, _FILLED * own.queue_packets * frame_ms, _STATED),
+        "stated_ms": stated_number(own, _MEAN_FILLED_PART * own.queue_packets * frame_ms, _STATED_RATIOS),
     }
 
 

@@ -18,9 +18,9 @@ LOSS_RATE = 0.02
 QUEUE_PACKETS = 100
 TIMEOUT_MS = 1000 * TIMEOUT_S
 
-_OF_FORMULA = 0.82
+_CUBIC_BY_FORMULA = 0.82
 """The goodput of CUBIC relative to the square-root formula, measured at the losses of the copies."""
-_STATED = (0.5, 0.55, 1.45, 1.55)
+_STATED_RATIOS = (0.5, 0.55, 1.45, 1.55)
 """The numbers that a statement may have, relative to this goodput."""
 
 
@@ -29,7 +29,7 @@ def _derived(own: StudentValues) -> dict[str, float]:
     formula_mbps = theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, own.loss_percent / 100, c=theory.MATHIS_RANDOM_C)
     return {
         "worked_mbps": theory.selective_repeat_mbps(own.worked_window, own.worked_rate_mbps, own.worked_rtt_ms),
-        "stated_mbps": stated_number(own, _OF_FORMULA * float(formula_mbps), _STATED),
+        "stated_mbps": stated_number(own, _CUBIC_BY_FORMULA * float(formula_mbps), _STATED_RATIOS),
     }
 
 

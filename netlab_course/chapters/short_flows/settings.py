@@ -17,7 +17,7 @@ PAGES, PAGE_EVERY_S, PAGES_S = 200, 0.5, 120
 CROWD_BYTES = 20_000
 
 
-_STATED = (0.12, 0.18, 1.8, 2)
+_STATED_RATIOS = (0.12, 0.18, 1.8, 2)
 """The numbers that a statement may have, relative to theory; chance is large among so few late pages."""
 
 
@@ -30,7 +30,7 @@ def _derived(own: StudentValues) -> Mapping[str, Any]:
     """Return the deadline of a page in ms, and the number of this copy's statement on late pages in %."""
     return {
         "deadline_ms": round(2.8 * own.page_rtt_ms),
-        "stated_percent": stated_number(own, failing_percent(own), _STATED),
+        "stated_percent": stated_number(own, failing_percent(own), _STATED_RATIOS),
     }
 
 

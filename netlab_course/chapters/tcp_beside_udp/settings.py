@@ -65,7 +65,7 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
-_STATED = (0.88, 0.93, 1.18, 1.24)
+_STATED_RATIOS = (0.88, 0.93, 1.18, 1.24)
 """The numbers that a statement may have, relative to what UDP leaves; TCP gets up to a tenth more."""
 
 
@@ -74,7 +74,7 @@ def _derived(own: StudentValues) -> Mapping[str, float]:
     left = left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES)
     return {
         "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
-        "stated_mbps": stated_number(own, left, _STATED),
+        "stated_mbps": stated_number(own, left, _STATED_RATIOS),
     }
 
 

@@ -12,7 +12,7 @@ from netlab_course.own_numbers import OwnNumbers, StudentValues
 from netlab_course.statements import stated_number
 
 MAX_PAYLOAD_BYTES = 1472
-_STATED = (0.95, 0.965, 1.01, 1.02)
+_STATED_RATIOS = (0.95, 0.965, 1.01, 1.02)
 """The numbers that a statement may have, relative to Bianchi's; two senders get about a hundredth less."""
 
 
@@ -23,7 +23,7 @@ def bianchi_mbps() -> float:
 
 def _derived(own: StudentValues) -> Mapping[str, float]:
     """Return the number of this copy's statement on the goodput of two senders together, in Mbit/s."""
-    return {"stated_mbps": stated_number(own, bianchi_mbps(), _STATED)}
+    return {"stated_mbps": stated_number(own, bianchi_mbps(), _STATED_RATIOS)}
 
 
 NUMBERS = OwnNumbers(
