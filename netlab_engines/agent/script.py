@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from netlab.base.units import NS_PER_S
 from netlab.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import replacements
 from netlab_engines.agent.guest import WRITTEN_FILES
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.terminals import Terminals, run_with_output
 from netlab_engines.files import ARTIFACTS
-from netlab_engines.planning.settings import MIN_PROGRAM_START_S
+from netlab_engines.planning.settings import MIN_PROGRAM_START_S, script_start_ns
 
 STARTUP = f"{replacements.HOME}/startup"
 CUSTOMIZE = """import sys
@@ -68,7 +69,7 @@ class Script:
         """
         self._channel.new_seed(seed)
         time.sleep(max(0.0, MIN_PROGRAM_START_S - time.monotonic()))
-        self._began_s = time.monotonic()
+        self._start_s = script_start_ns(time.monotonic_ns()) / NS_PER_S
         path = replacements.install(replacements.BINARIES)
         os.makedirs(STARTUP, exist_ok=True)
         with open(f"{STARTUP}/sitecustomize.py", "w") as file:
@@ -113,7 +114,7 @@ class Script:
 
     def _now(self) -> TimeReply:
         """Return the network time in s since the script's start."""
-        return {"now_s": time.monotonic() - self._began_s}
+        return {"now_s": max(0.0, time.monotonic() - self._start_s)}
 
     def end_programs(self) -> TimeReply:
         """Report programs that failed early, then end all programs that outlive the script with SIGINT and SIGTERM,

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -23,6 +24,8 @@ from netlab.base.location import is_own_file
 from netlab_engines.agent import interrupted_hosts, replacements
 from netlab_engines.agent.terminals import PACE, PACE_NO_MORE
 from netlab_engines.files import ENDING
+from netlab_engines.planning.settings import script_start_ns
+from netlab_engines.sockets.moments import sleep_until_ns
 
 
 class Prompts:
@@ -33,8 +36,9 @@ class Prompts:
 
 def begin(folder: str, commands: str) -> None:
     """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes,
-    prompt (with lines from the file `commands`), interrupts (by the host's file in `folder`) and tracebacks. The
-    process ends if an interrupt came before.
+    prompt (with lines from the file `commands`), interrupts (by the host's file in `folder`) and tracebacks; then
+    sleep until a round time, so that nothing in the script depends on how long this took. The process ends if an
+    interrupt came before.
 
     `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's
     prompt.
@@ -52,6 +56,7 @@ def begin(folder: str, commands: str) -> None:
     hide_own_frames()
     handle_interrupts(Path(folder) / ENDING)
     customize_as_the_machine_does()
+    sleep_until_ns(script_start_ns(time.monotonic_ns()))
     if signal.SIGINT in signal.sigpending():
         # End before the script's first line runs.
         sys.stderr.write("KeyboardInterrupt\n")

@@ -19,6 +19,15 @@ MACHINE_SYSCTLS = {
 # ping(8) of iputils interprets second 0 of the monotonic clock as "never sent".
 MIN_PROGRAM_START_S = 2.0
 
+# A Mininet script's first line runs at a multiple of this time since boot. The system calls of its Python and its imports take time, and
+# their number depends on the machine: on bytecode, on the length of paths and on the files beside the script.
+SCRIPT_GRID_NS = 500_000_000
+
+
+def script_start_ns(now_ns: int) -> int:
+    """Return the time since boot, in ns, at which a script starts whose Python was started at `now_ns`."""
+    return (now_ns // SCRIPT_GRID_NS + 1) * SCRIPT_GRID_NS
+
 # Some disciplines (PIE, DualPI2) update at regular intervals since they were made. So every kernel makes all queues at one time since
 # its boot, after the rest is built, or at a multiple of that time.
 QUEUES_AT_NS = 8_192_000_000

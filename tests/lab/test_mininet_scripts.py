@@ -60,6 +60,19 @@ def test_the_same_script_prints_the_same_again(place: Path) -> None:
     assert texts[0] == texts[1]
 
 
+def test_a_script_starts_at_the_same_time_whatever_the_machine_does_before_its_first_line(tmp_path: Path) -> None:
+    """The imports before it make thousands of system calls, and each takes time: longer paths and more files make more."""
+    short, long = tmp_path / "s", tmp_path / ("x" * 40) / ("y" * 40) / ("z" * 40)
+    texts = []
+    for place in (short, long):
+        place.mkdir(parents=True)
+        (place / "script.py").write_text("import time\nprint(time.time_ns(), time.monotonic_ns())\n")
+        parts: list[str] = []
+        run_script([str(place / "script.py")], write=parts.append, directory=place)
+        texts.append("".join(parts))
+    assert texts[0] == texts[1]
+
+
 def test_on_a_terminal_a_script_that_computes_shows_its_text_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "busy.py").write_text(
         "import time\nprint('computing', flush=True)\ntime.sleep(0.1)\nwhile True:\n    pass\n"
