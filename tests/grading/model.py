@@ -9,6 +9,7 @@ import re
 import select
 import socket
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,7 +56,10 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
             runner.prepare([exercise])
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
                 runner.work(exercise, from_child, student.fileno())
+        except BaseException:  # noqa: BLE001 (the parent sees only that its child has ended)
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(0)
     student.close()
     os.close(from_child)
