@@ -197,8 +197,9 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
     except BaseException as error:  # noqa: BLE001 (the grader decides whether the student is responsible)
         return {"provided": _error_text(error)}
     Laboratory.graded = CheckStandIn.at_an_answer = True
-    for name in exercise.get("same_as", ()):
-        _withhold(name, exercise["topic"])
+    # Import all before the first is withheld: a chapter's settings may call netlab's own functions.
+    for function in [_own_function(name, exercise["topic"]) for name in exercise.get("same_as", ())]:
+        function.__code__ = _refuse.__code__
     # Register the source, so that an error can quote its line.
     answer: str = exercise["answer"]
     linecache.cache[ANSWER_NAME] = (len(answer), None, answer.splitlines(keepends=True), ANSWER_NAME)
@@ -231,15 +232,16 @@ def _outcome(exercise: Mapping[str, Any], stream: callee.MessageStream) -> dict[
     return outcome
 
 
-def _withhold(name: str, topic: str) -> None:
-    """Replace the code of a function of the library or of the chapter `topic`, so that it raises under all its names,
-    because it would solve the exercise. `name` is as in `Exercise.same_as`.
+def _own_function(name: str, topic: str) -> types.FunctionType:
+    """Return the function of the library or of the chapter `topic` that would solve the exercise, so that it can be
+    withheld under all its names. `name` is as in `Exercise.same_as`.
     """
     home, *path = name.split(".")
     found: Any = importlib.import_module(HOMES.get(home) or f"netlab_course.chapters.{topic}.{home}")
     for each in path:
         found = getattr(found, each)
-    inspect.unwrap(found).__code__ = _refuse.__code__
+    function: types.FunctionType = inspect.unwrap(found)
+    return function
 
 
 def _refuse(*_values: Any, **_named: Any) -> None:

@@ -28,6 +28,7 @@ def script_start_ns(now_ns: int) -> int:
     """Return the time since boot, in ns, at which a script starts whose Python was started at `now_ns`."""
     return (now_ns // SCRIPT_GRID_NS + 1) * SCRIPT_GRID_NS
 
+
 # Some disciplines (PIE, DualPI2) update at regular intervals since they were made. So every kernel makes all queues at one time since
 # its boot, after the rest is built, or at a multiple of that time.
 QUEUES_AT_NS = 8_192_000_000

@@ -19,7 +19,7 @@ import netlab
 from netlab.base.errors import NetlabError
 from netlab_classroom.grading import marking, plain, reading, runner
 from netlab_classroom.grading.examiner import Exercise
-from netlab_classroom.grading.guest_calls import CallChannel
+from netlab_classroom.grading.guest_calls import CallChannel, StudentCodeError
 from netlab_classroom.grading.judging import Examination, Job
 from netlab_classroom.grading.master import Edition, Master
 from netlab_classroom.grading.sandbox import Answerer, Ending, Outcome
@@ -27,6 +27,8 @@ from netlab_classroom.grading.submission import AnswerCell
 from netlab_course import authoring
 
 MAX_TRIES = 20
+RUNNER_FAILED = 70
+"""The exit status of a child in which not the student's code but the runner raised an error."""
 
 
 class Unwalled:
@@ -56,11 +58,12 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
             runner.prepare([exercise])
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
                 runner.work(exercise, from_child, student.fileno())
-        except BaseException:  # noqa: BLE001 (the parent sees only that its child has ended)
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 (an error of the runner's own; student code's errors are answers)
             traceback.print_exc()
         finally:
             sys.stderr.flush()
-            os._exit(0)
+            os._exit(RUNNER_FAILED)
     student.close()
     os.close(from_child)
     message: dict[str, Any] = {}
@@ -74,12 +77,15 @@ def _outcome(exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
 
     with os.fdopen(to_parent, "rb", 0) as said:
         # A child that has answered ends, which its channel shows as well.
-        while said not in select.select([gate, said], [], [])[0]:
-            calls.finish(reply(calls.receive()[1]))
+        with contextlib.suppress(StudentCodeError):
+            while said not in select.select([gate, said], [], [])[0]:
+                calls.finish(reply(calls.receive()[1]))
         line = said.readline()
         if line[:1] == runner.ANSWER:
             message = plain.parse(line[1:])
-    os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)
+    if os.waitstatus_to_exitcode(status) == RUNNER_FAILED:
+        raise RuntimeError("The runner failed; its standard error has the traceback.")
     gate.close()
     return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
 
