@@ -50,6 +50,8 @@ _T = TypeVar("_T")
 MAX_CALL_S = 10.0
 WRONG_TRIES = "netlab_wrong_tries"
 """The key of the number of wrong tries in the metadata of a check's output, where a grader reads it."""
+TRIES_BY_HALVES = 4
+"""The number of wrong numbers that a search by halves needs."""
 MAX_TRY_CHARACTERS = 40
 _OFFERED = ("hint", "hints_left", "judge", "name", "take")
 
@@ -164,6 +166,11 @@ class Check:
     _hints_given: int = field(default=0, init=False, repr=False)
     _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
 
+    @property
+    def many_tries(self) -> int:
+        """The number of different wrong tries from which the right answer may have been found by trial."""
+        return TRIES_BY_HALVES
+
     def __dir__(self) -> list[str]:
         """Return the names that Tab offers: what a student may use, not the right answer or known mistakes."""
         return list(_OFFERED)
@@ -200,11 +207,16 @@ class Check:
         )
         self._offer_hint(wanted=result.status is Status.FAILED)
 
-    def _count_tries(self, answer: object, status: Status) -> int:  # noqa: ARG002 (a subclass looks at them)
-        """Count a wrong answer, and return the number of different wrong ones so far. Only a `Number` is counted: it
-        could be found by trial.
-        """
-        return 0
+    def _count_tries(self, answer: object, status: Status) -> int:
+        """Count a wrong answer that could be found by trial, and return the number of different ones so far."""
+        if self.tries is None or status is Status.NOT_ATTEMPTED:
+            return 0
+        guess = "" if status is Status.PASSED else self._wrong_guess(answer)
+        return self.tries.record(self.key, guess[:MAX_TRY_CHARACTERS]) if guess else self.tries.read(self.key)
+
+    def _wrong_guess(self, answer: object) -> str:  # noqa: ARG002 (a subclass looks at it)
+        """Return what is wrong in a failed answer and could be found by trial, as text; "" if nothing is."""
+        return ""
 
     def _offer_hint(self, *, wanted: bool) -> None:
         """Remove the check's previous hint button, and show a new one if `wanted` and a hint is left."""
@@ -319,14 +331,9 @@ class Number(Check):
         expected = right_number(self)
         return all(clear(_wrong_number(trap, {}), expected, self.tolerance) for trap in self.misconceptions)
 
-    def _count_tries(self, answer: object, status: Status) -> int:
-        """Count a wrong number, and return the number of different wrong ones so far."""
-        if self.tries is None or status is Status.NOT_ATTEMPTED:
-            return 0
-        if status is Status.PASSED:
-            return self.tries.read(self.key)
+    def _wrong_guess(self, answer: object) -> str:
         number = as_number(answer)[0]
-        return self.tries.record(self.key, repr(answer if number is None else number)[:MAX_TRY_CHARACTERS])
+        return repr(answer if number is None else number)
 
     def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
         number = None if is_stub(answer) else as_number(answer)[0]
@@ -473,9 +480,21 @@ class Choice(Check):
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
 
+    @property
+    def many_tries(self) -> int:  # noqa: D102 - as the base class has it
+        return max(2, len(self.reasons) - 1)
+
+    def _wrong_guess(self, answer: object) -> str:
+        return letter if (letter := self._letter(answer)) in self.reasons else ""
+
+    @staticmethod
+    def _letter(answer: object) -> str:
+        """Return an answer in lower case and without spaces; "" if it is no text."""
+        return answer.strip().lower() if isinstance(answer, str) else ""
+
     def _judge(self, answer: object) -> Result:
         """Return the verdict on a letter, in either case and with spaces, with the reason for it."""
-        letter = answer.strip().lower() if isinstance(answer, str) else ""
+        letter = self._letter(answer)
         if letter not in self.reasons:
             allowed = ", ".join(repr(key) for key in self.reasons)
             return self._result(Status.FAILED, f"got {answer_in_words(answer)}; allowed: {allowed}.")

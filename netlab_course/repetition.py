@@ -256,6 +256,15 @@ class Repetition(Build):
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
 
+    @property
+    def many_tries(self) -> int:  # noqa: D102 - as the base class has it
+        return len(self.words) - 1
+
+    def _wrong_guess(self, answer: object) -> str:
+        """Return a wrong verdict; of an answer of four parts, it alone could be found by trial."""
+        found = _parse_answer(answer, self._parts, self.words)
+        return "" if isinstance(found, str) or self._verdict_condition().holds_for(found) else found.verdict
+
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer`; if some of its four parts are still `...`, the message names them."""
         result = super().judge(answer)

@@ -197,6 +197,8 @@ class Examination:
             wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
         )
         mark.wrong_tries = answer.get("wrong_tries", 0)
+        check = self._edition.checks.get(wanted.key)
+        mark.may_be_found_by_trial = check is not None and mark.wrong_tries >= check.many_tries
         if source is None:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
         elif not answer["attempted"]:

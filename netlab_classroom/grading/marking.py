@@ -54,6 +54,8 @@ class ExerciseMark:
     """The number of its words."""
     wrong_tries: int = 0
     """The number of wrong tries that the notebook shows below its check; a student can remove it."""
+    may_be_found_by_trial: bool = False
+    """True if these are enough to find the answer by trial (`Check.many_tries`)."""
 
 
 def grade(mark: ExerciseMark, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:

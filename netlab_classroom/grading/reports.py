@@ -28,8 +28,6 @@ LINE_END = " ¶ "
 UTF_8_MARK = "\ufeff"
 """Excel takes UTF-8 without this mark at the file's start for a code page, and shows "ö" as "Ã¶"."""
 MAX_ROWS = 30
-MANY_TRIES = 4
-"""From this number of wrong tries on, which a search by halves needs, the class's page shows them."""
 
 
 def write(graded: GradedClass, output: Path, *, show_expected: bool = False, unreviewed: bool = False) -> None:
@@ -456,9 +454,9 @@ def class_html(graded: GradedClass, *, unreviewed: bool = False) -> str:
 
 
 def _status_with_tries(mark: Mapping[str, Any]) -> str:
-    """Return the status of an exercise, with the number of wrong tries if there are MANY_TRIES or more."""
+    """Return the status of an exercise, with the number of wrong tries if they are enough to find it by trial."""
     status = marking.shown_status(mark)
-    return f"{status} ({mark['wrong_tries']} wrong tries)" if mark["wrong_tries"] >= MANY_TRIES else status
+    return f"{status} ({mark['wrong_tries']} wrong tries)" if mark["may_be_found_by_trial"] else status
 
 
 def waiting_sentence(graded: GradedClass, *, unreviewed: bool = False) -> str:

@@ -519,6 +519,23 @@ def test_wrong_numbers_are_counted_and_told_from_the_second_on(capsys: pytest.Ca
     assert told[2].endswith("Wrong tries so far: 2.") and told[5].endswith("Wrong tries so far: 3.")
 
 
+def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    queue = checks.Choice(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
+    seen: list[str] = []
+
+    def record(_key: str, answer: str) -> int:
+        seen.extend([answer] if answer not in seen else [])
+        return len(seen)
+
+    queue.tries = checks.TryCounter(record, lambda _key: len(seen))
+    told = []
+    for answer in (..., "x", 3, " A", "a", "c", "b"):
+        queue(answer)
+        told.append(one_line(capsys.readouterr().out))
+    assert seen == ["a", "c"] and len(seen) == queue.many_tries
+    assert [each.partition("Wrong tries so far: ")[2] for each in told] == ["", "", "", "", "", "2.", ""]
+
+
 def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFixture[str]) -> None:
     kept = checks.predict("goodput", 5, unit="Mbit/s", reason="the window\n  limits")
     assert "Your reason" not in capsys.readouterr().out

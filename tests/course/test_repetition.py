@@ -16,7 +16,7 @@ from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.chapters import tcp_beside_udp
-from netlab_course.checks import Status
+from netlab_course.checks import Status, TryCounter
 from netlab_course.repetition import Repetition, figure_numbers
 from tests.chapters.checking import all_chapters, checks_of, passes, said
 
@@ -247,6 +247,27 @@ def test_the_verdict_must_follow_from_the_students_own_interval(check: Repetitio
     words = "lies, seen from your interval" if check.statement is None else "your interval means for the statement"
     for word in set(check.words) - {answer[3]}:
         assert words in said(check, [*answer[:3], word])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[str] = []
+
+    def record(_key: str, verdict: str) -> int:
+        seen.extend([verdict] if verdict not in seen else [])
+        return len(seen)
+
+    answer = work(check)
+    wrong = [word for word in check.words if word != answer[3]]
+    check = replace(check)
+    check.tries = TryCounter(record, lambda _key: len(seen))
+    for given in (..., [*answer[:3], "perhaps"], [answer[0], (1.0, 2.0, 3.0), *answer[2:]], answer):
+        check(given)
+    assert not seen
+    for word in (*wrong, wrong[0]):
+        check([*answer[:3], word])
+    assert seen == wrong and len(wrong) == check.many_tries
+    assert "Wrong tries so far: 2." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("check", CHECKS)

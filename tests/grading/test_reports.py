@@ -16,6 +16,7 @@ from netlab_classroom.grading import flags, grade, judging, marking, merged, rep
 from netlab_classroom.grading.grade import GradedClass
 from netlab_classroom.grading.judging import Job
 from netlab_classroom.grading.roster import Entry
+from netlab_course.checks import WRONG_TRIES
 from tests.grading import classroom, model
 
 RIGHT = {key: classroom.RIGHT[key] for key in ("limit", "letter", "search", "why-words")}
@@ -25,6 +26,8 @@ HANDED_IN = {
     "ben": {"limit": SLIP, "letter": RIGHT["letter"], "why-words": RIGHT["why-words"]},
     "cleo": None,
 }
+WRONG_LETTERS = {"anna": 1, "ben": 2}
+"""The wrong letters of three that each tried: Ben tried all."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,11 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradedClass]:
         for student, answers in HANDED_IN.items():
             path = None if answers is None else place / f"{student}.ipynb"
             if path is not None:
-                path.write_text(nbformat.writes(classroom.notebook(dict(answers))))
+                notebook = classroom.notebook(dict(answers))
+                (check,) = (cell for cell in notebook.cells if cell.id == "letter-check")
+                metadata = {WRONG_TRIES: WRONG_LETTERS[student]}
+                check.outputs = [nbformat.v4.new_output("display_data", {"text/plain": ""}, metadata=metadata)]
+                path.write_text(nbformat.writes(notebook))
             results.append(judging.judge(Job(student, path, chapter.source, token="")))
         entries = {name: Entry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN}
         yield GradedClass(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
@@ -259,6 +266,13 @@ def test_the_instructors_first_page_counts_what_was_handed_in(graded: GradedClas
     assert "A note." in page and 'href="feedback/cleo.html"' in page
     # Two of three are in the first tenth, Anna in the sixth: her bar is half as long.
     assert 'class="number">1</td><td><span class="bar" style="width: 10.0em">' in page.partition("50 to 60 %")[2]
+
+
+def test_the_page_names_wrong_tries_that_are_enough_to_find_the_answer(graded: GradedClass) -> None:
+    given = {(row["student"], row["exercise"]): row["wrong tries"] for row in rows(reports.grades_csv(graded))}
+    assert (given["anna", "letter"], given["ben", "letter"], given["ben", "limit"]) == ("1", "2", "")
+    page = reports.class_html(graded)
+    assert page.count(" wrong tries)") == 1 and "passed (2 wrong tries)" in page
 
 
 def test_who_handed_something_in_gets_a_merged_notebook(graded: GradedClass, tmp_path: Path) -> None:
