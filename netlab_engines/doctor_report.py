@@ -1,13 +1,16 @@
 """The part of `netlab doctor`'s report about engines: their requirements, with remedies."""
 
+import contextlib
 import platform
 import sys
+import time
 from collections.abc import Collection
 from dataclasses import replace
 
-from netlab.base.errors import KernelError
+from netlab.base.errors import KernelError, NetlabError
 from netlab.engines import Requirement
 from netlab_engines import selection
+from netlab_engines.guests import Guest
 from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
 from netlab_engines.kernels.builds import BUILD_ANEW
 from netlab_engines.kernels.parts import PARTS
@@ -71,7 +74,22 @@ def pocket() -> list[Requirement]:
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, BUILD_ANEW, required=False))
     hint = "Chapters that need them stop with a message; `netlab kernel build` builds a kernel with all features."
+    if all(requirement.ok for requirement in found if requirement.required):
+        found.append(_boot(here))
     return [*found, _features(set(PARTS) - here.capabilities, hint)]
+
+
+def _boot(kernel: pocket_kernel.PocketKernel) -> Requirement:
+    """Boot a guest in the kernel, end it, and return whether it started, as a requirement: a system may forbid the
+    ways in which the kernel runs programs.
+    """
+    began_s = time.monotonic()
+    try:
+        with contextlib.closing(Guest(kernel)) as guest:
+            guest.wait_until_ready()
+    except (NetlabError, OSError) as error:
+        return Requirement("kernel boot", False, "the pocket kernel does not start", str(error))
+    return Requirement("kernel boot", True, f"the pocket kernel starts in {time.monotonic() - began_s:.1f} s")
 
 
 def library() -> list[Requirement]:

@@ -99,17 +99,17 @@ def main(_options: argparse.Namespace) -> int:
         sections |= module.sections()
     for title, requirements in sections.items():
         print("\n".join(lines(title, requirements, width)))
+    missing = ", ".join(
+        requirement.name
+        for requirements in sections.values()
+        for requirement in requirements
+        if requirement.required and not requirement.ok
+    )
     try:
         print(engines.preflight())
     except NetlabError:
-        missing = [
-            requirement.name
-            for requirements in sections.values()
-            for requirement in requirements
-            if requirement.required and not requirement.ok
-        ]
-        print(
-            f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again."
-        )
+        print(f"Not ready: {missing or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again.")
         return 1
+    if missing:
+        print(f"Missing: {missing}. What needs it does not run; do what stands beside it.")
     return 0

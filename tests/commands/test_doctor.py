@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from netlab.commands import cli, doctor
 from netlab_engines import doctor_report, host_kernel
+from netlab_engines.kernels import pocket_kernel
 from tests.stand_ins import kernel_says
 
 
@@ -18,6 +22,26 @@ def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_pa
     assert "pocket kernel MISSING" in said
     assert "netlab kernel build" in said
     assert "Not ready: pocket kernel" in said
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+def test_doctor_boots_the_pocket_kernel_and_tells_why_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
+    assert cli.main(["doctor"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "kernel boot ok the pocket kernel starts in " in said and "Missing: " not in said
+    forbidden = tmp_path / "linux"
+    forbidden.write_text("#!/bin/sh\necho 'ptrace: Operation not permitted'\nexit 1\n")
+    forbidden.chmod(0o755)
+    kernel = replace(pocket_kernel.find(), path=forbidden)
+    monkeypatch.setattr(pocket_kernel, "find", lambda: kernel)
+    assert cli.main(["doctor"]) == 0, "runs of the library engine need no pocket kernel"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "kernel boot MISSING the pocket kernel does not start" in said and "forbids both ways" in said
+    assert said.endswith("Missing: kernel boot. What needs it does not run; do what stands beside it.")
 
 
 @pytest.mark.library
