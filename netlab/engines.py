@@ -1,17 +1,14 @@
-"""The interface of all engines, and the choice of one. The package `netlab_engines` implements them."""
+"""The interface of engines that run plans, and the choice of one. The package `netlab_engines` implements them."""
 
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from netlab.base import packages
 from netlab.base.errors import EngineError, RunCancelled
-from netlab.protocol.plan import Clock, Outcome, Plan
-
-if TYPE_CHECKING:
-    from netlab.protocol.session import Session
+from netlab.plan import Clock, Outcome, Plan
 
 OnProgress = Callable[[float], None]
 """Called with the network time that has passed, in s."""
@@ -35,7 +32,7 @@ class Requirement:
 
 
 class Engine(Protocol):
-    """An engine runs plans and opens labs for interactive requests; `clock` is "virtual" or "real"."""
+    """An engine runs plans; `clock` is "virtual" or "real". Those of package `netlab_engines` also open live networks."""
 
     name: str
     clock: Clock
@@ -50,11 +47,6 @@ class Engine(Protocol):
 
     def fingerprint(self) -> str:
         """Return a text that changes with all that may change results: the engine's code, kernel and programs."""
-
-    def open(self, plan: Plan | None) -> "Session":
-        """Open a lab for interactive requests that can build this plan; None is for a script that builds its own
-        network. Raises EngineError if something is missing or the engine does not support such labs.
-        """
 
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None

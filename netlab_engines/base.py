@@ -9,13 +9,14 @@ from pathlib import Path
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.engines import OnProgress, cancelled_error
-from netlab.protocol.messages import Message
-from netlab.protocol.plan import AgentPlan, Clock, Counters, Item, Outcome, Plan
-from netlab.protocol.session import Session
+from netlab.plan import Clock, Counters, Item, Outcome, Plan
 from netlab.traffic import KINDS
 from netlab_engines import files
 from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
+from netlab_engines.protocol.messages import Message
+from netlab_engines.protocol.requests import AgentPlan
+from netlab_engines.protocol.session import Session
 from netlab_engines.stall import BEAT_S, Watchdog
 
 PROGRESS_STEPS = 50

@@ -24,15 +24,15 @@ from typing import Any
 
 from netlab.base import scratch
 from netlab.base.errors import RunError
-from netlab.protocol.messages import LENGTH, Message, Request, encode
-from netlab.protocol.plan import Clock
-from netlab.protocol.requests import AllRequests
-from netlab.protocol.session import OnMessage, OnWait, requests_via
+from netlab.plan import Clock
 from netlab_engines import cores, files, launcher
 from netlab_engines.agent import guest
 from netlab_engines.base import run_folder
 from netlab_engines.kernels.pocket_kernel import PocketKernel
 from netlab_engines.paths import python_path, system_path
+from netlab_engines.protocol.messages import LENGTH, Message, Request, encode
+from netlab_engines.protocol.requests import AllRequests
+from netlab_engines.protocol.session import OnMessage, OnWait, requests_via
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from netlab.base.errors import NotHereError
 from netlab.engines import OnProgress, Requirement, require
-from netlab.protocol.plan import Clock, Outcome, Plan
+from netlab.plan import Clock, Outcome, Plan
 from netlab_engines import host_kernel
 from netlab_engines.base import needed_parts, refuse_media, refuse_own, run_in
 from netlab_engines.fingerprint import fingerprint

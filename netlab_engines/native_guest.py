@@ -9,7 +9,7 @@ import sys
 import time
 
 from netlab.base.errors import EngineError
-from netlab.protocol.plan import Clock
+from netlab.plan import Clock
 from netlab_engines import files, host_kernel
 from netlab_engines.guests import BOOT_PATIENCE_S, AgentProcess
 from netlab_engines.paths import python_path, system_path

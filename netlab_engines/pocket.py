@@ -7,7 +7,7 @@ from dataclasses import replace
 from netlab.base import scratch, source_hash
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import OnProgress, Requirement, require
-from netlab.protocol.plan import Clock, Outcome, Plan
+from netlab.plan import Clock, Outcome, Plan
 from netlab_engines import cores, launcher, preboot, stall
 from netlab_engines.base import refuse_lacking, refuse_own, run_in
 from netlab_engines.distributions import packages_of

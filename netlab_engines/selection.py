@@ -13,12 +13,13 @@ from collections.abc import Sequence
 
 from netlab.base.errors import EngineError, KernelError, NotHereError, one_of
 from netlab.base.progress_bar import shown_progress
-from netlab.engines import NAMES, Engine, require
-from netlab.protocol.plan import Plan
+from netlab.engines import NAMES, require
+from netlab.plan import Plan
 from netlab_engines.kernels import background_build, pocket_kernel
 from netlab_engines.kernels.background_build import BuildProgress
 from netlab_engines.kernels.pocket_kernel import POCKET_MACHINE
 from netlab_engines.library import LibraryEngine
+from netlab_engines.protocol.session import LabEngine
 
 USE_LIBRARY_HINT = "Use engine='library' here; docs/how-to/install.md lists the systems that run commands in hosts."
 POLL_S = 0.5
@@ -27,7 +28,7 @@ WIDTH = 88
 """Characters of a printed line, as in `course.answers`."""
 
 
-def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
+def decide(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> str | LabEngine:
     """Return the name of the engine that `choose` makes, or `wanted` itself if it is an engine: the requested one, else
     $NETLAB_ENGINE, else "library" or "pocket", by this machine and the plans.
 
@@ -46,14 +47,14 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     return "library" if plans or _pocket_refusal() else "pocket"
 
 
-def _requested_engine(wanted: str | Engine | None) -> str | Engine | None:
+def _requested_engine(wanted: str | LabEngine | None) -> str | LabEngine | None:
     """Return the engine that was requested by name or object, or by an environment variable; None if the choice is left
     to netlab.
     """
     return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
 
 
-def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
+def choose(wanted: str | LabEngine | None = None, plans: Sequence[Plan] = ()) -> LabEngine:
     """Return the engine with the name `wanted` or `wanted` itself if it is an engine; None means $NETLAB_ENGINE, or
     else the one for this machine and the plans (see `decide`). It may wait for a build of the pocket kernel.
 
@@ -150,7 +151,7 @@ class Readiness(str):
         return f'<pre style="white-space: pre-wrap">{html.escape(self._ready)}{more}</pre>'
 
 
-def preflight(wanted: str | Engine | None = None) -> Readiness:
+def preflight(wanted: str | LabEngine | None = None) -> Readiness:
     """Return lines about the engine that will run experiments on this machine (`wanted`, as in `choose`), and about its
     differences from the pocket kernel in virtual time.
 

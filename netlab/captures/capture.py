@@ -12,7 +12,7 @@ from netlab.base.values import read_list, short_repr
 from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
-from netlab.protocol.plan import Outcome, Plan
+from netlab.plan import Outcome, Plan
 
 DEFAULT_SNAP_BYTES = 96
 SNAP_BYTES = Range(54, 65_535, whole=True)

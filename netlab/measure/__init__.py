@@ -14,7 +14,7 @@ from netlab.measure.results import Run
 from netlab.measure.tcp import RequestsMeasure, TcpMeasure
 from netlab.measure.udp import UdpMeasure
 from netlab.network.wiring import queue_names
-from netlab.protocol.plan import Counters, Plan
+from netlab.plan import Counters, Plan
 
 MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "tcp": TcpMeasure,

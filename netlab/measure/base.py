@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeVar, cast
 
 from netlab.base.units import rate_mbps
-from netlab.protocol.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
+from netlab.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

@@ -23,7 +23,7 @@ from netlab.measure.artifacts import Artifacts, artifacts_directory
 from netlab.measure.columns import FLOWS, help_text
 from netlab.measure.plotting import draw_with_plotly
 from netlab.measure.tables import COLUMNS_OF, Table
-from netlab.protocol.plan import QueueSample
+from netlab.plan import QueueSample
 
 draw_with_plotly()
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps, mean, total
-from netlab.protocol.plan import FlowItem
+from netlab.plan import FlowItem
 from netlab.traffic.requests import RequestsItem, RequestsTotals
 from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from netlab import plan
 from netlab.base.arguments import explain_bad_construction, got, got_flag
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, short_repr
 from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, override_fields, takes_link_fields
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
-from netlab.protocol import plan
 
 OWN_FIELDS = ("at_s", "link", "number", "up", "reverse")
 FIXED_FIELDS = ("medium", "medium_options")

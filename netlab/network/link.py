@@ -20,7 +20,7 @@ from netlab.base.values import is_integer, is_number, plain, short_repr
 from netlab.network import media
 from netlab.network.queues import MAX_PACKETS, discipline
 from netlab.network.trace import FRAMINGS, MAX_RATE_MBPS, MIN_RATE_MBPS, Trace
-from netlab.protocol.plan import Shape
+from netlab.plan import Shape
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 

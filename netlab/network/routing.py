@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from netlab import plan
 from netlab.base.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
-from netlab.protocol import plan
 
 MAX_ADDRESSES = 254
 MAX_SUBNETS = 65_535

@@ -16,7 +16,7 @@ from netlab.base.arguments import explain_bad_construction
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
 from netlab.base.values import is_number, plain, short_repr
-from netlab.protocol.plan import TraceSteps
+from netlab.plan import TraceSteps
 
 MIN_RATE_MBPS = 0.001
 MAX_RATE_MBPS = 100_000

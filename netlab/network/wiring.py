@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
+from netlab import plan
 from netlab.network import media
 from netlab.network.link import Link, LinkShape
-from netlab.protocol import plan
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.network.wiring import Hop
-from netlab.protocol.plan import Address, Addressing, Item, Plan
-from netlab.protocol.plan import Hop as PlannedHop
+from netlab.plan import Address, Addressing, Item, Plan
+from netlab.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Tcp, Traffic
 from netlab.traffic.tcp import unlike_windows
 

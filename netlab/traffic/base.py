@@ -10,7 +10,7 @@ from netlab.base.arguments import unknown_fields
 from netlab.base.errors import ScenarioError
 from netlab.base.rules import Range, Rule, violations
 from netlab.base.values import plain
-from netlab.protocol.plan import Item
+from netlab.plan import Item
 
 
 class Traffic:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.values import short_repr
-from netlab.protocol.plan import Item, Totals
+from netlab.plan import Item, Totals
 from netlab.traffic.base import Traffic
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")

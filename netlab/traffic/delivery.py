@@ -5,15 +5,17 @@ from __future__ import annotations
 import bisect
 import math
 import random
+import struct
 from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import MS_PER_S, NS_PER_S
 from netlab.base.values import is_integer, is_number, short_repr
-from netlab.protocol.messages import LENGTH
-from netlab.protocol.plan import DatagramInterval
+from netlab.plan import DatagramInterval
 from netlab.traffic.program import ProgramTotals
 
+LENGTH = struct.Struct("<I")
+"""The prefix of a datagram in a program's reply: its length in bytes."""
 NO_TIMER = 2**64 - 1
 MAX_TIME_S = 1e8
 """Three years; a later time is probably one of the computer's clock."""

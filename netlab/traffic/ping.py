@@ -6,7 +6,7 @@ from typing import ClassVar, TypedDict
 
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import MAX_COUNT, Range, Rule
-from netlab.protocol.plan import FlowItem, Totals
+from netlab.plan import FlowItem, Totals
 from netlab.traffic.base import Flow
 
 MIN_INTERVAL_S = 0.001

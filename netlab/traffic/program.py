@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import MAX_COUNT, Range, violations
-from netlab.protocol.plan import FlowItem, Item, Totals
+from netlab.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, own_name, own_problems
 

@@ -9,7 +9,7 @@ from netlab.base.errors import one_of
 from netlab.base.rules import MAX_COUNT, Range, Rule, violations
 from netlab.base.values import is_integer
 from netlab.network.congestion import CONGESTION_CONTROLS
-from netlab.protocol.plan import FlowItem, Item
+from netlab.plan import FlowItem, Item
 from netlab.traffic.base import Flow
 from netlab.traffic.own import is_own, own_name
 from netlab.traffic.tcp import MAX_STREAMS, TcpTotals

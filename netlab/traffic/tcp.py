@@ -10,7 +10,7 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.rules import MAX_COUNT, Range, violations
 from netlab.base.values import is_integer, short_repr
 from netlab.network.congestion import CONGESTION_CONTROLS
-from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
+from netlab.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
 

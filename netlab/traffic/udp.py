@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from netlab.base.arguments import explain_bad_construction
 from netlab.base.rules import Choice, Range, Rule
-from netlab.protocol.plan import FlowItem, Item, Totals
+from netlab.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic
 
 HEADER_ROOM_BYTES = 32

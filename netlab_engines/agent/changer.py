@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import Change, Hop
+from netlab.plan import Change, Hop
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.netlink_socket import NetlinkSocket
 from netlab_engines.agent.network import Network

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlab.base.errors import NetlabError
-from netlab.protocol.messages import LENGTH, Message, Request, encode
 from netlab_engines.libc import check, libc
+from netlab_engines.protocol.messages import LENGTH, Message, Request, encode
 from netlab_engines.sockets.moments import forbid_timer_slack
 
 if TYPE_CHECKING:

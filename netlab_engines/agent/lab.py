@@ -1,6 +1,6 @@
 """The agent of a lab: it builds a network, sends traffic, samples and captures on request.
 
-It has a method for each request of `netlab.protocol`. Network time passes while a request is answered. Between two
+It has a method for each request of `netlab_engines.protocol`. Network time passes while a request is answered. Between two
 requests a guest's clock stands still; on this machine's own kernel time goes on.
 """
 
@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import FIRST_PORT, AgentPlan, Item, QueueSample, Shape, StreamSample
-from netlab.protocol.requests import (
-    AllRequests,
-    BuildReply,
-    CaptureReply,
-    Requests,
-    Scripts,
-    StartReply,
-    Tables,
-    TimeReply,
-    names,
-)
+from netlab.plan import FIRST_PORT, Item, QueueSample, Shape, StreamSample
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
@@ -44,6 +33,18 @@ from netlab_engines.agent.sampling import QueueReader, queue_readers
 from netlab_engines.netlink import links
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off, shaped_directions
 from netlab_engines.planning.shaping import capture_ends, shape_network
+from netlab_engines.protocol.requests import (
+    AgentPlan,
+    AllRequests,
+    BuildReply,
+    CaptureReply,
+    Requests,
+    Scripts,
+    StartReply,
+    Tables,
+    TimeReply,
+    names,
+)
 from netlab_engines.sockets.constants import SETTLE_NS, TRAFFIC_AT_NS
 from netlab_engines.sockets.moments import forbid_timer_slack, sleep_until_ns
 

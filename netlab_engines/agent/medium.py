@@ -19,7 +19,7 @@ from netlab.base.errors import RunError
 from netlab.base.headers import KERNEL_QUEUE_PACKETS
 from netlab.base.units import NS_PER_S
 from netlab.network import media
-from netlab.protocol.plan import Hop, StationTotals
+from netlab.plan import Hop, StationTotals
 from netlab_engines.agent.dcf import Dcf
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.agent.sampling import Qdisc

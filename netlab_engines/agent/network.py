@@ -21,7 +21,7 @@ from mininet.net import Mininet
 from mininet.node import Node, Switch
 
 from netlab.base.errors import RunError
-from netlab.protocol.plan import AgentPlan, Plan
+from netlab.plan import Plan
 from netlab_engines.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab_engines.agent.namespaces import create_namespace, enter_namespace, is_running
 from netlab_engines.agent.netlink_socket import NetlinkSocket
@@ -29,6 +29,7 @@ from netlab_engines.netlink.ip_lines import node_lines
 from netlab_engines.netlink.qdiscs import Queueing
 from netlab_engines.planning import messages
 from netlab_engines.planning.settings import QUEUES_AT_NS
+from netlab_engines.protocol.requests import AgentPlan
 from netlab_engines.sockets.moments import sleep_until_ns
 
 LINK_PATIENCE_S = 10.0

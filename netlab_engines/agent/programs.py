@@ -15,14 +15,21 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
 from netlab.base.errors import RunError
-from netlab.protocol import requests
-from netlab.protocol.plan import AgentPlan
-from netlab.protocol.requests import ExitReply, FileReply, OutputReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import replacements
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.network import Network
 from netlab_engines.agent.replacements import BINARIES, HOME
 from netlab_engines.agent.terminals import Terminals, run_with_output
+from netlab_engines.protocol import requests
+from netlab_engines.protocol.requests import (
+    AgentPlan,
+    ExitReply,
+    FileReply,
+    OutputReply,
+    ProcessReply,
+    TerminalReply,
+    TimeReply,
+)
 
 GRID_S = 0.01
 PROMPT = "import sys; sys.path.extend({packages!r}); from netlab_engines.agent.prompt import main; main({path!r}, {commands!r})"

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from netlab.protocol.plan import Hop, QueueSample
+from netlab.plan import Hop, QueueSample
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.netlink import disciplines, wire
 from netlab_engines.netlink.qdiscs import QUEUE_HANDLE

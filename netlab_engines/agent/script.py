@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.units import NS_PER_S
-from netlab.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
 from netlab_engines.agent import replacements
 from netlab_engines.agent.guest import WRITTEN_FILES
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.agent.terminals import Terminals, run_with_output
 from netlab_engines.files import ARTIFACTS
 from netlab_engines.planning.settings import MIN_PROGRAM_START_S, script_start_ns
+from netlab_engines.protocol.requests import ExitReply, FilesReply, ProcessReply, TerminalReply, TimeReply
 
 STARTUP = f"{replacements.HOME}/startup"
 CUSTOMIZE = """import sys

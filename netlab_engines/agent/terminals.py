@@ -14,8 +14,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from netlab.protocol.requests import TerminalOutput
 from netlab_engines.agent.host_channel import HostChannel
+from netlab_engines.protocol.requests import TerminalOutput
 
 READ_BYTES = 1 << 16
 OFFER = "\x1b]netlab;terminal;{}\x07"

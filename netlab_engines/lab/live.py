@@ -21,27 +21,28 @@ from typing import Any, cast
 
 import pandas as pd
 
-from netlab import captures, engines, measure
+from netlab import captures, measure
 from netlab.base import scratch
 from netlab.base.arguments import explain_bad_arguments
 from netlab.base.errors import RunError, ScenarioError, one_of
 from netlab.base.values import is_number, short_repr
 from netlab.base.version import VERSION
 from netlab.captures import Capture
-from netlab.engines import Engine
 from netlab.measure.results import Run
 from netlab.network.change import Change
 from netlab.network.topology import Topology
-from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
-from netlab.protocol.session import Session as GuestSession
+from netlab.plan import Counters, Plan, QueueSample, StreamSample
 from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.traffic import Command, Tcp, Traffic, Udp
+from netlab_engines import selection
 from netlab_engines.base import agent_plan, refuse_own
 from netlab_engines.files import CAPTURES
 from netlab_engines.lab import flow_ends, magics
 from netlab_engines.lab.links import LiveLink
 from netlab_engines.lab.nodes import Host
 from netlab_engines.lab.session import Session
+from netlab_engines.protocol.session import LabEngine
+from netlab_engines.protocol.session import Session as GuestSession
 
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20
@@ -57,7 +58,7 @@ def live(
     interval_s: float = DEFAULT_INTERVAL_S,
     sysctls: Mapping[str, Any] | None = None,
     wall_limit_s: float = WALL_LIMIT_S,
-    engine: str | Engine | None = None,
+    engine: str | LabEngine | None = None,
 ) -> Lab:
     """Build a network in an engine (None: the one for this machine) and return it; it waits for commands and traffic,
     and its time passes only with them. `seed` determines random draws, `interval_s` is the length of the intervals of
@@ -75,7 +76,7 @@ def live(
         Kernel settings of every node.
     wall_limit_s : float
         Longest wall-clock time in s that one command may take.
-    engine : {"pocket", "native", "library"} or Engine, optional
+    engine : {"pocket", "native", "library"} or LabEngine, optional
         The engine that runs the network; None uses $NETLAB_ENGINE, or else the pocket kernel. The library kernel starts in a
         fraction of the time and has traffic, changes, tables and captures, but no terminals, and its hosts can run only tc, ip
         and sysctl commands.
@@ -121,7 +122,7 @@ class Lab:
         interval_s: float,
         sysctls: Mapping[str, Any] | None,
         wall_limit_s: float,
-        engine: str | Engine | None,
+        engine: str | LabEngine | None,
     ) -> None:
         """Build the network of the topology in an engine and let its time begin; the arguments are those of `live`
         (seed of random draws, length of intervals, kernel settings, limit of wall-clock time). Raises ScenarioError
@@ -151,7 +152,7 @@ class Lab:
         # A run's directory: if this process is killed, the next run removes it.
         artifacts = ExitStack()
         self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
-        place = engines.choose(engine)
+        place = selection.choose(engine)
         try:
             guest = place.open(self._plan)
         except BaseException:

@@ -21,22 +21,23 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from netlab import engines, plots
+from netlab import plots
 from netlab.base.errors import NetlabError, ScenarioError
 from netlab.base.units import rate_mbps
 from netlab.base.values import is_number, short_repr
-from netlab.engines import Engine
 from netlab.network.topology import Topology
 from netlab.network.wiring import queue_names
+from netlab.plan import StreamSample
 from netlab.plots import page
 from netlab.plots.notebook import notebook_forms
-from netlab.protocol.plan import StreamSample
-from netlab.protocol.requests import Tables
 from netlab.runs.scenario import Scenario, network_of
 from netlab.traffic import Command, Traffic
 from netlab.widgets.controls import in_columns
+from netlab_engines import selection
 from netlab_engines.lab.link_controls import Controls, Sliders, facing, link_sliders
 from netlab_engines.lab.strips import Strips
+from netlab_engines.protocol.requests import Tables
+from netlab_engines.protocol.session import LabEngine
 
 if TYPE_CHECKING:
     from netlab_engines.lab.live import Lab
@@ -124,7 +125,7 @@ def live(
         problems.append("a panel runs no commands; open the network with netlab.live and run them in its hosts")
     if problems:
         raise ScenarioError(problems)
-    panel = LivePanel(scenario, sliders, engines.decide(engine, [scenario.plan()]), window_s, duration_s)
+    panel = LivePanel(scenario, sliders, selection.decide(engine, [scenario.plan()]), window_s, duration_s)
     panel.pace = min(PACES, key=lambda one: abs(one - pace))
     try:
         panel.pass_by(first_s)
@@ -148,7 +149,7 @@ class LivePanel:
     """
 
     def __init__(
-        self, scenario: Scenario, controls: Sliders, engine: str | Engine, window_s: float, duration_s: float
+        self, scenario: Scenario, controls: Sliders, engine: str | LabEngine, window_s: float, duration_s: float
     ) -> None:
         """Start the network of the scenario in an engine, and make the widgets, among them the sliders `controls` by
         link and field. `window_s` is the width of the curves, `duration_s` the end, both in s of network time.

@@ -12,11 +12,11 @@ from typing import Any
 
 from netlab.base.errors import Interrupted, RunError
 from netlab.base.exit_signals import signals_handled
-from netlab.protocol import session as protocol
-from netlab.protocol.messages import Message
-from netlab.protocol.requests import AllRequests
-from netlab.protocol.session import OnWait, requests_via
 from netlab_engines.lab.stopping import Stopping, write_error
+from netlab_engines.protocol import session as protocol
+from netlab_engines.protocol.messages import Message
+from netlab_engines.protocol.requests import AllRequests
+from netlab_engines.protocol.session import OnWait, requests_via
 
 GRACE_S = 3.0
 """The wall-clock time in s that an interrupted program has to end before it is killed."""

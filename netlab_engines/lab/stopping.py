@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from netlab.base.errors import RunError
 from netlab.base.exit_signals import signals_handled
-from netlab.protocol import session as protocol
 from netlab_engines.files import ENDING
+from netlab_engines.protocol import session as protocol
 
 GRACE_S = 10.0
 """The wall-clock time in s that a script's own `finally` and `atexit` have."""

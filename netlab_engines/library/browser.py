@@ -12,8 +12,8 @@ from typing import Any
 from pyodide.code import run_js  # type: ignore[import-not-found]
 from pyodide.ffi import create_proxy, to_js  # type: ignore[import-not-found]
 
-from netlab.protocol.session import OnWait
 from netlab_engines.library.kernel_program import OnAnswers
+from netlab_engines.protocol.session import OnWait
 
 ROOM_BYTES = 1 << 16
 START = """(host, module, room, hear) => {

@@ -7,10 +7,10 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from netlab.protocol.session import OnWait
 from netlab_engines.launcher import landlock_version
 from netlab_engines.libc import libc
 from netlab_engines.library.kernel_program import OnAnswers
+from netlab_engines.protocol.session import OnWait
 
 POLL_S = 0.05
 READ_BYTES = 1 << 16

@@ -11,7 +11,7 @@ from typing import cast
 
 from netlab.base.errors import NotHereError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import Item, Plan
+from netlab.plan import Item, Plan
 from netlab.traffic.command import CommandItem
 from netlab_engines.netlink import links, typed_lines
 from netlab_engines.netlink.qdiscs import TcCommand

@@ -11,7 +11,7 @@ from netlab.base import source_hash
 from netlab.base.errors import KernelError, NotHereError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines import OnProgress, Requirement
-from netlab.protocol.plan import Clock, Outcome, Plan, Shape
+from netlab.plan import Clock, Outcome, Plan, Shape
 from netlab_engines.base import refuse_lacking, refuse_media, run_in
 from netlab_engines.fingerprint import fingerprint
 from netlab_engines.kernels import library_kernel

@@ -6,7 +6,7 @@ The program reads requests and writes answers while it runs; the caller of `list
 from collections.abc import Callable
 from typing import Protocol
 
-from netlab.protocol.session import OnWait
+from netlab_engines.protocol.session import OnWait
 
 OnAnswers = Callable[[bytes], bool]
 """Called with bytes of answers, which may end within a frame; returns True to stop listening."""

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from netlab.protocol.messages import LENGTH
-from netlab.traffic.delivery import DeliveryLog, ProgramInterface
+from netlab.traffic.delivery import LENGTH, DeliveryLog, ProgramInterface
 from netlab.traffic.own_calls import Part, caller
 from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
 

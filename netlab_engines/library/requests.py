@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
-from netlab.protocol.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
+from netlab.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
 from netlab.traffic.own_calls import QuestionHandler
 from netlab.traffic.program import ProgramItem

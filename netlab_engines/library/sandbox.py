@@ -15,8 +15,8 @@ import wasmtime
 
 from netlab.base import cache
 from netlab.base.errors import RunError
-from netlab.protocol.session import OnWait
 from netlab_engines.library.kernel_program import OnAnswers
+from netlab_engines.protocol.session import OnWait
 
 POLL_S = 0.05
 END_S = 5.0

@@ -13,19 +13,7 @@ from typing import Any, cast
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Clock, Item, Shape
-from netlab.protocol.requests import (
-    AllRequests,
-    BuildReply,
-    CaptureReply,
-    ExitReply,
-    Requests,
-    StartReply,
-    Tables,
-    TimeReply,
-    names,
-)
-from netlab.protocol.session import OnMessage, OnWait, requests_via
+from netlab.plan import CaptureItem, Change, Clock, Item, Shape
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.kernels.library_kernel import LibraryKernel
@@ -37,6 +25,19 @@ from netlab_engines.library.wire_format import FRAME, Answer, Request
 from netlab_engines.planning.schedule import gso_off_steps, hosts_needing_gso_off
 from netlab_engines.planning.settings import MACHINE_SYSCTLS
 from netlab_engines.planning.shaping import shape_network
+from netlab_engines.protocol.requests import (
+    AgentPlan,
+    AllRequests,
+    BuildReply,
+    CaptureReply,
+    ExitReply,
+    Requests,
+    StartReply,
+    Tables,
+    TimeReply,
+    names,
+)
+from netlab_engines.protocol.session import OnMessage, OnWait, requests_via
 
 MEMORY_MB = 1024
 SMALL_MEMORY_MB = 256

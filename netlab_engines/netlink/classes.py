@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netlab.protocol.plan import FIRST_PORT
+from netlab.plan import FIRST_PORT
 from netlab_engines.netlink import wire
 from netlab_engines.netlink.qdiscs import QUEUE_HANDLE, Classes, InterfaceIndex, Option, Qdisc, fifo, qdisc_with_options
 from netlab_engines.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u8, u32

@@ -1,6 +1,6 @@
 """The `ip` lines of a plan's nodes, and their translation to netlink messages."""
 
-from netlab.protocol.plan import Plan
+from netlab.plan import Plan
 from netlab_engines.netlink import links
 from netlab_engines.netlink.wire import UnknownLineError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from netlab.protocol.plan import Plan
+from netlab.plan import Plan
 from netlab_engines.netlink import links
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import Queueing

@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import AgentPlan, Change, Hop, Item, Plan, Shape, TraceSteps
+from netlab.plan import Change, Hop, Item, Plan, Shape, TraceSteps
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.ip_lines import Interfaces, ip_line
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, removal
 from netlab_engines.planning import shaping
+from netlab_engines.protocol.requests import AgentPlan
 
 # On a machine's own kernel, `tbf` fills its bucket at every change of the rate: a bucket of 10 ms is one per cent of a second. It also
 # uses the new rate only after the next frame was due at the old one.

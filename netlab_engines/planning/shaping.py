@@ -27,7 +27,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
-from netlab.protocol.plan import Hop, Item, Shape
+from netlab.plan import Hop, Item, Shape
 from netlab_engines.netlink import classes, disciplines
 from netlab_engines.netlink.classes import ClassElement
 from netlab_engines.netlink.qdiscs import AttachedQdisc, Queueing, ingress, netem, redirect, tbf

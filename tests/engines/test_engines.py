@@ -11,7 +11,7 @@ import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import Requirement
-from netlab.protocol.plan import Plan
+from netlab.plan import Plan
 from netlab_engines import selection
 from netlab_engines.kernels import library_kernel
 from netlab_engines.kernels.parts import PARTS

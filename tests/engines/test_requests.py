@@ -12,13 +12,13 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NotHereError
-from netlab.protocol.plan import AgentPlan
 from netlab_engines.base import agent_plan
 from netlab_engines.library import requests as asked
 from netlab_engines.library.wire_format import FLOW, Request
 from netlab_engines.netlink import wire
 from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
+from netlab_engines.protocol.requests import AgentPlan
 
 NONE = 2**64 - 1
 MEMORY_BYTES, START_S = 1 << 28, 1_700_000_000

@@ -12,12 +12,12 @@ import netlab as nl
 from netlab.captures import Capture
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
-from netlab.protocol.session import OnWait
 from netlab.runs.scenario import Scenario
 from netlab_engines.kernels import library_kernel
 from netlab_engines.kernels.library_kernel import LibraryKernel
 from netlab_engines.library import engine
 from netlab_engines.library.kernel_program import KernelProgram, OnAnswers
+from netlab_engines.protocol.session import OnWait
 from netlab_kernel import wasm
 
 

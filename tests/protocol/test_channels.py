@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from netlab.protocol.messages import encode
 from netlab_classroom.grading import callee
 from netlab_engines import cores
 from netlab_engines.agent.host_channel import HostChannel
 from netlab_engines.guests import AgentProcess
+from netlab_engines.protocol.messages import encode
 
 SHORT_BYTES, LONG_BYTES = 1 << 20, 1 << 24
 PART_BYTES = 1 << 14

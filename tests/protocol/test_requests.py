@@ -9,10 +9,10 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import RunError
-from netlab.protocol import requests
-from netlab.protocol.session import requests_via
 from netlab_engines.agent.lab import Lab
 from netlab_engines.base import run_in
+from netlab_engines.protocol import requests
+from netlab_engines.protocol.session import requests_via
 
 
 def arguments(answerer: Any) -> list[str]:

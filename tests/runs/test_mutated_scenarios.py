@@ -15,13 +15,13 @@ from typing import Any
 
 import netlab as nl
 from netlab.base.errors import NotHereError, ScenarioError
-from netlab.protocol.plan import AgentPlan
 from netlab.runs.scenario import Scenario
 from netlab_engines.base import agent_plan
 from netlab_engines.library.requests import Requests, make_requests
 from netlab_engines.library.session import START_S
 from netlab_engines.planning.schedule import hosts_needing_gso_off
 from netlab_engines.planning.shaping import shape_network
+from netlab_engines.protocol.requests import AgentPlan
 from tests.examples import share
 
 NUMBER = 100_000 if os.environ.get("NETLAB_LONG") else share(2_000)

@@ -7,7 +7,7 @@ between threads of one process is cheap; a switch between processes is not.
 from typing import Any
 
 from netlab.base.errors import RunError, ThroughputError, one_of
-from netlab.protocol.plan import FIRST_PORT, AgentPlan
+from netlab.plan import FIRST_PORT
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.flows.command import CommandFlow
@@ -16,6 +16,7 @@ from netlab_engines.agent.flows.requests import RequestsFlow
 from netlab_engines.agent.flows.tcp import TcpFlow
 from netlab_engines.agent.flows.udp import UdpFlow
 from netlab_engines.agent.network import Network
+from netlab_engines.protocol.requests import AgentPlan
 
 RUNNERS: dict[str, type[RunningFlow[Any]]] = {
     "tcp": TcpFlow,

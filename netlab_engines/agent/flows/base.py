@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar, cast
 
 from netlab.base.errors import ThroughputError
 from netlab.base.units import NS_PER_S
-from netlab.protocol.plan import AgentPlan, DatagramInterval, Item, StreamSample, Totals
+from netlab.plan import DatagramInterval, Item, StreamSample, Totals
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.network import Network
+from netlab_engines.protocol.requests import AgentPlan
 from netlab_engines.sockets.moments import sleep_until_ns
 
 ItemType = TypeVar("ItemType", bound=Item)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from netlab.base.headers import udp_ip_bytes
 from netlab.base.units import mbps_to_bps
-from netlab.protocol.plan import DatagramInterval
+from netlab.plan import DatagramInterval
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import enter_namespace
 from netlab_engines.sockets import options

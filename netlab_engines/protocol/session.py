@@ -1,4 +1,4 @@
-"""The interface of a session: an open lab that takes requests, in this or another process."""
+"""The interface of engines that open labs, and of a session: an open lab that takes requests, in this or another process."""
 
 import functools
 from collections.abc import Callable
@@ -6,9 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
-from netlab.protocol.messages import Message
-from netlab.protocol.plan import Clock
-from netlab.protocol.requests import AllRequests, names
+from netlab.engines import Engine
+from netlab.plan import Clock, Plan
+from netlab_engines.protocol.messages import Message
+from netlab_engines.protocol.requests import AllRequests, names
 
 OnMessage = Callable[[Message], None]
 OnWait = Callable[[], None]
@@ -59,6 +60,15 @@ class Session(Protocol):
 
     def close(self) -> None:
         """End the lab and all its programs; a second call does nothing."""
+
+
+class LabEngine(Engine, Protocol):
+    """An engine that also opens labs for interactive requests."""
+
+    def open(self, plan: Plan | None) -> Session:
+        """Open a lab that can build this plan; None is for a script that builds its own network. Raises EngineError if
+        something is missing or the engine does not support such labs.
+        """
 
 
 def requests_via(ask: Callable[..., Any]) -> AllRequests:

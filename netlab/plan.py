@@ -162,15 +162,6 @@ class Plan(Addressing):
     changes: list[Change]
 
 
-class AgentPlan(Plan):
-    """The plan that the engine passes to the agent, with the properties of the guest."""
-
-    clock: str
-    """"virtual" or "real"."""
-    machine_sysctls: dict[str, str]
-    """Settings of the whole guest."""
-
-
 # The counters -----------------------------------------------------------------------------------------------
 
 

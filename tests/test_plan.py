@@ -8,8 +8,8 @@ from typing import Any, get_type_hints
 import pytest
 
 import netlab as nl
+from netlab import plan
 from netlab.network.link import LinkShape
-from netlab.protocol import plan
 from netlab.traffic.command import CommandItem
 from netlab.traffic.ping import PingItem
 from netlab.traffic.tcp import TcpItem

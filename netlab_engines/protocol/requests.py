@@ -8,7 +8,16 @@ are those of the plan.
 import functools
 from typing import Protocol, TypedDict
 
-from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
+from netlab.plan import Counters, Item, Plan, Shape
+
+
+class AgentPlan(Plan):
+    """The plan that the engine passes to the agent, with the properties of the guest."""
+
+    clock: str
+    """"virtual" or "real"."""
+    machine_sysctls: dict[str, str]
+    """Settings of the whole guest."""
 
 
 class TimeReply(TypedDict):
