@@ -5,7 +5,6 @@ memory, and those for the files that a run leaves.
 import atexit
 import mmap
 import os
-import random
 import shutil
 import stat
 import tempfile
@@ -28,8 +27,6 @@ except ImportError:
 
 LOCK = "lock"
 RUN = "run-"
-CPU_LOCKS = Path("/tmp/netlab-cpus")
-"""The directory of the CPUs' lock files, the same for all users of a machine."""
 MIN_FREE_BYTES = 512 << 20
 
 _directory_lock = threading.Lock()
@@ -158,55 +155,3 @@ def _clear_abandoned(parent: Path) -> None:
         except (OSError, ValueError):
             # The lock is held: the directory is in use.
             continue
-
-
-@contextmanager
-def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
-    """Yield the number of a CPU to which no other run on this machine is pinned, and the file descriptor of the lock
-    that is held until the `with` block ends; (-1, None) if all are taken.
-
-    The CPUs are tried in random order, so that users in containers, who do not see each other's locks, do not all take
-    the same one. If `wanted` is given, only that CPU is tried.
-    """
-    cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
-    random.shuffle(cpus)
-    for cpu in cpus:
-        handle = _cpu_lock(cpu)
-        if handle is None:
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            continue
-        try:
-            yield cpu, handle
-        finally:
-            os.close(handle)
-        return
-    yield -1, None
-
-
-def _cpu_lock(cpu: int) -> int | None:
-    """Open the lock file of a CPU, the same for all users; return its file descriptor, not locked yet, or None."""
-    path = CPU_LOCKS / f"{cpu}"
-    try:
-        CPU_LOCKS.mkdir(mode=0o1777)
-        # Undo the umask: other users need write access.
-        CPU_LOCKS.chmod(0o1777)
-    except OSError:
-        pass
-    try:
-        # In a directory that everybody may write to, Linux refuses O_CREAT on another user's file (fs.protected_regular).
-        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        os.fchmod(handle, 0o644)
-    except OSError:
-        # Another process created it first, or we may not write here.
-        return None
-    return handle

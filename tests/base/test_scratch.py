@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-import stat
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -149,60 +147,6 @@ def test_a_full_disk_is_told_with_what_is_needed(tmp: Path) -> None:
     reason = scratch.usability_problem(tmp, 1 << 60)
     assert reason is not None
     assert "are free there" in reason
-
-
-def test_each_cpu_is_given_to_one_run(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3})
-    monkeypatch.setattr(scratch, "CPU_LOCKS", tmp / "cpus")
-    with scratch.cpu_slot() as (first, lock), scratch.cpu_slot() as (second, _), scratch.cpu_slot() as (third, none):
-        assert {first, second} == {0, 3}
-        assert lock is not None
-        assert (third, none) == (-1, None)
-        assert {path.name for path in (tmp / "cpus").iterdir()} == {"0", "3"}
-
-
-def test_users_with_directories_of_their_own_take_cpus_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The locks are in one place whatever TMPDIR is, with an umask that leaves others nothing too."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(scratch, "CPU_LOCKS", tmp_path / "cpus")
-    taken = []
-    before = os.umask(0o077)
-    try:
-        with ExitStack() as stack:
-            for user in ("ann", "bob"):
-                (tmp_path / user).mkdir()
-                monkeypatch.setenv("TMPDIR", str(tmp_path / user))
-                taken.append(stack.enter_context(scratch.cpu_slot())[0])
-    finally:
-        os.umask(before)
-    assert sorted(taken) == [0, 1]
-    assert stat.S_IMODE((tmp_path / "cpus").stat().st_mode) == 0o1777
-    assert all(stat.S_IMODE(path.stat().st_mode) == 0o644 for path in (tmp_path / "cpus").iterdir())
-
-
-def test_who_cannot_see_others_locks_does_not_always_begin_with_the_same_cpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Forty users in containers, none of whom sees another's locks, share two CPUs."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    first = []
-    for user in range(40):
-        monkeypatch.setattr(scratch, "CPU_LOCKS", tmp_path / f"cpus-{user}")
-        with scratch.cpu_slot() as (cpu, _):
-            first.append(cpu)
-    assert 8 <= first.count(0) <= 32, "less likely than one in ten thousand with two equal chances"
-
-
-def test_a_link_in_a_locks_place_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    monkeypatch.setattr(scratch, "CPU_LOCKS", tmp_path / "cpus")
-    (tmp_path / "cpus").mkdir()
-    (tmp_path / "cpus" / "0").symlink_to(tmp_path / "victim")
-    with scratch.cpu_slot() as (cpu, _):
-        assert cpu == -1
-    assert not (tmp_path / "victim").exists()
 
 
 def run_beside(bad: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from netlab.base import scratch
 from netlab_engines import cores
 
 SLEEPER = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
@@ -40,7 +41,7 @@ class Machine:
 
 @pytest.fixture(autouse=True)
 def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scratch, "CPU_LOCKS", tmp_path / "cpus")
+    monkeypatch.setattr(cores, "CPU_LOCKS", tmp_path / "cpus")
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_a_guest_whose_cpu_is_taken_goes_where_the_system_puts_it_and_gives_its_
     machine.look(pin, 1, waiting=0)
     assert machine.kept[1:] == [{1}], "and stays where it runs"
     assert pin.cpu == 1
-    with scratch.cpu_slot() as (free, _):
+    with cores.cpu_slot() as (free, _):
         assert free == 0, "another guest may have the old one and not the new one"
 
 
@@ -76,7 +77,7 @@ def test_the_old_lock_is_free_also_where_the_guest_has_its_descriptor(machine: M
     kept_by_the_guest = os.dup(lock)
     try:
         pin.take(1)
-        with scratch.cpu_slot(0) as (cpu, _):
+        with cores.cpu_slot(0) as (cpu, _):
             assert cpu == 0
     finally:
         os.close(kept_by_the_guest)
@@ -136,3 +137,54 @@ def test_the_whole_family_is_moved_and_the_system_tells_of_each(processes: list[
         assert cores._runs_on(pid) in range(os.cpu_count() or 1)
     assert cores._waited_ns(2**22 + 1) is None
     assert cores._runs_on(2**22 + 1) is None
+
+
+def test_each_cpu_is_given_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3})
+    with cores.cpu_slot() as (first, lock), cores.cpu_slot() as (second, _), cores.cpu_slot() as (third, none):
+        assert {first, second} == {0, 3}
+        assert lock is not None
+        assert (third, none) == (-1, None)
+        assert {path.name for path in (tmp_path / "cpus").iterdir()} == {"0", "3"}
+
+
+def test_users_with_directories_of_their_own_take_cpus_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The locks are in one place whatever TMPDIR is, with an umask that leaves others nothing too."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    taken = []
+    before = os.umask(0o077)
+    try:
+        with ExitStack() as stack:
+            for user in ("ann", "bob"):
+                (tmp_path / user).mkdir()
+                monkeypatch.setenv("TMPDIR", str(tmp_path / user))
+                taken.append(stack.enter_context(cores.cpu_slot())[0])
+    finally:
+        os.umask(before)
+    assert sorted(taken) == [0, 1]
+    assert stat.S_IMODE((tmp_path / "cpus").stat().st_mode) == 0o1777
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o644 for path in (tmp_path / "cpus").iterdir())
+
+
+def test_who_cannot_see_others_locks_does_not_always_begin_with_the_same_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty users in containers, none of whom sees another's locks, share two CPUs."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    first = []
+    for user in range(40):
+        monkeypatch.setattr(cores, "CPU_LOCKS", tmp_path / f"cpus-{user}")
+        with cores.cpu_slot() as (cpu, _):
+            first.append(cpu)
+    assert 8 <= first.count(0) <= 32, "less likely than one in ten thousand with two equal chances"
+
+
+def test_a_link_in_a_locks_place_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    (tmp_path / "cpus").mkdir()
+    (tmp_path / "cpus" / "0").symlink_to(tmp_path / "victim")
+    with cores.cpu_slot() as (cpu, _):
+        assert cpu == -1
+    assert not (tmp_path / "victim").exists()
