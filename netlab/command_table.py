@@ -2,6 +2,5 @@
 
 COMMANDS = {
     "run": ("run a scenario and print what its flows measured", "netlab.commands.run_command"),
-    "demo": ("run a first experiment and print theory beside measurement", "netlab.commands.demo"),
     "doctor": ("say what is there, what is missing and what to do", "netlab.commands.doctor"),
 }

@@ -1,6 +1,7 @@
 """Commands of this package, each with its line of help and its module."""
 
 COMMANDS = {
+    "demo": ("run a first experiment and print theory beside measurement", "netlab_course.demo_command"),
     "lab": ("open your copies of the chapters in JupyterLab", "netlab_course.lab_command"),
     "progress": ("say what there is to learn and what you have passed", "netlab_course.progress_command"),
     "reset": ("put a fresh copy of a chapter in place and keep yours beside it", "netlab_course.reset_command"),

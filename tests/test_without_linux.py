@@ -38,7 +38,7 @@ for ask in (lambda: engines.choose('pocket'), lambda: engines.choose('native')):
     except NetlabError as error: print(error)
 for name in nl.__all__:
     getattr(nl, name)
-import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab_course.lab_command
+import netlab.commands.cli, netlab.commands.run_command, netlab_course.demo_command, netlab_course.lab_command
 print('all that a chapter names')
 """
 
@@ -69,7 +69,7 @@ def test_a_live_panel_plays_there(system: str) -> None:
     done = elsewhere(
         system,
         "import netlab as nl\n"
-        "from netlab.commands import demo\n"
+        "from netlab_course import demo_command as demo\n"
         "panel = nl.widgets.live(demo.topology(), demo.traffic(), first_s=1)\n"
         "panel.play()\n"
         "panel.beat.value += 1\n"
@@ -88,7 +88,7 @@ def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
     kernel = webassembly.built()
     done = elsewhere(
         system,
-        "from netlab.commands import demo\n"
+        "from netlab_course import demo_command as demo\n"
         "from netlab.runs import experiment, scenario, sweeps\n"
         "run = experiment.run(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S)\n"
         "print(run.settings['engine'], run.settings['machine'], run.flows.to_json())\n"
@@ -98,8 +98,8 @@ def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
         NETLAB_CACHE=str(kernel.path.parents[2]),
     )
     assert done.returncode == 0, done.stderr
-    from netlab.commands import demo
     from netlab.runs import experiment
+    from netlab_course import demo_command as demo
 
     here = experiment.run(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S, engine="library")
     assert done.stdout.split(" ", 2) == ["library", library_kernel.WASM, here.flows.to_json() + "\n"]

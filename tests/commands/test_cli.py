@@ -74,7 +74,7 @@ def test_ctrl_c_says_what_is_kept_where_it_is_known(raised, said, monkeypatch, c
     def main(_options):
         raise raised
 
-    monkeypatch.setattr("netlab.commands.demo.main", main)
+    monkeypatch.setattr("netlab_course.demo_command.main", main)
     assert cli.main(["demo"]) == 130
     assert capsys.readouterr().err.strip() == said
 

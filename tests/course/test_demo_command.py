@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netlab.commands import demo
+from netlab_course import demo_command as demo
 
 
 def test_the_demos_figures_have_a_theory_within_its_network():
