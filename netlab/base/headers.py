@@ -17,26 +17,7 @@ FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
 MIN_WIRE_FRAME_BYTES = 64 - 18 + ETHERNET_WIRE_BYTES
 """On a wire, a frame is padded to 64 bytes, of which 18 are header and check sequence."""
 
-
 KERNEL_QUEUE_PACKETS = 1000
 """The kernel's default transmit queue length."""
-
-
-def tcp_ip_bytes(segments: int | None, sent_bytes: int | None, sent_segments: int | None) -> float:
-    """Return the size in bytes of `segments` TCP segments with IP and TCP headers, each with the mean payload of
-    `sent_segments` segments that carried `sent_bytes`. None counts as 0.
-    """
-    payload_bytes = (sent_bytes or 0) / sent_segments if sent_segments else 0.0
-    return (segments or 0) * (payload_bytes + IP_HEADER_BYTES + TCP_HEADER_BYTES)
-
-
-def udp_ip_bytes(new_bytes: int, datagrams: int, duplicates: int, payload_bytes: int) -> int:
-    """Return the size in bytes of UDP datagrams with IP and UDP headers: `datagrams` new ones with `new_bytes` of
-    payload in all, and `duplicates` with `payload_bytes` each.
-    """
-    headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
-    return new_bytes + headers_bytes + duplicates * payload_bytes
-
-
 OFFLOAD_ABOVE_MBPS = 1000
 """The rate in Mbit/s above which a link leaves segmentation offload in force, unless it says otherwise."""

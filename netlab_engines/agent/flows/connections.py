@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import FlowItem, StreamSample, StreamState
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow
 from netlab_engines.agent.namespaces import enter_namespace
+from netlab_engines.ip_bytes import tcp_ip_bytes
 from netlab_engines.sockets import options, tcp_info
 from netlab_engines.sockets.constants import CONNECT_PATIENCE_S
 

@@ -6,11 +6,11 @@ import socket
 import time
 from typing import TYPE_CHECKING, cast
 
-from netlab.base.headers import udp_ip_bytes
 from netlab.base.units import mbps_to_bps
 from netlab.plan import DatagramInterval
 from netlab_engines.agent.flows.base import FlowContext, RunningFlow, sleep_until
 from netlab_engines.agent.namespaces import enter_namespace
+from netlab_engines.ip_bytes import udp_ip_bytes
 from netlab_engines.sockets import options
 from netlab_engines.sockets.constants import UDP_SEND_BUFFER_BYTES
 from netlab_engines.sockets.udp import UdpReceiver, UdpSender

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netlab.base.headers import udp_ip_bytes
 from netlab_engines.agent.flows.udp import UdpFlow
+from netlab_engines.ip_bytes import udp_ip_bytes
 from tests.agent.flows.places import ADDRESS, place, run, stay_here
 
 
