@@ -1,8 +1,10 @@
 """The directories of built kernels."""
 
+import os
+import sys
 from pathlib import Path
 
-from netlab.base.cache import root, shared
+from netlab.base.cache import root
 from netlab.base.errors import KernelError
 from netlab.base.location import CARRIED
 
@@ -19,6 +21,14 @@ def libraries() -> Path:
     `<version>-<key>/{netlab-library,config,build.json,...}` for each; it may not exist yet.
     """
     return root() / "libraries"
+
+
+def shared() -> Path:
+    """Return the directory of the read-only cache that an administrator fills for all users: `$NETLAB_SHARED`, or else
+    `share/netlab` in Python's prefix. It need not exist.
+    """
+    named = os.environ.get("NETLAB_SHARED")
+    return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"
 
 
 def builds(kind_directory: Path) -> list[Path]:

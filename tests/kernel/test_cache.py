@@ -5,18 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from netlab.base import cache
+from netlab.base import cache as base_cache
+from netlab_engines.kernels import cache
 
 
 def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_CACHE", "/a/b")
-    assert cache.root() == Path("/a/b")
+    assert base_cache.root() == Path("/a/b")
     monkeypatch.delenv("NETLAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/c")
-    assert cache.root() == Path("/c/netlab")
+    assert base_cache.root() == Path("/c/netlab")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/d")
-    assert cache.root() == Path("/d/.cache/netlab")
+    assert base_cache.root() == Path("/d/.cache/netlab")
 
 
 def test_the_shared_cache_is_where_it_is_named_or_beside_python(monkeypatch: pytest.MonkeyPatch) -> None:
