@@ -3,7 +3,17 @@
 import pandas as pd
 
 from netlab.plots import page
-from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
+from netlab.plots.theme import TEXT, TEXT_ON_DARK
+
+
+def rgb(colour: str) -> str:
+    """Return a colour such as "#767676" in the form of browsers' styles.
+
+    >>> rgb("#767676")
+    'rgb(118, 118, 118)'
+    """
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
 
 # No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (the product of the two contrasts is 18.9 at
 # most), so text in figures has another colour on dark. Plotly writes its colours into each element: only `!important`

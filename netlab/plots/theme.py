@@ -25,15 +25,6 @@ SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open"
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
 
 
-def rgb(colour: str) -> str:
-    """Return a colour such as "#767676" in the form of browsers' styles.
-
-    >>> rgb("#767676")
-    'rgb(118, 118, 118)'
-    """
-    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
-
-
 def _template() -> go.layout.Template:
     """Return Plotly's template for all figures."""
     axis = {

@@ -14,7 +14,8 @@ from netlab_course import page_style
 
 def test_on_a_dark_page_the_figures_own_grey_becomes_the_lighter_one() -> None:
     assert (
-        f'text[style*="fill: {theme.rgb(theme.TEXT)}"] {{ fill: {theme.TEXT_ON_DARK} !important; }}' in page_style.SHEET
+        f'text[style*="fill: {page_style.rgb(theme.TEXT)}"] {{ fill: {theme.TEXT_ON_DARK} !important; }}'
+        in page_style.SHEET
     )
 
 
