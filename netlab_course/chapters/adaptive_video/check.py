@@ -20,7 +20,7 @@ from netlab_course.checks import Function, Number, Result, Status, formula_slips
 from netlab_course.conditions import Build, Condition
 from netlab_course.output_limit import last_lines
 from netlab_course.own_numbers import StudentValues
-from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS
+from netlab_course.repetition import MAX_SEEDS, MIN_SEEDS, VERDICTS, places
 
 GIVEN = {"Throughput": settings.Throughput, "Buffer": settings.Buffer}
 SAMPLES = 2
@@ -255,7 +255,7 @@ class Shown(Build):
                 lambda found: str(tuple(round(float(each), 3) for each in found["interval"])),
             ),
             Condition(
-                lambda found: found["verdict"] == _verdict(found["interval"]),
+                lambda found: found["verdict"] in places(found["interval"], 0.0),
                 "The verdict must say where 0 is.",
                 f"It is one of {', '.join(VERDICTS)}: 0 is above the interval, inside it or below.",
                 lambda found: str(found["verdict"]),
@@ -289,9 +289,3 @@ def _is_interval_of(found: Sequence[float], differences: Sequence[float]) -> boo
         return bool(np.allclose(found, interval(differences), rtol=0.05, atol=0.005))
     except NetlabError:
         return False
-
-
-def _verdict(found: Sequence[float]) -> str:
-    """Return where 0 is relative to an interval (mean and half width)."""
-    mean, half = found
-    return "above" if mean + half < 0 else "below" if mean - half > 0 else "inside"

@@ -179,5 +179,17 @@ def test_each_part_of_the_comparison_is_judged(fields: dict[str, Any], sentence:
     assert sentence in said(shown(), finding(**fields))
 
 
+def test_a_zero_within_rounding_of_the_intervals_edge_may_lie_on_either_side() -> None:
+    far = 1.535
+    differences = [1.2, 1.2 + far, 1.2 - far, 1.2 + far, 1.2, 1.2 - far, 1.2 + far, 1.2 - far]
+    mean, half = nl.interval(differences)
+    assert 0 < mean - half < 0.02 * half
+    for verdict in ("below", "inside"):
+        passes(shown(), finding(differences=differences, interval=(mean, half), verdict=verdict))
+    assert "must say where 0 is" in said(
+        shown(), finding(differences=differences, interval=(mean, half), verdict="above")
+    )
+
+
 def test_a_comparison_that_is_not_written_yet_is_not_attempted() -> None:
     assert shown().judge(finding(differences=..., interval=...)).status is Status.NOT_ATTEMPTED
