@@ -91,7 +91,7 @@ def scenario(flows, queue_packets, seed, spread=True):
 
 
 def utilization(run):
-    """What the bottleneck sent after the warm-up, as a share of its rate."""
+    """Return what the bottleneck sent after the warm-up, as a share of its rate."""
     queue = run.queues[(run.queues.link == "r1 to sink") & (run.queues.t_s >= WARM_UP_S)]
     sent_bits = 8 * (queue.sent_bytes.iloc[-1] - queue.sent_bytes.iloc[0])
     return sent_bits / (queue.t_s.iloc[-1] - queue.t_s.iloc[0]) / (RATE_MBPS * 1e6)

@@ -23,7 +23,7 @@ EXERCISES = {
         edge_points=0.5,
     ),
     "throughput": Exercise(points=2),
-    # The student's own trace; a walk.
+    # The shares are for: the student's own trace; a walk.
     "mine": Exercise(points=4, shares=[2.0, 2.0]),
 }
 

@@ -26,9 +26,9 @@ EXERCISES = {
         ],
         same_as=["theory.ping_rtt_ms", "theory.path_delay_ms"],
     ),
-    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    # The shares are for: the scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
-    # One flow; its window; one link with the rate; the delay; the router's queue; plain links; long enough; full.
+    # The shares are for: one flow; its window; one link with the rate; the delay; the router's queue; plain links; long enough; full.
     "overfull": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]),
     "waiting": Exercise(points=1),
     "uncle-words": Words(points=3),

@@ -4,13 +4,13 @@ from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "prediction-words": Words(points=2),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
-    # The flows; the network; long enough; both queues drop.
+    # The shares are for: the flows; the network; long enough; both queues drop.
     "my_run": Exercise(points=2, shares=[0.75, 0.5, 0.25, 0.5]),
     "collapse-words": Words(points=3),
     "share": Exercise(points=2),
-    # It can run; its links; one slower; plain queues; h1 saved; both saved.
+    # The shares are for: it can run; its links; one slower; plain queues; h1 saved; both saved.
     "rescue": Exercise(points=3, shares=[0.25, 0.25, 0.75, 0.25, 1, 0.5]),
 }
 

@@ -9,10 +9,10 @@ EXERCISES = {
         cases=lambda draw: {"rate_mbps": draw.decades(2, 2000), "rtt_ms": draw.between(5, 300)},
         same_as=["theory.aimd_cost_segments"],
     ),
-    # One flow; Reno; the path; long enough; looked at often enough; falls often enough.
+    # The shares are for: one flow; Reno; the path; long enough; looked at often enough; falls often enough.
     "sawtooth": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 1]),
     "free": Exercise(points=2),
     "stall-words": Words(points=3),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

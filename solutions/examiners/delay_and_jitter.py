@@ -11,7 +11,7 @@ EXERCISES = {
         edges=[{"goodput_mbps": 8, "rtt_s": 0.004}],  # the first window fills it
         same_as=["theory.slow_start_fill_s"],
     ),
-    # One netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
+    # The shares are for: one netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
     "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),
     "jitter-words": Words(points=3),
 }

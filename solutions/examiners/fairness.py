@@ -4,10 +4,10 @@ from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "prediction-words": Words(points=2),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "verdict-words": Words(points=3),
     "h2_delay": Exercise(points=2),
-    # Both rates; the path; three flows, long enough; a queue for each flow; equal; full.
+    # The shares are for: both rates; the path; three flows, long enough; a queue for each flow; equal; full.
     "fair_run": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 1.0, 0.5]),
 }

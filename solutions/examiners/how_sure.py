@@ -20,13 +20,13 @@ EXERCISES = {
         points=3,
         cases=_values,
         number=10,
-        # The fewest values that have an interval; runs that all agree.
+        # The edges are the fewest values that have an interval, and runs that all agree.
         edges=[{"values": [0.5, 0.75], "of": "half width"}, {"values": [3.0, 3.0, 3.0], "of": "half width"}],
         edge_points=0.5,
         same_as=["settings.interval"],
     ),
     "runs": Exercise(points=2, same_as=["theory.runs_needed"]),
-    # The three scenarios; the budget; enough pairs; the interval; the choice; sure of it.
+    # The shares are for: the three scenarios; the budget; enough pairs; the interval; the choice; sure of it.
     "decision": Exercise(points=4, shares=[0.5, 0.5, 0.5, 1.0, 1.0, 0.5]),
     "sentence-words": Words(points=3),
 }

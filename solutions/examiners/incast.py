@@ -10,7 +10,7 @@ def _ask(draw: Draw) -> dict[str, Any]:
         "servers": draw.whole(2, 64),
         "response_bytes": 1000 * draw.whole(20, 300),
         "rate_mbps": draw.one_of([100, 1000, 10_000]),
-        # Long enough to show that it is missing beside the link's time.
+        # The time is long enough to be missed in an answer with the link's time alone.
         "rtt_ms": draw.decades(0.5, 20, digits=2),
     }
 
@@ -26,10 +26,10 @@ EXERCISES = {
     "prediction-words": Words(points=2),
     "first_drop": Exercise(points=2),
     "timer-words": Words(points=3),
-    # The rack; only the timer; in time.
+    # The shares are for: the rack; only the timer; in time.
     "timer_run": Exercise(points=2, shares=[0.5, 0.5, 1.0]),
-    # The rack; no timer; in time.
+    # The shares are for: the rack; no timer; in time.
     "marks_run": Exercise(points=3, shares=[0.5, 0.5, 2.0]),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

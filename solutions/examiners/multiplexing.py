@@ -27,12 +27,12 @@ EXERCISES = {
         points=3,
         cases=_network,
         number=20,
-        # A link that nobody uses.
+        # The network has a link that nobody uses.
         edges=[_UNUSED],
         edge_points=0.5,
         same_as=["theory.max_min_mbps", "theory.alpha_fair_mbps"],
     ),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "room": Exercise(points=2),
     "judge-words": Words(points=3),

@@ -1,4 +1,4 @@
-"""How a project is marked: a person reads all of it. For the instructor alone."""
+"""Mark a project: a person reads all of it. For instructors only."""
 
 from netlab_classroom.grading.examiner import Words
 

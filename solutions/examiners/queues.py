@@ -4,11 +4,11 @@ from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "prediction-words": Words(points=2),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "verdict-words": Words(points=3),
-    # The link; long enough; CUBIC; marks; no loss; goodput.
+    # The shares are for: the link; long enough; CUBIC; marks; no loss; goodput.
     "ecn_run": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.75, 1.0, 0.5]),
-    # The link; long enough; DCTCP; a step; full; nearly empty.
+    # The shares are for: the link; long enough; DCTCP; a step; full; nearly empty.
     "threshold_run": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 1.0, 1.0]),
 }

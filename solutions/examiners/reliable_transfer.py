@@ -20,7 +20,7 @@ def _losses(window: int | None, most_sent: int | None) -> Any:
             window,
             lost=[*_names(draw, "data", 12, 400), *_names(draw, "ack", 12, 400)],
             twice=[*_names(draw, "data", 8, 400), *_names(draw, "ack", 8, 400)],
-            # Without a window later than the timer, so that old ACKs meet other pieces.
+            # An ACK without a window is later than the timer, so that it meets another piece.
             late_s=dict.fromkeys(_names(draw, "ack", 5, 400), 0.06 if window else 0.37),
             most_sent=most_sent,
         )
@@ -39,7 +39,7 @@ EXERCISES = {
     "stop_and_wait": _transfers(
         None,
         STOP_AND_WAIT,
-        # Each with a window of one is a stop-and-wait.
+        # Each of these is a stop-and-wait if its window is one.
         [
             "programs.GoBackNSender.fill",
             "programs.InOrderReceiver.on_datagram",
@@ -55,7 +55,7 @@ EXERCISES = {
         most_sent=None,
     ),
     "selective_repeat": _transfers(20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "beside": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "polite-words": Words(points=3),
 }

@@ -7,7 +7,7 @@ from netlab_classroom.grading.examiner import Draw, Exercise, Words
 
 def _page(draw: Draw) -> dict[str, Any]:
     window = draw.whole(1, 45)
-    # A little more than whole rounds carry, which tells 1448 bytes a segment from 1460; or any size.
+    # The size is any, or a little more than whole rounds carry, which tells 1448 bytes a segment from 1460.
     filled = int(1.004 * 1448 * window * (2 ** draw.whole(1, 4) - 1))
     return {
         "size_bytes": draw.one_of([draw.decades(500, 2e6, digits=3), filled]),
@@ -22,7 +22,7 @@ EXERCISES = {
         points=3,
         cases=_page,
         number=10,
-        # A round that is full to the last byte; one byte more.
+        # The sizes are a round that is full to the last byte, and one byte more.
         edges=[
             {"size_bytes": 1448 * 30, "rtt_ms": 100, "initial_window_segments": 10},
             {"size_bytes": 1448 * 30 + 1, "rtt_ms": 100, "initial_window_segments": 10},
@@ -31,9 +31,9 @@ EXERCISES = {
         same_as=["theory.slow_start_rounds", "theory.short_flow_ms"],
     ),
     "window": Exercise(points=2, same_as=["theory.slow_start_rounds", "theory.short_flow_ms"]),
-    # The rate; the delay; the transfers; one by one; nothing lost; enough stairs.
+    # The shares are for: the rate; the delay; the transfers; one by one; nothing lost; enough stairs.
     "staircase": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 0.5, 1.0]),
     "outlier-words": Words(points=3),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
 }

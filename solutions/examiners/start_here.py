@@ -1,4 +1,4 @@
-"""How "Start here" is marked. For the instructor alone."""
+"""Mark the chapter "Start here": its points. For instructors only."""
 
 from netlab_classroom.grading.examiner import Exercise
 

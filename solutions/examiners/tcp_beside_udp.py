@@ -4,7 +4,7 @@ from netlab_classroom.grading.examiner import Exercise, Words
 
 EXERCISES = {
     "prediction-words": Words(points=2),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "video": Exercise(points=2, same_as=["settings.video_mbps"]),
     "wait": Exercise(
@@ -14,6 +14,6 @@ EXERCISES = {
         same_as=["settings.wait_ms"],
     ),
     "b3-words": Words(points=3),
-    # The UDP flows; one connection; nothing else; long enough; TCP saved; the sensor unharmed.
+    # The shares are for: the UDP flows; one connection; nothing else; long enough; TCP saved; the sensor unharmed.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.25, 0.25, 1.25, 0.5]),
 }

@@ -15,7 +15,7 @@ EXERCISES = {
         edges=[{"rate_mbps": 10, "payload_bytes": 0, "framing_bytes": 38}],
         same_as=["theory.udp_goodput_limit_mbps"],
     ),
-    # One flow; its payload; one link with the rate; the queue; a plain link; long enough; never idle.
+    # The shares are for: one flow; its payload; one link with the rate; the queue; a plain link; long enough; never idle.
     "overload": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.75]),
     "counted": Exercise(points=1, same_as=["theory.udp_wire_bytes"]),
     "perfect-words": Words(points=3),

@@ -2,7 +2,7 @@
 
 from netlab_classroom.grading.examiner import Exercise, Words
 
-# All that theory has of a frame on the air comes from the last, also what `wifi_saturation` says of one sender.
+# All formulas for a frame on the air call the last, `wifi_saturation` for one sender too.
 _SAME = ["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us", "media.Wifi.exchange_us"]
 
 EXERCISES = {
@@ -14,7 +14,7 @@ EXERCISES = {
         same_as=_SAME,
     ),
     "payload": Exercise(points=2, same_as=_SAME),
-    # The scenario; enough seeds; the interval; the verdict; the refutation.
+    # The shares are for: the scenario; enough seeds; the interval; the verdict; the refutation.
     "repeated": Exercise(points=3, shares=[0.5, 0.5, 1.25, 0.5, 0.25]),
     "wifi-words": Words(points=3),
 }
