@@ -15,6 +15,7 @@ import netlab as nl
 from netlab.base.location import PACKAGES
 from netlab.commands import cli
 from netlab.network.link import LinkShape
+from tests.programs import load
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -128,3 +129,10 @@ def test_the_reference_names_every_field_of_a_scenario_file() -> None:
     kinds = (nl.Scenario, LinkShape, nl.Tcp, nl.Udp, nl.Ping, nl.Command, nl.Capture)
     fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
     assert fields | {"at_s", "link", "number", "up", "reverse"} <= set(re.findall(r"\w+", page))
+
+
+def test_the_table_of_traffic_has_the_fields_of_the_classes() -> None:
+    page = (DOCS / "reference" / "scenario_file.md").read_text()
+    program = load("tools/scenario_fields.py")
+    assert program.rewritten(page) == page, "run `.venv/bin/python tools/scenario_fields.py`"
+    assert program.rewritten(page.replace("`window_bytes`, ", "")) == page
