@@ -18,66 +18,21 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
     UDP_HEADER_BYTES,
 )
-from netlab.theory.arq import go_back_n_mbps, selective_repeat_mbps
-from netlab.theory.buffers import many_flows_queue_packets, many_flows_utilization
-from netlab.theory.certainty import runs_needed, student_t
-from netlab.theory.collapse import (
-    FifoNetwork,
-    acceptance_ratio,
-    fifo_network,
-    two_router_collapse_mbps,
-    two_router_fair_queue_mbps,
-)
-from netlab.theory.dctcp import dctcp_queue_packets, dctcp_threshold_packets
-from netlab.theory.delay import (
-    AnyHop,
-    Hop,
-    bdp_bytes,
-    bottleneck,
-    nodal_delay_ms,
-    path_delay_ms,
-    ping_rtt_ms,
-    propagation_delay_ms,
-    queueing_delay_ms,
-    segment_rtt_ms,
-    transmission_delay_ms,
-)
-from netlab.theory.fairness import (
-    RTT_EXPONENTS,
-    alpha_fair_mbps,
-    cubic_optimum_mbps,
-    jain_index,
-    max_min_mbps,
-    proportional_fair_mbps,
-    reno_optimum_mbps,
-    rtt_shares_mbps,
-)
-from netlab.theory.framing import (
-    FRAMING_BYTES,
-    Framing,
-    tcp_goodput_limit_mbps,
-    tcp_wire_bytes,
-    udp_goodput_limit_mbps,
-    udp_wire_bytes,
-)
-from netlab.theory.queueing import late_share, mean_wait_ms, relaxation_ms
+from netlab.theory.arq import *
+from netlab.theory.buffers import *
+from netlab.theory.certainty import *
+from netlab.theory.collapse import *
+from netlab.theory.dctcp import *
+from netlab.theory.delay import *
+from netlab.theory.fairness import *
+from netlab.theory.framing import *
+from netlab.theory.queueing import *
 from netlab.theory.ranges import TheoryError
-from netlab.theory.slow_start import short_flow_ms, slow_start_fill_s, slow_start_goodput_mbps, slow_start_rounds
-from netlab.theory.tcp import (
-    MATHIS_C,
-    MATHIS_RANDOM_C,
-    aimd_cost_segments,
-    backoff_mbps,
-    cubic_mbps,
-    mathis_mbps,
-    parallel_streams_mbps,
-    pftk_mbps,
-    window_limit_mbps,
-    windowed_goodput_mbps,
-)
-from netlab.theory.udp import held_shares_mbps, udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
+from netlab.theory.slow_start import *
+from netlab.theory.tcp import *
+from netlab.theory.udp import *
 from netlab.theory.usual import complete
-from netlab.theory.wifi import Saturation, wifi_exchange_us, wifi_saturation, wifi_tcp_limit_mbps, wifi_udp_limit_mbps
+from netlab.theory.wifi import *
 
 _OTHERS = {"Any", "ModuleType", "complete", "unknown_name"}
 __all__ = [

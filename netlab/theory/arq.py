@@ -9,6 +9,8 @@ from netlab.theory.delay import transmission_delay_ms
 from netlab.theory.framing import Framing, udp_wire_bytes
 from netlab.theory.ranges import TheoryError, Value, like, positive, within
 
+__all__ = ["go_back_n_mbps", "selective_repeat_mbps"]
+
 
 def go_back_n_mbps(
     window: Value,

@@ -8,6 +8,8 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.theory.delay import bdp_bytes
 from netlab.theory.ranges import Value, like, positive, within
 
+__all__ = ["many_flows_queue_packets", "many_flows_utilization"]
+
 # A window that swings evenly between 2/3 and 4/3 of its mean deviates by 1 / (3 sqrt(3)) of it.
 _SWING = 3 * math.sqrt(3)
 

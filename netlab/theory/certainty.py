@@ -9,6 +9,8 @@ import numpy.typing as npt
 from netlab.base import bisection
 from netlab.theory.ranges import TheoryError, positive
 
+__all__ = ["runs_needed", "student_t"]
+
 USUAL_PROBABILITY = 0.95
 MAX_RUNS = 100_000
 _QUADRATURE_NODES = 64

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from netlab.theory.fairness import max_min_mbps
 from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, positive, within
 
+__all__ = ["FifoNetwork", "acceptance_ratio", "fifo_network", "two_router_collapse_mbps", "two_router_fair_queue_mbps"]
+
 
 class FifoNetwork(NamedTuple):
     """The steady state of unresponsive flows: the rate `delivered_mbps` in Mbit/s by flow, and `acceptance`, the

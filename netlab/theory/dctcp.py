@@ -6,6 +6,8 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.theory.delay import bdp_bytes
 from netlab.theory.ranges import positive, within
 
+__all__ = ["dctcp_queue_packets", "dctcp_threshold_packets"]
+
 
 def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
     """Return the lowest marking threshold, in packets, that keeps a link full for DCTCP: a seventh of the

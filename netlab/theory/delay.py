@@ -11,6 +11,11 @@ from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.framing import Framing, framing_bytes, tcp_wire_bytes
 from netlab.theory.ranges import TheoryError, positive, within
 
+__all__ = [
+    "AnyHop", "Hop", "bdp_bytes", "bottleneck", "nodal_delay_ms", "path_delay_ms", "ping_rtt_ms",
+    "propagation_delay_ms", "queueing_delay_ms", "segment_rtt_ms", "transmission_delay_ms",
+]  # fmt: skip
+
 
 class AnyHop(Protocol):
     """The interface of a link of a path, in the direction of travel: a `Hop`, or an item of `Topology.path_hops`."""

@@ -8,6 +8,11 @@ from numpy.typing import ArrayLike
 
 from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, positive, within
 
+__all__ = [
+    "RTT_EXPONENTS", "alpha_fair_mbps", "cubic_optimum_mbps", "jain_index", "max_min_mbps",
+    "proportional_fair_mbps", "reno_optimum_mbps", "rtt_shares_mbps",
+]  # fmt: skip
+
 
 def max_min_mbps(
     capacities_mbps: Mapping[Link, float],

@@ -14,6 +14,11 @@ from netlab.base.headers import (
 )
 from netlab.theory.ranges import TheoryError, positive, within
 
+__all__ = [
+    "FRAMING_BYTES", "Framing", "tcp_goodput_limit_mbps", "tcp_wire_bytes", "udp_goodput_limit_mbps",
+    "udp_wire_bytes",
+]  # fmt: skip
+
 Framing = Literal["tc", "ethernet", "ip"]
 
 FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ETHERNET_WIRE_BYTES, "ip": 0}

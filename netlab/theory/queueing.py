@@ -7,6 +7,8 @@ import numpy as np
 from netlab.base import bisection
 from netlab.theory.ranges import Array, TheoryError, Value, like, positive, within
 
+__all__ = ["late_share", "mean_wait_ms", "relaxation_ms"]
+
 MIN_LOAD = 1e-100
 ERLANG_PACKETS = 4
 

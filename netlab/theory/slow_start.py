@@ -8,6 +8,8 @@ from netlab.theory.delay import bdp_bytes, transmission_delay_ms
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps, tcp_wire_bytes
 from netlab.theory.ranges import positive, within
 
+__all__ = ["short_flow_ms", "slow_start_fill_s", "slow_start_goodput_mbps", "slow_start_rounds"]
+
 INITIAL_WINDOW_SEGMENTS = 10
 """The initial window of RFC 6928, and of Linux."""
 

@@ -10,6 +10,11 @@ from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
 from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, within
 
+__all__ = [
+    "MATHIS_C", "MATHIS_RANDOM_C", "aimd_cost_segments", "backoff_mbps", "cubic_mbps", "mathis_mbps",
+    "parallel_streams_mbps", "pftk_mbps", "window_limit_mbps", "windowed_goodput_mbps",
+]  # fmt: skip
+
 MATHIS_C = math.sqrt(3 / 2)
 """The constant of `mathis_mbps` for periodic loss: 1.2247."""
 

@@ -10,6 +10,8 @@ from netlab.theory.collapse import acceptance_ratio
 from netlab.theory.framing import Framing, udp_goodput_limit_mbps, udp_wire_bytes
 from netlab.theory.ranges import Array, Value, like, positive, within
 
+__all__ = ["held_shares_mbps", "udp_goodput_mbps", "udp_loss_rate", "udp_shares_mbps"]
+
 
 def udp_goodput_mbps(
     offered_mbps: Value, rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc"

@@ -11,6 +11,8 @@ from netlab.network import media
 from netlab.network.media import MAX_WINDOW, MIN_WINDOW, Wifi
 from netlab.theory.ranges import TheoryError, within
 
+__all__ = ["Saturation", "wifi_exchange_us", "wifi_saturation", "wifi_tcp_limit_mbps", "wifi_udp_limit_mbps"]
+
 MAX_STATIONS = 200
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 
 import pytest
@@ -30,3 +32,16 @@ def test_every_usual_parameter_is_used() -> None:
     for name in usual.PARAMETERS:
         kind, _, meaning = usual.PARAMETERS[name].partition(": ")
         assert f"{name} : {kind}\n    {meaning}" in text
+
+
+def test_every_formula_of_a_module_is_in_the_package() -> None:
+    helpers = {"collisions_per_ack", "framing_bytes", "student_t_of_freedom"}
+    for found in pkgutil.iter_modules(nl.theory.__path__):
+        if found.name in ("ranges", "usual"):
+            continue
+        module = importlib.import_module(f"netlab.theory.{found.name}")
+        public = {name: inspect.unwrap(value) for name, value in vars(module).items() if not name.startswith("_")}
+        own = {
+            name for name, value in public.items() if inspect.isfunction(value) and value.__module__ == module.__name__
+        }
+        assert own - helpers <= set(module.__all__) <= set(nl.theory.__all__)
