@@ -30,18 +30,6 @@ NAMES = {
 """The attributes that a user's methods may use, by class of the object."""
 
 
-class QuestionHandler(Protocol):
-    """An object that answers the kernel's questions about one connection."""
-
-    def answer(self, data: bytes) -> bytes:
-        """Return the reply to the kernel's question; both have the format of recipe/library/host/protocol.h. Raises
-        RunError, with the line, if the user's Python fails.
-        """
-
-    def close(self) -> None:
-        """Free the handler's resources at the end of the lab."""
-
-
 class MethodCaller(Protocol):
     """An object that calls the methods of a user's object for one connection."""
 

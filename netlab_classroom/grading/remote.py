@@ -141,7 +141,7 @@ def isolated_class(
 
 
 class _RemoteCaller(ABC):
-    """Calls of the methods of one object in the sandbox for one connection; see `own.MethodCaller`. `opening` has the
+    """Calls of the methods of one object in the sandbox for one connection; see `own_calls.MethodCaller`. `opening` has the
     object's part, the connection's number and the object's index.
     """
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.plan import Plan
-from netlab.traffic.own_calls import QuestionHandler
 from netlab_engines.agent.artifacts import MAX_BYTES
 from netlab_engines.ip_bytes import tcp_ip_bytes, udp_ip_bytes
 from netlab_engines.library import wire_format
+from netlab_engines.library.kernel_program import QuestionHandler
 from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Answer
 from netlab_engines.sockets import tcp_info

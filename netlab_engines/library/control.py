@@ -167,7 +167,7 @@ def _check_value(name: str, value: Any, low: float, high: float, unit: str) -> A
 
 class ControlHandler:
     """The congestion control of one connection: it answers the kernel's questions by calls of the user's object; see
-    `own_calls.QuestionHandler`.
+    `kernel_program.QuestionHandler`.
     """
 
     def __init__(self, label: str, own: object) -> None:

@@ -1,4 +1,5 @@
-"""The interface of a running program of the library kernel: a child process, or WebAssembly in this process.
+"""The interface of a running program of the library kernel, a child process or WebAssembly in this process, and of the
+objects that answer its questions.
 
 The program reads requests and writes answers while it runs; the caller of `listen` may send more requests meanwhile.
 """
@@ -31,3 +32,15 @@ class KernelProgram(Protocol):
 
     def close(self) -> str:
         """End the program if it still runs, free its resources, and return how it ended, as a part of a sentence."""
+
+
+class QuestionHandler(Protocol):
+    """An object that answers the kernel's questions about one connection."""
+
+    def answer(self, data: bytes) -> bytes:
+        """Return the reply to the kernel's question; both have the format of recipe/library/host/protocol.h. Raises
+        RunError, with the line, if the user's Python fails.
+        """
+
+    def close(self) -> None:
+        """Free the handler's resources at the end of the lab."""

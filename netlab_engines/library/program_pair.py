@@ -9,7 +9,7 @@ from netlab_engines.library.wire_format import HAPPENED, TOLD, ProgramEvent
 
 class ProgramPair:
     """The user's own sender and receiver of one flow of datagrams: it answers the kernel's questions by calls of their
-    methods; see `own_calls.QuestionHandler`.
+    methods; see `kernel_program.QuestionHandler`.
 
     The sender's application has `num_bytes` to send, or no limit if that is None.
     """

@@ -11,10 +11,10 @@ from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import FIRST_PORT, CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
-from netlab.traffic.own_calls import QuestionHandler
 from netlab.traffic.program import ProgramItem
 from netlab_engines.library import commands, wire_format
 from netlab_engines.library.control import ControlHandler
+from netlab_engines.library.kernel_program import QuestionHandler
 from netlab_engines.library.program_pair import ProgramPair
 from netlab_engines.library.wire_format import Request
 from netlab_engines.netlink import disciplines, wire
