@@ -6,7 +6,7 @@ from netlab.base.errors import unknown_name
 from netlab.plots.comparison import Comparison, faded
 from netlab.plots.drawing import topology
 from netlab.plots.notebook import page_html
-from netlab.plots.packets import in_flight, time_sequence, window_in_flight
+from netlab.plots.packets import in_flight, time_sequence
 from netlab.plots.series import time_series
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "time_sequence",
     "time_series",
     "topology",
-    "window_in_flight",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Figures of a captured TCP connection: tcptrace's time-sequence graph, and the data in flight."""
+"""A captured TCP connection: tcptrace's time-sequence graph as a figure, and the data in flight as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 TIME = "Time (s)"
 SEQUENCE = "Sequence number (bytes)"
-IN_FLIGHT = "In flight (bytes)"
 SEQUENCE_NUMBERS = 2**32
 
 
@@ -115,24 +114,26 @@ def time_sequence(
             hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
         )  # fmt: skip
     for column, name, colour in (("ack", "acknowledged", COLOURS[2]), ("window", "receiver's window", COLOURS[3])):
-        _add_steps(figure, found.acks, column, name, colour, SEQUENCE)
+        _add_steps(figure, found.acks, column, name, colour)
     figure.update_yaxes(title_text=SEQUENCE, range=[0, 1.05 * float(found.data["last"].max())])
     figure.update_xaxes(title_text=TIME)
     figure.update_layout(template="netlab", height=450, title_text=title or found.label)
     return figure
 
 
-def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, colour: str, label: str) -> None:
-    """Add a column of a table of packets over time to a figure as a step curve; `label` names its axis."""
+def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, colour: str) -> None:
+    """Add a column of a table of acknowledgements to a time-sequence graph as a step curve."""
     figure.add_scatter(
         x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
         mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
-        hovertemplate=hover(name, TIME, label), meta={"role": "measured"},
+        hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
     )  # fmt: skip
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
     """Return a TCP connection's data in flight over time: bytes sent beyond the last acknowledgement.
+
+    The table draws itself: `table.plot(x="t_s", y=["in_flight_bytes", "receiver_window_bytes"])`.
 
     Returns
     -------
@@ -156,31 +157,3 @@ def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = N
             "receiver_window_bytes": rows.window.ffill() - rows.ack.ffill(),
         }
     ).reset_index(drop=True)
-
-
-def window_in_flight(
-    packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
-) -> go.Figure:
-    """Return a figure of a TCP connection's data in flight over time, with the receiver's window above it.
-
-    Parameters
-    ----------
-    packets, src, dst, title
-        As for `time_sequence`.
-
-    Raises
-    ------
-    NetlabError
-        When the packets contain no TCP data.
-    """
-    rows = in_flight(packets, src, dst)
-    figure = go.Figure()
-    for column, name, colour in (
-        ("in_flight_bytes", "in flight", COLOURS[0]),
-        ("receiver_window_bytes", "receiver's window", COLOURS[3]),
-    ):
-        _add_steps(figure, rows, column, name, colour, IN_FLIGHT)
-    figure.update_yaxes(title_text=IN_FLIGHT, range=[0, 1.3 * float(rows.in_flight_bytes.max())])
-    figure.update_xaxes(title_text=TIME)
-    figure.update_layout(template="netlab", height=400, title_text=title or connection(packets, src, dst).label)
-    return figure
