@@ -1,9 +1,8 @@
 #!/bin/sh
 # Set-up from nothing, self-check and the tests that boot no kernel, on each Python given; prints a table.
 #
-#   benchmarks/pythons.sh [--conda] PYTHON...          such as /usr/bin/python3 ~/.pyenv/versions/*/bin/python3
+#   benchmarks/pythons.sh PYTHON...          such as /usr/bin/python3 ~/.pyenv/versions/*/bin/python3
 #
-# --conda: not `make setup`, but the part of environment.yml that conda hands to pip, as conda does it (in a bare Python).
 # The kernels are those of this machine's cache. Needs the network for the Python packages. NETLAB_LOG=FILE keeps what was
 # printed, in FILE.VERSION.
 set -u
@@ -11,16 +10,6 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/netlab-pythons-XXXXXX")
 trap 'rm -rf "$place"' EXIT
 trap 'exit 143' INT TERM
-set_up() {
-    make setup
-}
-if [ "${1:-}" = --conda ]; then
-    shift
-    set_up() {
-        sed -n 's/^ *- \(-[re] .*\)/\1/p' environment.yml >pip-part.txt
-        .venv/bin/pip install -q -U -r pip-part.txt && .venv/bin/netlab demo
-    }
-fi
 echo '| Python | packages | set-up | self-check | tests without a kernel |'
 echo '|---|---|---|---|---|'
 for python in "$@"; do
@@ -29,7 +18,7 @@ for python in "$@"; do
     cd "$place/clone" || exit 1
     "$python" -m venv .venv
     began=$(date +%s)
-    if set_up >"$place/setup.log" 2>&1; then setup="$(($(date +%s) - began)) s"; else setup="failed: $(tail -n 1 "$place/setup.log")"; fi
+    if make setup >"$place/setup.log" 2>&1; then setup="$(($(date +%s) - began)) s"; else setup="failed: $(tail -n 1 "$place/setup.log")"; fi
     check=$(grep -o 'Theory and measurement .*' "$place/setup.log")
     case $("$python" -V) in *" 3.10."*) lock=requirements-3.10.lock ;; *) lock=requirements.lock ;; esac
     NETLAB_PROGRESS=0 .venv/bin/pytest -q -n 0 -m 'not pocket and not root' tests >"$place/tests.log" 2>&1

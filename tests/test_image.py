@@ -13,12 +13,14 @@ from types import ModuleType, SimpleNamespace
 import nbformat
 import pytest
 
-from netlab.base.location import PACKAGES
 from netlab_classroom.grading import assign
 from netlab_classroom.grading.master import Master
 from tests.programs import ROOT, load
 
 SOLVED = sorted((ROOT / "solutions").glob("[0-9]*.py"))
+
+
+STUDENT_PACKAGES = load("tools/wheel.py").STUDENT_PACKAGES
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +58,8 @@ def copied() -> list[Path]:
 
 def test_the_image_takes_the_package_and_the_students_notebooks_and_nothing_of_the_instructors(copied):
     names = {path.relative_to(ROOT).parts[0] for path in copied}
-    assert {*PACKAGES, "notebooks", "pyproject.toml", "requirements.lock", "requirements-hub.lock"} <= names
-    assert names.isdisjoint({"solutions", "tests", ".git"})
+    assert {*STUDENT_PACKAGES, "notebooks", "pyproject.toml", "requirements.lock", "requirements-hub.lock"} <= names
+    assert names.isdisjoint({"solutions", "netlab_classroom", "tests", ".git"})
     assert not [path for path in copied if {"examiners", "solutions"} & set(path.parts)]
     notebooks = {path.name for path in copied if path.suffix == ".ipynb"}
     assert notebooks == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}

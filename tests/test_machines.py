@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import struct
 import subprocess
@@ -73,7 +74,7 @@ def calls(tmp_path: Path, script: str, **statuses: int) -> tuple[int, list[str]]
         program = tmp_path / name.replace("_", "-")
         program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> {said}\nexit {status}\n')
         program.chmod(0o755)
-    words = [str(shutil.which("sh")), "-c", script, "machine.sh", "SOURCE"]
+    words = [str(shutil.which("sh")), "-c", script, "machine.sh", "WHEEL"]
     done = subprocess.run(words, env={"PATH": str(tmp_path)}, capture_output=True, check=False)
     return done.returncode, said.read_text().splitlines()
 
@@ -92,11 +93,52 @@ def test_a_machine_that_is_made_stays_as_it_is_when_it_starts_again_without_a_ne
     assert (status == 0) is (enabled == 0)
 
 
+def test_a_machine_without_a_wheel_is_told_what_to_name(tmp_path):
+    done = subprocess.run(["sh", ROOT / "vm" / "machine.sh"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "name netlab's wheel, a file or an address" in done.stderr
+
+
 def test_lima_takes_a_debian_by_its_number_and_asks_apt_for_nothing_that_is_there(tmp_path):
     # Lima's names without a number lead to templates of whole machines, not to images.
     told = yaml.safe_load((ROOT / "vm" / "lima.yaml").read_text())
     assert told["base"] == "template:_images/debian-13"
     (made,) = told["provision"]
-    status, seen = calls(tmp_path, made["script"], git=0, sh=0, apt_get=100)
+    script = made["script"].replace("WHEEL", "https://example.edu/a/netlab.whl").replace("/root/", f"{tmp_path}/")
+    status, seen = calls(tmp_path, script, curl=0, mv=0, sh=0, apt_get=100)
     assert status == 0
-    assert seen == ["git clone -q SOURCE /opt/netlab-source", "sh /opt/netlab-source/vm/machine.sh SOURCE"]
+    assert seen == [
+        f"curl -fsSL https://example.edu/a/machine.sh -o {tmp_path}/machine.sh.part",
+        f"mv {tmp_path}/machine.sh.part {tmp_path}/machine.sh",
+        f"sh {tmp_path}/machine.sh https://example.edu/a/netlab.whl",
+    ]
+    (tmp_path / "machine.sh").touch()
+    (tmp_path / "said").unlink()
+    _, again = calls(tmp_path, script, curl=7, mv=0, sh=0, apt_get=100)
+    assert again == seen[2:], "a machine that starts again without a network runs the script that it has"
+
+
+def test_cloud_init_fetches_the_script_from_beside_the_wheel(tmp_path):
+    told = yaml.safe_load((ROOT / "vm" / "cloud-init.yaml").read_text())
+    (words,) = told["runcmd"]
+    assert words[:2] == ["sh", "-euc"] and words[3:] == ["sh", "WHEEL"]
+    script = f"set -- https://example.edu/a/netlab.whl; {words[2]}"
+    status, seen = calls(tmp_path, script, curl=0, sh=0)
+    assert status == 0
+    assert seen == [
+        "curl -fsSL https://example.edu/a/machine.sh -o /root/machine.sh",
+        "sh /root/machine.sh https://example.edu/a/netlab.whl",
+    ]
+
+
+def test_an_image_without_a_wheel_is_told_how_to_make_one(tmp_path):
+    for name in ("mmdebstrap", "mcopy", "mkfs.vfat", "mke2fs", "sfdisk", "qemu-img", "dpkg"):
+        (tmp_path / name).write_text("#!/bin/sh\necho amd64\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "clone" / "vm").mkdir(parents=True)
+    script = shutil.copy(ROOT / "vm" / "build.sh", tmp_path / "clone" / "vm")
+    variables = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", script], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("build.sh: there is no wheel for x86_64 in ")
+    assert "make it with 'make wheel'" in done.stderr

@@ -1,4 +1,4 @@
-"""Stand-ins for places that are not here: WSL2, a clone from Windows, conda, distributions without apt."""
+"""Stand-ins for places that are not here: WSL2, a clone from Windows, distributions without apt."""
 
 from __future__ import annotations
 
@@ -276,14 +276,6 @@ def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_
     git("clone", "-q", "-c", "core.autocrlf=true", "-c", "core.eol=crlf", "origin", "windows")
     for name in names:
         assert b"\r" not in (tmp_path / "windows" / name).read_bytes(), name
-
-
-def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(setup):
-    text = (ROOT / "environment.yml").read_text()
-    brought = set(re.findall(r"^  - (\w+)", text, re.MULTILINE))
-    assert {"binutils" if name == "ld" else name for name in prerequisites.NEEDED_PROGRAMS} <= brought
-    minor = int(re.search(r"python=3\.(\d+)", text)[1])
-    assert minor in setup.VERSIONS and f"-r {setup.lock_for(minor).name}\n" in text
 
 
 @pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])

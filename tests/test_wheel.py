@@ -265,3 +265,12 @@ def test_a_processor_whose_compiler_is_missing_is_told_the_package(
     monkeypatch.setattr(tool.platform, "machine", lambda: "x86_64")
     assert tool.native_kernels("aarch64") == []
     assert "apt install gcc-aarch64-linux-gnu" in capsys.readouterr().out
+
+
+def test_a_processor_without_kernels_gets_no_wheel_of_its_own(
+    tool: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    assert tool.main(["--native"]) == 1
+    assert capsys.readouterr().out == "There is no wheel for Linux on riscv64.\n"

@@ -1,7 +1,7 @@
 """Build the image of binder/Dockerfile without Docker, and try it as a hub's student would have it.
 
-    python3 tools/image.py build [--base IMAGE] [--packed FILE]     buildah; without --base, mmdebstrap makes one of Debian's packages
-    python3 tools/image.py --tag netlab-arm64 build --architecture arm64 --packed FILE      for the other processor, under qemu-user-static
+    python3 tools/image.py build [--base IMAGE] [--wheel FILE]      buildah; without --base, mmdebstrap makes one of Debian's packages
+    python3 tools/image.py --tag netlab-arm64 build --architecture arm64 --wheel FILE      for the other processor, under qemu-user-static
     python3 tools/image.py test [--chapter NAME]...                 runc or crun; prints sizes, times and memory
 
 Both need root, because they mount. The trial is what Kubernetes gives a student: user 1000, no capability, no new
@@ -30,7 +30,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from netlab.base.location import PACKAGES  # noqa: E402
 from netlab_kernel import apt  # noqa: E402 (the kernel's room needs the standard library only)
 
 RELEASE = "trixie"
@@ -121,7 +120,7 @@ def make_base(architecture: str) -> str:
     return base
 
 
-def stage(context: Path, packed: Path | None) -> None:
+def stage(context: Path, wheel: Path | None) -> None:
     """Copy what is in the clone's keeping; what lies around in it beside that is no part of an image."""
     names = run("git", "-C", ROOT, "ls-files", "-z").rstrip("\0").split("\0")
     for name in names:
@@ -129,8 +128,8 @@ def stage(context: Path, packed: Path | None) -> None:
         if source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
-    if packed:
-        shutil.copy(packed, context / "binder" / packed.name)
+    if wheel:
+        shutil.copy(wheel, context / "binder" / wheel.name)
 
 
 def builder_words(architecture: str, base: str) -> list[str]:
@@ -148,7 +147,7 @@ def build(options: argparse.Namespace) -> None:
         context, bundle = Path(folder) / "context", Path(folder) / "bundle"
         for made in (context, bundle):
             made.mkdir()
-        stage(context, options.packed)
+        stage(context, options.wheel)
         words: list[str | Path] = [*builder_words(options.architecture, base), "--tag", options.tag]
         found = next((path for path in BUNDLES if path.is_file()), None)
         if found:
@@ -395,20 +394,14 @@ def look_at_files(rootfs: Path) -> None:
     size = size_bytes(rootfs)
     print(f"size: {size / 1e6:.0f} MB of files", flush=True)
     require(size <= LARGEST_BYTES, f"The image has {size / 1e6:.0f} MB, more than {LARGEST_BYTES / 1e6:.0f}.")
-    netlab = rootfs / "opt/netlab"
-    there = {path.name for path in netlab.iterdir()}
-    wanted = {
-        "LICENSE",
-        "README.md",
-        "pyproject.toml",
-        "requirements.lock",
-        "requirements-hub.lock",
-        *PACKAGES,
-        "notebooks",
-    }
-    require(there <= wanted | {".venv", "netlab.egg-info"}, f"Too much is in /opt/netlab: {sorted(there - wanted)}.")
+    there = {path.name for path in (rootfs / "opt/netlab").iterdir()}
+    wheels = {name for name in there if name.startswith("netlab-") and name.endswith(".whl")}
+    require(len(wheels) == 1, f"/opt/netlab has the wheels {sorted(wheels)}, not one.")
+    more = there - wheels - {".venv", "requirements.lock", "requirements-hub.lock"}
+    require(not more, f"Too much is in /opt/netlab: {sorted(more)}.")
     told = [path for path in rootfs.rglob("*") if path.name in {"solutions", "examiners"} and path.is_dir()]
-    told = [path for path in told if "site-packages" not in path.parts]
+    told = [path for path in told if not in_foreign_package(path)]
+    told += rootfs.glob("opt/netlab/.venv/lib/*/site-packages/netlab_classroom")
     require(not told, f"The instructor's files are in the image: {told}.")
     # The image's trusted certificates, with Debian's names.
     debian = certificates(rootfs / "usr/share/ca-certificates")
@@ -416,6 +409,12 @@ def look_at_files(rootfs: Path) -> None:
     foreign = certificates(rootfs / "etc/ssl") - debian
     require(not foreign, f"{len(foreign)} certificates of the machine that built the image are in it.")
     require(not any((rootfs / BUNDLE_PLACE.lstrip("/")).iterdir()), f"{BUNDLE_PLACE} of the image is not empty.")
+
+
+def in_foreign_package(path: Path) -> bool:
+    """Return whether a path lies in a Python package that is not netlab's."""
+    _, found, inside = str(path).partition("/site-packages/")
+    return bool(found) and not inside.startswith("netlab")
 
 
 def certificates(folder: Path) -> set[str]:
@@ -497,7 +496,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     making = commands.add_parser("build")
     making.add_argument("--base", help="an image to start from, such as docker.io/library/debian:trixie-slim")
     making.add_argument(
-        "--packed", type=Path, help="kernels of `netlab kernel pack`; else they are built, for some minutes"
+        "--wheel", type=Path, help="netlab's wheel for the image's processor; else it is built, for some minutes"
     )
     making.add_argument(
         "--architecture",

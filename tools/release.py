@@ -168,6 +168,8 @@ def main() -> int:
     (portable,) = directory.glob(f"{wheel.PROJECT}-py3-none-any.whl")
     write_source(directory, wheel_file.read(portable)[f"{wheel.PROJECT}.dist-info/METADATA"])
     write_dependencies(directory)
+    # The definitions of virtual machines fetch it from beside the wheel.
+    shutil.copy(ROOT / "vm" / "machine.sh", directory)
     print(write_sums(directory).read_text(), end="")
     return 0
 

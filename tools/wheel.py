@@ -7,6 +7,7 @@ recipe, as with every packed kernel. netlab_classroom has what instructors use: 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -46,6 +47,8 @@ CARRIED = {
 OF_ONE_BUILD = ("built_at", "build_s", "compile_s")
 """The facts in a kernel's build.json that differ when the same commit is built again."""
 PT_INTERP = 3
+UNDATED_S = 1_700_000_000
+"""The time of files in wheels of a clone without a commit, in s since 1970."""
 LICENCE = "License: BSD-3-Clause"
 CLASSROOM_PROJECT = """\
 [build-system]
@@ -127,10 +130,14 @@ def written_s() -> int:
     """Return the time of the files in wheels, in s since 1970: $SOURCE_DATE_EPOCH, else that of the commit, else the same
     time for all.
     """
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    if not shutil.which("git"):
+        return UNDATED_S
     dated = subprocess.run(
         ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False
     )
-    return int(os.environ.get("SOURCE_DATE_EPOCH") or dated.stdout.strip() or 1_700_000_000)
+    return int(dated.stdout.strip() or UNDATED_S)
 
 
 def student_wheel(
@@ -232,8 +239,30 @@ def make_classroom(directory: Path = ROOT / "dist") -> Path:
     return wheel_file.write(directory, CLASSROOM, ("any",), classroom_files(), written_s=written_s())
 
 
-def main() -> int:
-    """Make all wheels that can be made here; return the exit status, 1 if one of those for this machine is missing."""
+def make_native(directory: Path = ROOT / "dist") -> Path | None:
+    """Make the wheel for Linux on this processor; return it, or None if a kernel cannot be built."""
+    machine = platform.machine()
+    kernels = native_kernels(machine) if machine in PLATFORMS else []
+    if len(kernels) < number_of_kernels(machine):
+        return None
+    return student_wheel(directory, student_files(), kernels, PLATFORMS[machine])
+
+
+def number_of_kernels(machine: str) -> int:
+    """Return the number of kernels in the wheel for Linux on a processor."""
+    return 2 if machine == pocket_kernel.POCKET_MACHINE else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make all wheels that can be made here, or with --native one; return the exit status, 1 if one of those for this
+    machine is missing.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--native", action="store_true", help="make only the wheel for Linux on this processor")
+    if parser.parse_args(arguments).native:
+        made_here = make_native()
+        print(made_here or f"There is no wheel for {platform.system()} on {platform.machine()}.")
+        return 0 if made_here else 1
     kernel = portable_kernel()
     if kernel is None:
         return 1
@@ -242,7 +271,7 @@ def main() -> int:
     complete = True
     for machine, platforms in PLATFORMS.items():
         kernels = native_kernels(machine)
-        if len(kernels) == (2 if machine == pocket_kernel.POCKET_MACHINE else 1):
+        if len(kernels) == number_of_kernels(machine):
             made.append(student_wheel(directory, files, kernels, platforms))
         elif machine == platform.machine():
             complete = False

@@ -1,20 +1,20 @@
 #!/bin/bash
 # Make a disk image with netlab set up, for a virtual machine without a network.
 #
-#   build.sh [--origin URL] [--ca-bundle FILE] [amd64|arm64] [OUTPUT]
+#   build.sh [--wheel FILE] [--ca-bundle FILE] [amd64|arm64] [OUTPUT]
 #
-# The clone inside is this clone as committed; URL is where its `git pull` will look. FILE holds the certificates that this
-# network's registries need (a proxy of its own); it is used while building and is not in the image.
+# FILE is netlab's wheel for Linux on that processor; by default the one that `make wheel` wrote to dist. The bundle holds the
+# certificates that this network's registries need (a proxy of its own); it is used while building and is not in the image.
 # Needs root, or user namespaces (then for this machine's architecture only). By Debian's names: mmdebstrap mtools dosfstools
 # e2fsprogs fdisk qemu-utils, without root uidmap, for amd64 syslinux and syslinux-common, for another architecture than this
 # machine's qemu-user-static, binfmt-support and arch-test. The image starts on UEFI; that for amd64 on a BIOS too. It has no password:
 # the console logs the user netlab in, JupyterLab asks for the token that the console shows. docs/how-to/install.md has the lines
 # to type before it, docs/evidence/tried.md says what was tried.
 set -euo pipefail
-origin='' certificates=''
+wheel='' certificates=''
 while [ $# -gt 0 ]; do
     case $1 in
-    --origin) origin=$2 && shift 2 ;;
+    --wheel) wheel=$(realpath "$2") && shift 2 ;;
     --ca-bundle) certificates=$(realpath "$2") && shift 2 ;;
     *) break ;;
     esac
@@ -34,25 +34,25 @@ arm64) machine=aarch64 kernel_package=linux-image-arm64 efi=systemd-bootaa64.efi
 esac
 suite=${NETLAB_SUITE:-trixie}
 PATH=$PATH:/usr/sbin:/sbin
-for program in mmdebstrap mcopy mkfs.vfat mke2fs sfdisk qemu-img git; do
+for program in mmdebstrap mcopy mkfs.vfat mke2fs sfdisk qemu-img; do
     command -v "$program" >/dev/null || {
         echo "build.sh: $program is missing; see the packages that this script names at its top" >&2
         exit 1
     }
 done
+[ -n "$wheel" ] || wheel=$({ find "$here/dist" -name "netlab-*_$machine.whl" 2>/dev/null || true; } | sort -V | tail -n 1)
+if [ ! -f "$wheel" ]; then
+    echo "build.sh: there is no wheel for $machine in $here/dist; make it with 'make wheel', or name one with --wheel FILE" >&2
+    exit 1
+fi
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/netlab-vm-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$output"
 
-carried=("$here/vm/machine.sh" "$work/inside.sh" "$work/netlab.bundle")
-git -C "$here" bundle create -q "$work/netlab.bundle" HEAD
-# What is committed while this builds is not in the image.
-image="$output/netlab-$(git -C "$here" bundle list-heads "$work/netlab.bundle" HEAD | cut -c 1-7)-$arch"
-kernels=
-# Without a packed kernel the image would carry compilers and sources.
-"$here/.venv/bin/netlab" kernel pack --machine "$machine" --output "$work"
-kernels=$(basename "$work"/netlab-kernel-*.tar.xz)
-carried+=("$work/$kernels")
+carried=("$here/vm/machine.sh" "$here/requirements.lock" "$wheel" "$work/inside.sh")
+wheel=$(basename "$wheel")
+version=${wheel#netlab-}
+image="$output/netlab-${version%%-*}-$arch"
 if [ -n "$certificates" ]; then
     cp "$certificates" "$work/certificates.pem"
     carried+=("$work/certificates.pem")
@@ -75,10 +75,10 @@ if [ "$arch" != "$(dpkg --print-architecture)" ]; then
     carried+=("$work/wheels")
     cat >"$work/compile.sh" <<X
 set -eu
-environment=\$1/home/netlab/netlab/.venv
+environment=\$1/home/netlab/env
 mount --bind "\$environment" $work/native/mnt
 # Some packages carry files of other versions of Python, which do not compile.
-chroot $work/native python3 -m compileall -q -j 0 -s /mnt -p /home/netlab/netlab/.venv /mnt/lib >$work/compile.log 2>&1 || true
+chroot $work/native python3 -m compileall -q -j 0 -s /mnt -p /home/netlab/env /mnt/lib >$work/compile.log 2>&1 || true
 umount $work/native/mnt
 chown -R --reference="\$environment" "\$environment/lib"
 X
@@ -112,18 +112,12 @@ cp "\$(ls -v /boot/initrd.img-* | tail -n 1)" /boot/efi/initrd.img
 Y
     chmod 755 /etc/kernel/\$event.d/zz-netlab
 done
-sh /root/machine.sh /root/netlab.bundle /root/$kernels
-sudo --preserve-env=QEMU_CPU -u netlab -H /home/netlab/netlab/.venv/bin/netlab doctor
-sudo -u netlab git -C /home/netlab/netlab checkout -q -B main
-sudo -u netlab git -C /home/netlab/netlab remote remove origin
-[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab remote add -t main origin "$origin"
-[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.remote origin
-[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.merge refs/heads/main
+sh /root/machine.sh /root/$wheel -c /root/requirements.lock
 systemctl enable -q systemd-networkd systemd-resolved
 # An emulated machine is slow, not broken.
 mkdir -p /etc/systemd/system.conf.d
 printf '[Manager]\nDefaultTimeoutStartSec=15min\nDefaultDeviceTimeoutSec=15min\n' > /etc/systemd/system.conf.d/patient.conf
-rm -rf ${foreign:+/etc/pip.conf} /root/wheels /root/netlab* /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
+rm -rf ${foreign:+/etc/pip.conf} /root/wheels /root/netlab* /root/requirements.lock /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
 rm -f /etc/machine-id /home/netlab/.netlab-token /etc/ssh/ssh_host_*
 : > /etc/machine-id
 apt-get clean
@@ -139,7 +133,7 @@ exec 7<>"$work/root.ext4"
 # The mirror and its keys are those of this machine.
 echo "Building the root file system ($arch)"
 mmdebstrap --architectures="$arch" --variant=minbase --include="$kernel_package,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iptables,iputils-ping,iperf,iperf3,\
-python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initramfs-tools,libatomic1,systemd-boot-efi" \
+python3,python3-venv,sudo,ca-certificates,netbase,zstd,initramfs-tools,libatomic1,systemd-boot-efi" \
     --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \
     --customize-hook="copy-in ${carried[*]} /root" \

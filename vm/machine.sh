@@ -1,14 +1,16 @@
 #!/bin/sh
-# Make a Debian or Ubuntu machine one of netlab: a user `netlab`, the clone in its home, JupyterLab as a service.
+# Make a Debian or Ubuntu machine one of netlab: a user `netlab`, the wheel in an environment of its own, JupyterLab as a service.
 # Run as root on a machine that is netlab's own: cloud-init.yaml and lima.yaml fetch it, build.sh runs it in an image.
 #
-#   machine.sh SOURCE [KERNELS]
+#   machine.sh WHEEL [PIP_OPTION...]
 #
-# SOURCE is what `git clone` takes. KERNELS, a file of `netlab kernel pack`, saves building kernels. Where pip must trust another
-# certificate than the system's, name it in PIP_CERT.
+# WHEEL is what `pip install` takes: the file for this machine's processor, or its address. Where pip must trust another certificate
+# than the system's, name it in PIP_CERT.
 set -eu
-source=$1
-kernels=${2:-}
+if [ $# -eq 0 ]; then
+    echo "machine.sh: name netlab's wheel, a file or an address, as pip install takes it" >&2
+    exit 2
+fi
 home=/home/netlab
 
 # Lima runs this at each start, with a network or without: a machine that is made stays as it is.
@@ -17,20 +19,17 @@ if systemctl is-enabled --quiet netlab.service 2>/dev/null; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
-apt-get install -q -y --no-install-recommends ca-certificates git make sudo openssh-server
-python3 -c 'import ensurepip' 2>/dev/null || apt-get install -q -y --no-install-recommends python3-venv
+apt-get install -q -y --no-install-recommends ca-certificates sudo openssh-server python3-venv \
+    iproute2 iperf iperf3 iptables iputils-ping
 
 id netlab >/dev/null 2>&1 || useradd --create-home --shell /bin/bash netlab
 # No password at all: the console or the token is enough to use the machine, and the native engine needs root.
 echo 'netlab ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/netlab
 chmod 440 /etc/sudoers.d/netlab
-as_netlab() { sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H sh -c "cd $home/netlab && $1"; }
-[ -d "$home/netlab/.git" ] || sudo -u netlab -H git -c advice.detachedHead=false clone -q "$source" "$home/netlab"
-
-# Kernels first: with them no compiler is asked for.
-[ -z "$kernels" ] || as_netlab "python3 -m netlab_kernel.command unpack '$kernels'"
-NETLAB_CACHE=$home/.cache/netlab sh "$home/netlab/tools/setup.sh" --system
-as_netlab 'make setup'
+as_netlab() { (cd $home && sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H "$@"); }
+as_netlab python3 -m venv env
+as_netlab env/bin/pip install -q --disable-pip-version-check "$@"
+as_netlab env/bin/netlab doctor
 
 # A token for each machine, made when it first starts: a forwarded port must not be open to anybody.
 cat > /usr/local/sbin/netlab-token <<'X'
@@ -55,8 +54,9 @@ After=network.target
 [Service]
 User=netlab
 WorkingDirectory=/home/netlab
+Environment=PATH=/home/netlab/env/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 ExecStartPre=+/usr/local/sbin/netlab-token
-ExecStart=/bin/sh -c 'exec netlab/.venv/bin/netlab lab -- --no-browser --ip=0.0.0.0 --port=8888 --IdentityProvider.token="$(cat .netlab-token)"'
+ExecStart=/bin/sh -c 'exec netlab lab -- --no-browser --ip=0.0.0.0 --port=8888 --IdentityProvider.token="$(cat .netlab-token)"'
 Restart=on-failure
 
 [Install]
