@@ -10,7 +10,6 @@ from dataclasses import replace
 from netlab.base.errors import KernelError, NetlabError
 from netlab.engines import Requirement
 from netlab_engines import selection
-from netlab_engines.guests import Guest
 from netlab_engines.kernels import background_build, library_kernel, pocket_kernel
 from netlab_engines.kernels.builds import BUILD_ANEW
 from netlab_engines.kernels.parts import PARTS
@@ -83,6 +82,8 @@ def _boot(kernel: pocket_kernel.PocketKernel) -> Requirement:
     """Boot a guest in the kernel, end it, and return whether it started, as a requirement: a system may forbid the
     ways in which the kernel runs programs.
     """
+    from netlab_engines.guests import Guest
+
     began_s = time.monotonic()
     try:
         with contextlib.closing(Guest(kernel)) as guest:

@@ -46,8 +46,8 @@ class Edition:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The chapter's checks, by key of the exercise."""
-        found: dict[str, Check] = self.chapter.checks
+        """The chapter's checks, by key of the exercise; a project has none."""
+        found: dict[str, Check] = {} if self.chapter is None else self.chapter.checks
         return found
 
     @property
