@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options of `netlab lab` to its parser."""
     copies.add_folder(parser)
     parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
+    parser.set_defaults(hint_on_unknown=". Options for jupyter lab follow --, as in: netlab lab -- --no-browser")
     parser.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for jupyter lab, such as --no-browser")
 
 

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = _parser(given).parse_args(given)
+        options = _options(given)
         with signals_raise_system_exit():
             status: int = importlib.import_module(commands()[options.command][1]).main(options)
         sys.stdout.flush()
@@ -77,9 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser for the words `given` after `netlab`, with the options of the chosen command only; print a
-    message and exit with status 2 if there is no such command.
+def _options(given: Sequence[str]) -> argparse.Namespace:
+    """Return the options in the words `given` after `netlab`; print a message and exit with status 2 if there is no such
+    command, or if it has no such option.
     """
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
@@ -94,7 +94,12 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
             parser.error(f"`netlab {word}` {contributions.NOT_IN_THE_WHEEL[word]}.")
         if word not in table and not word.startswith("-"):
             parser.error(f"unknown command: {one_of(word, list(table))}")
-    return parser
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        # The parser of the command shows its own usage; argparse would show that of `netlab`.
+        hint = getattr(options, "hint_on_unknown", "")
+        parsers.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return options
 
 
 if __name__ == "__main__":

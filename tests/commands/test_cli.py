@@ -79,19 +79,12 @@ def test_ctrl_c_says_what_is_kept_where_it_is_known(raised, said, monkeypatch, c
     assert capsys.readouterr().err.strip() == said
 
 
-class Parser:
-    """A parser that reads each command line as `netlab demo`."""
-
-    def parse_args(self, _given):
-        return SimpleNamespace(command="demo")
-
-
 def test_an_environment_mounted_noexec_gets_one_sentence_and_other_import_errors_pass(monkeypatch, capsys):
     def refuse(_name):
         raise ImportError(text)
 
     monkeypatch.setattr(importlib, "import_module", refuse)
-    monkeypatch.setattr(cli, "_parser", lambda _given: Parser())
+    monkeypatch.setattr(cli, "_options", lambda _given: SimpleNamespace(command="demo"))
     monkeypatch.setattr(cli, "commands", lambda: {"demo": ("", "home")})
     text = "numpy/_multiarray_umath.so: failed to map segment from shared object"
     assert cli.main(["demo"]) == cli.EXIT_FAILED
@@ -100,3 +93,24 @@ def test_an_environment_mounted_noexec_gets_one_sentence_and_other_import_errors
     text = "cannot import name 'x'"
     with pytest.raises(ImportError, match="cannot import name"):
         cli.main(["demo"])
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "error"),
+    [
+        (
+            ["lab", "--no-browser"],
+            "usage: netlab lab [-h] [--folder",
+            "unrecognized arguments: --no-browser. Options for jupyter lab follow --, as in: netlab lab -- --no-browser",
+        ),
+        (["doctor", "--now"], "usage: netlab doctor [-h]", "unrecognized arguments: --now"),
+    ],
+)
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    words: list[str], usage: str, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(words)
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(usage) and said.rstrip().endswith(error)
