@@ -13,6 +13,8 @@
 # next cell says "Ready".
 
 # %% id="imports" tags=["nbval-ignore-output"]
+import numpy as np
+
 import netlab as nl
 from netlab_course.chapters import reliable_transfer
 from netlab_course.chapters.reliable_transfer import experiments, programs
@@ -470,6 +472,55 @@ def window_mbps(window, rate_mbps, rtt_ms, payload_bytes):
 # %% id="window-check"
 chapter.check.window(window_mbps)
 
+# %% [markdown] id="blocking-text"
+# ## Optional: head-of-line blocking
+#
+# A page has eight objects of 12 pieces. The server sends the first piece of each, then the second of each, and so on. TCP delivers *one* stream in order: a missing piece holds back all later ones, of every
+# object (HTTP/2). QUIC has a stream for each object: a missing piece holds back its own object only (HTTP/3). Both send the same packets.
+#
+# How many ms later is the median object complete with one stream? The path has 10 Mbit/s and loses 2 %. Guess, then run the cell: it takes the arrivals of one run for both.
+
+
+# %% id="blocking"
+first_s = {}
+
+
+class Arrivals:
+    """A receiver that keeps in `first_s` the time at which each piece arrived first."""
+
+    def on_start(self, program):
+        self.program = program
+
+    def on_datagram(self, now_s, data):
+        first_s.setdefault(data[0], now_s)
+        self.program.send(data[:1])
+
+
+def medians_ms(seed):
+    """When the median object is complete: with one stream, and with one for each object."""
+    first_s.clear()
+    sender = programs.SelectiveSender(window=24, span=96)
+    page = nl.Program("h1", "h2", sender=sender, receiver=Arrivals, num_bytes=96_000)
+    nl.run(lossy_path(rate_mbps=10), [page], duration_s=5, seed=seed)
+    arrived_ms = np.array([1000 * first_s[number] for number in range(96)])
+    in_order_ms = np.maximum.accumulate(arrived_ms)
+    # Piece n belongs to object n % 8, so the last eight pieces complete the objects.
+    return np.median(in_order_ms[-8:]), np.median([max(arrived_ms[n::8]) for n in range(8)])
+
+
+one_ms, each_ms = np.transpose([medians_ms(seed) for seed in range(1, 25)])
+later_ms = nl.interval(one_ms - each_ms)
+print(f"one stream {nl.interval(one_ms)} ms, eight streams {nl.interval(each_ms)} ms")
+print(f"one stream is later by {later_ms} ms")
+
+# %% [markdown] id="blocking-why"
+# <details><summary><b>Why so much?</b> (Open it when you have an answer of your own.)</summary>
+#
+# All 96 pieces arrive at the first try with a chance of $0.98^{96} = 14$ %, the 12 pieces of an object with $0.98^{12} = 78$ %. So with eight streams most objects wait for no timer. With one stream, in six of seven runs something waits
+# for it, mostly all objects. The timer is 250 ms, and the median object is later by [[about half of that = float(later_ms.mean / 250) | 0.3 .. 0.7]].
+#
+# </details>
+
 # %% [markdown] id="panel-text"
 # ## Optional: explore
 #
@@ -497,6 +548,7 @@ chapter.panel()
 # - V. Paxson and others, RFC 6298, 2011: TCP's timer, which starts anew when new data is acknowledged (5.3).
 # - K. Bartlett, R. Scantlebury and P. Wilkinson, A note on reliable full-duplex transmission over half-duplex links, Communications of the ACM 12(5), 1969: for
 #   stop-and-wait a number of one bit is enough, on a line that keeps the order. On a path that may delay a datagram by several round trips it is not (see the open exercises).
+# - J. Iyengar and M. Thomson, RFC 9000, 2021, section 2: each of QUIC's streams is in order. M. Bishop, RFC 9114, 2022, section 1: what HTTP/3 gains by that.
 # - R. Braden, RFC 1123, 1989, section 4.2.3.1: the "Sorcerer's Apprentice" fault of TFTP, a sender that resends for each ACK that it has seen before.
 #
 # ## Limits
