@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,10 @@ FIREFOX_PREFERENCES = {
 WIDTH, HEIGHT = 1366, 768
 DIALOG = "document.querySelector('.jp-Dialog')?.textContent ?? ''"
 """The text of a dialog that takes all clicks and keys, in JavaScript."""
+GUARD = '"$@" & exec >&- 2>&-; read _; kill -s KILL 0'
+"""A program for the shell that runs the words behind it, and kills all of its group when its standard input closes: no browser
+outlives a test's process that is killed, as pytest-timeout and a second Ctrl-C do it.
+"""
 STEP_S = 0.1
 PATIENCE_S = 120
 DOUBLE_CLICK_MS = 500
@@ -190,17 +194,12 @@ def _firefox(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]:
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in FIREFOX_PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     command = [str(FIREFOX), "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
-        try:
-            place = _first(process, process.stderr, r"ws://\S+")
-            socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=patience_s)
-            socket.send(json.dumps({"id": 0, "method": "session.new", "params": {"capabilities": {}}}))
-            assert json.loads(socket.recv())["type"] == "success"
-            yield socket
-            socket.close()
-        finally:
-            process.terminate()
-            process.wait()
+    with _running(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        place = _first(process, process.stderr, r"ws://\S+")
+        socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=patience_s)
+        socket.send(json.dumps({"id": 0, "method": "session.new", "params": {"capabilities": {}}}))
+        assert json.loads(socket.recv())["type"] == "success"
+        yield socket
 
 
 @contextmanager
@@ -215,29 +214,29 @@ def _chromium(profile: Path, patience_s: float) -> Iterator[websocket.WebSocket]
     options += [f"--user-data-dir={profile}", f"--window-size={WIDTH},{HEIGHT}"]
     chrome = {"binary": chromium.PROGRAM, "args": options}
     wanted = {"capabilities": {"alwaysMatch": {"webSocketUrl": True, "goog:chromeOptions": chrome}}}
-    with subprocess.Popen(
-        [str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
-    ) as process:
+    with _running([str(DRIVER), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        made = _new_session(_first(process, process.stdout, r"successfully on port (\d+)"), wanted)
+        yield websocket.create_connection(
+            made["capabilities"]["webSocketUrl"], suppress_origin=True, timeout=patience_s
+        )
+
+
+@contextmanager
+def _running(command: list[str], **streams: int) -> Iterator[subprocess.Popen[str]]:
+    """Run a program in a group of processes of its own, which ends with this block, or with this process if that is killed."""
+    words = ["sh", "-c", GUARD, "sh", *command]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, text=True, start_new_session=True, **streams) as process:
         try:
-            port = _first(process, process.stdout, r"successfully on port (\d+)")
-            made = _asked(port, "POST", "/session", wanted)
-            try:
-                address = made["capabilities"]["webSocketUrl"]
-                yield websocket.create_connection(address, suppress_origin=True, timeout=patience_s)
-            finally:
-                with suppress(OSError):  # it did not end in time
-                    _asked(port, "DELETE", f"/session/{made['sessionId']}")  # ends Chromium
+            yield process
         finally:
-            # The driver would leave Chromium behind.
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
-def _asked(port: str, method: str, path: str, words: Any = None) -> Any:
-    """Ask chromedriver; return the value that it answers with."""
+def _new_session(port: str, wanted: Any) -> Any:
+    """Ask chromedriver for a browser with these capabilities; return its answer."""
     connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=PATIENCE_S)
     try:
-        connection.request(method, path, None if words is None else json.dumps(words))
+        connection.request("POST", "/session", json.dumps(wanted))
         return json.load(connection.getresponse())["value"]
     finally:
         connection.close()
