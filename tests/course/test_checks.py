@@ -104,7 +104,9 @@ def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -
     check = Number(name="calls", expected=9, unit="calls", tolerance=0.4 / 9, whole=True)
     assert "9 calls is right." in str(check.judge(9))
     assert "a whole number is asked for" in str(check.judge(9.3))
-    assert "A whole number is asked for." in str(check.judge(8.57))
+    lines = ["✗ calls: got 8.57 calls.", "  A whole number is asked for."]
+    assert str(check.judge(8.57)).splitlines() == lines, "no advice on a formula that may be right, only not rounded"
+    assert "a thousand times too small" in str(check.judge(0.009)), "a known mistake is named as well"
 
 
 @pytest.mark.parametrize(
