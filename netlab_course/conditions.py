@@ -12,6 +12,9 @@ from netlab.network.topology import Topology
 from netlab_course.answers import answer_in_words, with_unit
 from netlab_course.checks import Check, Result, Status
 
+MAX_NAMED = 4
+"""Entries of a scenario's traffic that a message lists."""
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -187,7 +190,7 @@ _FIELD_TEXTS = {
 
 def traffic_in_words(run: Any) -> str:
     """Return the traffic of a run, or of a similar object with a `scenario`, as text: "tcp h1 to h3 with cubic, udp h2
-    to h3 at 4 Mbit/s with 1000 bytes".
+    to h3 at 4 Mbit/s with 1000 bytes". A long list is cut.
     """
     items = []
     for item in traffic_items(run):
@@ -196,7 +199,8 @@ def traffic_in_words(run: Any) -> str:
             text.format(item[name]) for name, (usual, text) in _FIELD_TEXTS.items() if item.get(name, usual) != usual
         ]
         items.append(" ".join([item["kind"], ends, *more]))
-    return ", ".join(items)
+    more = [f"{len(items) - MAX_NAMED} more"] if len(items) > MAX_NAMED else []
+    return ", ".join([*items[:MAX_NAMED], *more])
 
 
 def link_in_words(link: Mapping[str, Any]) -> str:

@@ -425,7 +425,7 @@ def _what(found: RepeatedMeasurement, asked: Scenario) -> str:
 def _summary(found: RepeatedMeasurement) -> str:
     """Return the traffic, the rates of the links and the duration of a repeated scenario as text."""
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
-    links = f"links of {rates} Mbit/s; " if rates else ""
+    links = f"links of {', '.join(f'{rate:g}' for rate in dict.fromkeys(rates))} Mbit/s; " if rates else ""
     return f"{traffic_in_words(found)}; {links}{found.scenario['duration_s']:g} s"
 
 

@@ -29,8 +29,7 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
     """
     there, wanted = given["topology"], asked["topology"]
     for name in ("hosts", "routers", "switches"):
-        if there.get(name, []) != wanted.get(name, []):
-            yield f"{name} {', '.join(there.get(name, [])) or 'none'}, not {', '.join(wanted.get(name, [])) or 'none'}"
+        yield from _name_differences(there.get(name, []), wanted.get(name, []), name)
     yield from _list_differences(
         there.get("links", []), wanted.get("links", []), "link", lambda item: f"{item['a']}-{item['b']}"
     )
@@ -43,6 +42,18 @@ def differences(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[
         yield f"duration_s={given['duration_s']:g}, less than {asked['duration_s']:g}"
 
 
+def _name_differences(given: Sequence[str], asked: Sequence[str], kind: str) -> Iterator[str]:
+    """Yield a text on nodes that are missing or not asked for, or on their order; `kind` is the nodes' kind."""
+    missing = [name for name in asked if name not in given]
+    extra = [name for name in given if name not in asked]
+    if missing:
+        yield f"{kind} that are missing: {', '.join(missing)}"
+    if extra:
+        yield f"{kind} that were not asked for: {', '.join(extra)}"
+    if not missing and not extra and list(given) != list(asked):
+        yield f"{kind} {', '.join(given)}, not {', '.join(asked)}"
+
+
 def _list_differences(
     given: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], kind: str, name: Callable[[Any], str]
 ) -> Iterator[str]:
@@ -51,6 +62,10 @@ def _list_differences(
     """
     if len(given) != len(asked):
         yield f"{kind}: {len(given)} entries, not {len(asked)}"
+        # An entry more or less moves the entries behind it, so that places say nothing about which links belong together.
+        named = {name(item): item for item in given} if kind == "link" else {}
+        asked = [item for item in asked if name(item) in named]
+        given = [named[name(item)] for item in asked]
     for number, (item, wanted) in enumerate(zip(given, asked, strict=False), start=1):
         where = f"link {name(item)}" if kind == "link" else f"{kind} {number} {name(item)}".rstrip()
         yield from _field_differences(item, wanted, where)

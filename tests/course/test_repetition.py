@@ -15,9 +15,10 @@ import netlab as nl
 from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course.axis_titles import axis_title_problem
-from netlab_course.chapters import tcp_beside_udp
+from netlab_course.chapters import incast, tcp_beside_udp
 from netlab_course.checks import Status, TryCounter
 from netlab_course.repetition import Repetition, figure_numbers
+from netlab_course.scenario_differences import differences
 from tests.chapters.checking import all_chapters, checks_of, passes, said
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
@@ -239,6 +240,29 @@ def test_another_scenario_is_told_by_what_differs() -> None:
     told = said(check, work(check, table(check, scenario=slower)))
     assert "It differs in traffic 1 (udp): rate_mbps=0.25, not 1" in told
     assert f"duration_s={asked.duration_s / 2:g}, less than {asked.duration_s:g}" in told
+
+
+def test_a_large_scenario_is_told_in_a_few_words() -> None:
+    check = incast.begin().check.repeated
+    asked = check.scenario()
+    told = said(check, work(check, table(check, scenario=replace(asked, traffic=[*asked.traffic[:-1]]))))
+    assert "Seen: requests c to s1 with dctcp every 0.5 s count=20, " in told
+    assert ", 19 more; links of 1000 Mbit/s; 10.5 s. It differs in traffic: 23 entries, not 24." in told
+
+
+def test_nodes_and_links_that_differ_are_told_by_their_names() -> None:
+    three = [{"a": each, "b": "r"} for each in "abc"]
+    asked = {"topology": {"hosts": ["a", "b", "c"], "links": three}, "duration_s": 1}
+    links = [{"a": "a", "b": "r"}, {"a": "c", "b": "r", "queue_packets": 9}]
+    given = {"topology": {"hosts": ["a", "c", "d"], "links": links}, "duration_s": 1}
+    assert list(differences(given, asked)) == [
+        "hosts that are missing: b",
+        "hosts that were not asked for: d",
+        "link: 2 entries, not 3",
+        "link c-r: queue_packets=9, not asked for",
+    ]
+    turned = {"topology": {"hosts": ["c", "b", "a"], "links": three}, "duration_s": 1}
+    assert list(differences(turned, asked)) == ["hosts c, b, a, not a, b, c"]
 
 
 @pytest.mark.parametrize("check", CHECKS)
