@@ -211,3 +211,20 @@ def test_a_queue_of_twenty_packets_delays_as_published_with_linux_5_4(tmp_path: 
     # (tcp_min_tso_segs): 20 * 2 * 1514 bytes take 323 ms. https://github.com/h82lin/CSE461-project3 has at most 334 ms.
     mean_ms, max_ms = float(found[1]), float(found[2])
     assert 150 < mean_ms < 280 and 250 < max_ms < 350, found[0]
+
+
+def test_over_a_link_without_a_rate_iperf_sends_as_fast_as_a_processor_copies(tmp_path: Path) -> None:
+    """A block of 128 KiB takes 1 µs and 0.2 ns for each byte: 27.2 µs, so 38.5 Gbit/s."""
+    said = output_of(
+        tmp_path,
+        """
+        wide = Mininet()
+        h3, h4 = wide.addHost("h3", ip="10.1.0.1"), wide.addHost("h4", ip="10.1.0.2")
+        wide.addLink(h3, h4)
+        wide.start()
+        print(wide.iperf((h3, h4), fmt="g", seconds=0.5))
+        """,
+    )
+    (line,) = (line for line in said.splitlines() if line.startswith("["))
+    for rate in re.findall(r"([0-9.]+) Gbits/sec", line):
+        assert 34 < float(rate) < 39, line
