@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import EllipsisType, SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab_course import cell_history
@@ -101,9 +101,9 @@ class Misconception:
     """The message: the mistake, and the place to look."""
 
 
-def _tries_in_words(number: int) -> tuple[str, ...]:
-    """Return the sentence about a number of wrong tries; none for the first."""
-    return (f"Wrong tries so far: {number}.",) if number > 1 else ()
+def _tries_in_words(number: int, noun: str) -> tuple[str, ...]:
+    """Return the sentence about a number of wrong tries, which are called `noun`; none for the first."""
+    return (f"Wrong {noun} so far: {number}.",) if number > 1 else ()
 
 
 def slips(*pairs: Any) -> list[Misconception]:
@@ -163,6 +163,8 @@ class Check:
     """Called with the key when an answer is right, to record the progress."""
     tries: TryCounter | None = field(default=None, init=False, repr=False)
     """Counts wrong tries, to be shown with the verdict; `begin()` sets it."""
+    _guesses: ClassVar[str] = "tries"
+    """The plural noun for answers that could be found by trial."""
     _hints_given: int = field(default=0, init=False, repr=False)
     _button: HintButton | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -201,7 +203,7 @@ class Check:
         if result.status is Status.PASSED and self.on_pass is not None:
             self.on_pass(self.key)
         tries = self._count_tries(answer, result.status)
-        counted = _tries_in_words(tries) if result.status is Status.FAILED else ()
+        counted = _tries_in_words(tries, self._guesses) if result.status is Status.FAILED else ()
         replace(result, sentences=(*result.sentences, *counted, *remarks)).show(
             "netlab-remarked" if remarks else "", {WRONG_TRIES: tries} if tries else {}
         )
@@ -479,6 +481,7 @@ class Choice(Check):
     """The right letter."""
     reasons: Mapping[str, str]
     """For every letter, also the right one, the reason why it is right or wrong."""
+    _guesses: ClassVar[str] = "letters"
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)

@@ -11,7 +11,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -128,6 +128,7 @@ class Repetition(Build):
     """
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)'
     """Code that draws the values, for the last hint."""
+    _guesses: ClassVar[str] = "verdicts"
 
     def __post_init__(self) -> None:
         """Set the usual conditions unless others are given, and then add a hint on the figure or the refutation."""

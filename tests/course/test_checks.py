@@ -535,7 +535,7 @@ def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.
         queue(answer)
         told.append(one_line(capsys.readouterr().out))
     assert seen == ["a", "c"] and len(seen) == queue.many_tries
-    assert [each.partition("Wrong tries so far: ")[2] for each in told] == ["", "", "", "", "", "2.", ""]
+    assert [each.partition("Wrong letters so far: ")[2] for each in told] == ["", "", "", "", "", "2.", ""]
 
 
 def test_the_reason_is_shown_again_with_the_measurement(capsys: pytest.CaptureFixture[str]) -> None:

@@ -291,7 +291,7 @@ def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, caps
     for word in (*wrong, wrong[0]):
         check([*answer[:3], word])
     assert seen == wrong and len(wrong) == check.many_tries
-    assert "Wrong tries so far: 2." in capsys.readouterr().out
+    assert "Wrong verdicts so far: 2." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("check", CHECKS)
