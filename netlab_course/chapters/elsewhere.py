@@ -1,37 +1,42 @@
-"""Chapters on a machine that lacks some features: a cell that needs one ends with a message, and the chapter continues.
+"""Cells that end with a message in place of a traceback: those that need a feature which the machine lacks, after which the
+chapter continues, and checks of an answer whose cell has not run.
 
 A notebook that runs all of its cells stops at the first error. Cells that need an unavailable feature are therefore
 skipped with a message, and so are later cells that use names which the skipped cells would have defined.
 """
 
+import re
 import sys
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 from netlab import engines
 from netlab.base.errors import NetlabError, NotHereError
 from netlab_course import page_style
 from netlab_course.cell_history import defined_names
+from netlab_course.messages import AMBER, show_text
 
 SAID = "Not on this machine."
+_CHECK = re.compile(r"\s*chapter\.check\.\w+\(\s*(\w+)\s*\)\s*")
 
 
 def go_on() -> None:
-    """Add the pages' style sheet; if the engine on this machine differs from the pocket kernel in virtual time, install
-    the handler that skips cells. Nothing else happens outside IPython.
+    """Add the pages' style sheet, and install the handler of cells without a value; if the engine on this machine
+    differs from the pocket kernel in virtual time, it also skips cells. Nothing else happens outside IPython.
     """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or getattr(shell, "netlab_skips", None) is not None:
         return
+    shell.netlab_skips = SkippedCells()
+    shell.set_custom_exc((NotHereError, NameError), shell.netlab_skips.show)
+    shell.events.register("pre_run_cell", shell.netlab_skips.begin)
     try:
         other = engines.choose().differences()
     except NetlabError:
         # The next cell, preflight, reports the problem.
         return
     if other:
-        shell.netlab_skips = SkippedCells()
-        shell.set_custom_exc((NotHereError, NameError), shell.netlab_skips.show)
         shell.events.register("post_run_cell", shell.netlab_skips.end)
 
 
@@ -46,6 +51,11 @@ class SkippedCells:
 
     def __init__(self) -> None:
         self.lost: set[str] = set()
+        self._source = ""
+
+    def begin(self, info: Any) -> None:
+        """Keep the source of the cell that starts; IPython calls this before each cell."""
+        self._source = info.raw_cell
 
     def show(
         self,
@@ -58,12 +68,20 @@ class SkippedCells:
         """Show the message about a skipped cell, or the usual traceback of any other error; IPython calls this instead
         of printing a traceback.
         """
-        if not self.is_ours(error):
+        if self._is_early_check(error):
+            text = f"! Not checked: {error.name} has no value yet. Run its cell above, then this check."
+            show_text(text, AMBER, "netlab-verdict netlab-unjudged")
+        elif not self.is_ours(error):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         elif isinstance(error, NameError):
             print(f"{SAID} {error.name} is what an earlier cell would have measured.")
         else:
             print(f"{SAID} {error}")
+
+    def _is_early_check(self, error: BaseException) -> TypeGuard[NameError]:
+        """Return whether the cell is a check of an answer that has no value, because its cell has not run."""
+        check = _CHECK.fullmatch(self._source)
+        return isinstance(error, NameError) and check is not None and check[1] == error.name not in self.lost
 
     def is_ours(self, error: BaseException | None) -> bool:
         """Return whether an error means that the machine lacks a feature, or that a skipped cell would have defined a

@@ -91,6 +91,19 @@ def test_without_a_pocket_kernel_commands_and_wifi_are_skipped_and_everything_el
     assert ran == "library\n"
 
 
+@pytest.mark.slow
+def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() -> None:
+    begin = "from netlab_course.chapters import start_here\nchapter = start_here.begin()"
+    sources = [begin, "chapter.check.rtt(my_rtt_ms)", "my_rtt_ms = 1", "chapter.check.rtt(my_rtt_ms)", "print(my_rt)"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    _, early, _, judged, slip = notebook.cells
+    assert "Not checked: my_rtt_ms has no value yet. Run its cell above, then this check." in str(early.outputs)
+    assert not [out for out in early.outputs if out.output_type == "error"]
+    assert "my_rtt_ms has no value" not in str(judged.outputs) and judged.outputs
+    assert [out.ename for out in slip.outputs] == ["NameError"]
+
+
 def test_a_students_own_slip_stays_an_error() -> None:
     skips = SkippedCells()
     skips.lost = {"wireless"}
