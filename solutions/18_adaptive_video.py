@@ -431,6 +431,7 @@ chapter.panel()
 # - Two phones share the link, each with a player. Who gets what, and do both become calm? (Festive has this problem.)
 # - Give `nl.Tcp` the congestion control BBR. Does the rule `Throughput` become better?
 # - A live stream may have 4 s in its buffer, no more. Which rule is left?
+# - `netlab contest --game videos` lets the rules of a course play videos over traces that nobody has seen. Hand in this notebook, or your class as a file.
 # - **Challenge.** MPC (Yin and others): try all qualities of the next five chunks against a forecast, and take the best. Does it beat `Mine` on all three traces?
 #
 # ### Reading

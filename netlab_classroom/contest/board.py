@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.contest import race
 from netlab_classroom.contest.contest import Contest
 from netlab_classroom.contest.drawing import Plane, place_labels
-from netlab_classroom.contest.opponents import OPPONENTS
 from netlab_classroom.grading import result_store
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.text import harmless
@@ -44,7 +42,7 @@ def write(
 
 def scores_csv(contest: Contest) -> str:
     """Return the text of a CSV file with a row for each submission, and one without a place for
-    each reference control.
+    each reference competitor.
     """
     keys = [trial.key for trial in contest.trials]
     out = io.StringIO()
@@ -69,8 +67,9 @@ def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -
         "notes": [] if pseudonyms else contest.notes,
         "hand_ins": len(names),
         "changes": bool(before),
+        "wording": vars(contest.game.wording),
         "plane": _plane(contest, names, first),
-        "windows": _windows(contest, names, first),
+        "series": _series(contest, names, first),
         "table": _table(contest, names, pseudonyms, before),
     }
 
@@ -93,7 +92,9 @@ def _table(
             {
                 "ours": not is_student,
                 "place": row.get("place", ""),
-                "name": names[row["student"]] if is_student else _kind(row["student"]) + row["student"],
+                "name": names[row["student"]]
+                if is_student
+                else f"{contest.game.owner(row['student'])} {row['student']}",
                 "score": f"{row['total']:.2f}",
                 "change": "new" if change is None and is_student else f"{change:+.2f}" if change else "",
                 "points": [f"{row['scores'][trial.key]['points']:.1f}" for trial in contest.trials],
@@ -103,55 +104,44 @@ def _table(
     return found
 
 
-def _kind(name: str) -> str:
-    """Return the owner of a reference control as text, "netlab's " or "Linux's "."""
-    return "netlab's " if name in OPPONENTS else "Linux's "
-
-
 def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the figure of all controls as values for the template: mean share of the rate, and geometric mean of the
-    delay, over the networks in which a control was alone. `names` has the shown names by student, `first` is the row of
-    the winner or None.
+    """Return the figure of all competitors as values for the template, in the game's measures. `names` has the shown
+    names by student, `first` is the row of the winner or None.
     """
-    alone = [trial.key for trial in contest.trials if trial.rule == "power"]
-    rows = [row for row in [*contest.rows, *contest.landmarks] if any(row["scores"][key]["rate"] for key in alone)]
-    spots = [
-        (
-            sum(row["scores"][key]["rate"] for key in alone) / len(alone),
-            math.exp(sum(math.log(row["scores"][key]["delay"]) for key in alone) / len(alone)),
-        )
-        for row in rows
-    ]
-    plane = Plane((0.0, 1.0), (1.0, max([2.0, *(delay for _, delay in spots)]) * 1.05), log_y=True)
+    game, rows = contest.game, [*contest.rows, *contest.landmarks]
+    found = [(row, spot) for row in rows if (spot := game.spot(contest.trials, row["scores"])) is not None]
+    plane = game.plane([spot for _, spot in found])
     dots = []
-    for row, (rate, delay) in zip(rows, spots, strict=True):
+    for row, spot in found:
         is_student = "place" in row
         name = names[row["student"]] if is_student else row["student"]
-        kind = "student" if is_student else "ours" if row["student"] in OPPONENTS else "linux"
+        kind = "student" if is_student else "ours" if game.owner(name) == "netlab's" else "linux"
         is_first = first is not None and row is first
-        x, y = plane.at(rate, delay)
+        x, y = plane.at(*spot)
         dots.append(
             {
                 "x": x,
                 "y": y,
                 "kind": "winner" if is_first else kind,
                 "label": name if is_first or not is_student else "",
-                "title": f"{name}: {100 * rate:.0f} % of the rate, {delay:.2f} times the shortest RTT",
+                "title": f"{name}: {game.spot_in_words(*spot)}",
             }
         )
     # Draw named dots above the others.
     return {**plane.frame(), "dots": place_labels(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
 
 
-def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the figure of the winner's and CUBIC's window over time as values for the template; None if no submission
-    has raced. `first` is the row of the winner, `names` has the shown names by student.
+def _series(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the figure of the winner's value over time, and that of a reference competitor, as values for the
+    template; None if no submission has raced. `first` is the row of the winner, `names` has the shown names by student.
     """
-    cubic = next(row for row in contest.landmarks if row["student"] == "cubic")
-    if first is None or not first["windows"]:
+    game = contest.game
+    beside = next(row for row in contest.landmarks if row["student"] == game.beside)
+    if first is None or not first["series"]:
         return None
-    both: Sequence[Sequence[float]] = [*first["windows"], *cubic["windows"]]
-    plane = Plane((0.0, max(t_s for t_s, _ in both)), (0.0, max(1.0, *(size for _, size in both)) * 1.05), height=320)
-    title = next(trial.title for trial in contest.trials if trial.key == race.SHOWN)
-    lines = {"own": plane.line(first["windows"]), "cubic": plane.line(cubic["windows"])}
-    return {**plane.frame(), **lines, "winner": names[first["student"]], "title": title}
+    both: Sequence[Sequence[float]] = [*first["series"], *beside["series"]]
+    plane = Plane((0.0, max(t_s for t_s, _ in both)), (0.0, max(1.0, *(value for _, value in both)) * 1.05), height=320)
+    title = next(trial.title for trial in contest.trials if trial.key == game.shown)
+    lines = {"own": plane.line(first["series"]), "beside": plane.line(beside["series"])}
+    words = {"winner": names[first["student"]], "other": game.beside, "title": title}
+    return {**plane.frame(), **lines, **words}

@@ -1,4 +1,4 @@
-"""`netlab contest`: a class's congestion controls on networks that nobody has seen, and the board of their scores."""
+"""`netlab contest`: a class's congestion controls or video rules in trials that nobody has seen, and the board of scores."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 EXIT_INCOMPLETE = 1
 EXIT_INTERRUPTED = 130
 DEFAULT_SEED = "1"
+GAMES = ("controls", "videos")
+"""The keys of `Controls` and `Videos`, whose modules are imported only when a contest is held."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,12 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files with a class (.py, or notebooks), directories of them, or a platform's ZIP archive",
     )
     parser.add_argument("-o", "--output", metavar="BOARD", type=Path, required=True, help="where the board goes")
+    parser.add_argument(
+        "--game",
+        choices=GAMES,
+        default=GAMES[0],
+        help="what competes: congestion controls of chapter 15, or rules for adaptive video of chapter 18 "
+        f"(default: {GAMES[0]})",
+    )
     parser.add_argument("--roster", metavar="CSV", type=Path, help="the class list, as `netlab grade` takes it")
     parser.add_argument(
         "--seed",
         metavar="WORD",
         default=DEFAULT_SEED,
-        help=f"what the networks are drawn from: a word that the class does not know (default: {DEFAULT_SEED})",
+        help=f"what the trials are drawn from: a word that the class does not know (default: {DEFAULT_SEED})",
     )
     parser.add_argument("--pseudonyms", action="store_true", help="names on the page that only scores.csv explains")
     parser.add_argument(
@@ -49,6 +58,8 @@ def main(options: argparse.Namespace) -> int:
     Raises NetlabError when something other than a hand-in is at fault.
     """
     from netlab_classroom.contest import board, contest, ladder
+    from netlab_classroom.contest.controls import Controls
+    from netlab_classroom.contest.videos import Videos
     from netlab_classroom.grading import roster
     from netlab_classroom.grading.claim import claimed
 
@@ -63,6 +74,7 @@ def main(options: argparse.Namespace) -> int:
             held = contest.hold(
                 options.submissions,
                 output,
+                game={game.key: game for game in (Controls(), Videos())}[options.game],
                 entries=entries,
                 seed=options.seed,
                 keep=options.ladder,
@@ -94,12 +106,12 @@ def _tell(held: Contest, output: Path, seed: str) -> int:
             print(one_line(f"{row['student']}: {row['status']}: {row['sentence']}", 1000))
     best = held.rows[0] if held.rows else None
     print(
-        f"{len(held.rows)} hand-ins, {len(held.trials)} networks"
+        f"{len(held.rows)} hand-ins, {len(held.trials)} trials"
         + (f"; the best: {one_line(best['student'])} with {best['total']:.2f} of 100." if best else ".")
     )
     if seed == DEFAULT_SEED:
         print(
-            "These are the networks of --seed 1, which anybody can draw: for a contest that counts choose a word of yours."
+            "These are the trials of --seed 1, which anybody can draw: for a contest that counts choose a word of yours."
         )
     print(f"The board: {output / board.PAGE}; for you alone: {output / board.SCORES}")
     return EXIT_INCOMPLETE if any(row["status"] == race.NOT_RACED for row in held.rows) else 0

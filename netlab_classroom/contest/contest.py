@@ -14,9 +14,9 @@ from netlab.base.completion import iter_completed
 from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab_classroom.contest import networks, race
-from netlab_classroom.contest.networks import Trial
-from netlab_classroom.contest.opponents import OPPONENTS
+from netlab_classroom.contest import race
+from netlab_classroom.contest.controls import Controls
+from netlab_classroom.contest.game import Game, Trial
 from netlab_classroom.contest.race import Entrant
 from netlab_classroom.grading import result_store, sandbox
 from netlab_classroom.grading.claim import Claim
@@ -30,7 +30,6 @@ from netlab_engines.kernels import library_kernel
 RESULTS = "results"
 OURS = "\n"
 """Prefix of reference entries; no student's name can begin with it."""
-LANDMARKS = ("cubic", "bbr", "vegas", "reno")
 ADJECTIVES = (
     "amber", "bold", "brisk", "calm", "clever", "coral", "eager", "gentle", "golden", "grey", "happy", "hidden", "jolly", "keen",
     "lively", "lucky", "misty", "noble", "patient", "proud", "quick", "quiet", "rapid", "silver", "sly", "swift", "tidy", "wild",
@@ -42,7 +41,7 @@ ANIMALS = (
 
 
 Work = dict[str, Callable[[Callable[[], None]], dict[str, Any]]]
-"""The functions that produce the rows, by name; each gets a function to call after each network."""
+"""The functions that produce the rows, by name; each gets a function to call after each trial."""
 
 
 class ContestInterrupted(KeyboardInterrupt):
@@ -51,15 +50,16 @@ class ContestInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Contest:
-    """The results of a contest: its networks, the rows of submissions and of reference controls, and all that decided
-    them.
+    """The results of a contest: its game and trials, the rows of submissions and of reference competitors, and all that
+    decided them.
     """
 
+    game: Game
     trials: list[Trial]
     rows: list[dict[str, Any]]
     """The rows of all submissions, best first: results of `race.enter` with `place` and `pseudonym`."""
     landmarks: list[dict[str, Any]]
-    """The same for Linux's controls and for the opponents."""
+    """The same for the reference competitors."""
     notes: list[str] = field(default_factory=list)
     """Remarks about the class."""
     manifest: dict[str, Any] = field(default_factory=dict)
@@ -70,6 +70,7 @@ def hold(
     submissions: Sequence[Path],
     output: Path,
     *,
+    game: Game | None = None,
     entries: Sequence[Entry] = (),
     seed: str = "1",
     keep: bool = False,
@@ -77,9 +78,10 @@ def hold(
     jobs: int | None = None,
     progress: bool | Progress = True,
 ) -> Contest:
-    """Let the students' files in `submissions` and the reference controls compete in all networks of a seed, `jobs` at
-    a time (None: one for each CPU), and return their scores. Results are stored in `output`, and with `keep` reused
-    from there; `entries` is the class list, empty for one student for each file.
+    """Let the students' files in `submissions` and the reference competitors take part in all trials of a seed, `jobs`
+    at a time (None: one for each CPU), and return their scores. `game` is what competes (None: congestion controls).
+    Results are stored in `output`, and with `keep` reused from there; `entries` is the class list, empty for one
+    student for each file.
 
     Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
     kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
@@ -90,45 +92,49 @@ def hold(
     """
     sandbox.require_isolation()
     stopping.clear()
+    game = game or Controls()
     manifest = {
+        "game": game.key,
         "seed": seed,
         "code": code_digest(),
         "kernel": library_kernel.find().release,
         "kernel_sha256": digest([library_kernel.find().path]),
         "netlab": VERSION,
     }
-    trials = networks.draw(seed)
+    trials = list(game.draw(seed))
     folder = output / RESULTS
     with scratch.run_directory(0, for_guests=False) as unpacked:
         matched = match(collect(submissions, unpacked), list(entries))
         handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
         if claim is not None:
-            claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))
+            claim.take("board", f"contest of {game.key}", [entry.student for entry in entries], list(handed_in))
         folder.mkdir(parents=True, exist_ok=True)
-        opponents: dict[str, object] = {**{name: name for name in LANDMARKS}, **OPPONENTS}
-        with shown_progress(progress, len(trials) * (len(handed_in) + len(opponents)), "runs", what="contest") as tell:
+        references = game.references()
+        with shown_progress(progress, len(trials) * (len(handed_in) + len(references)), "runs", what="contest") as tell:
             work: Work = {
-                OURS + name: partial(race.landmark, name, control, trials) for name, control in opponents.items()
+                OURS + name: partial(race.landmark, game, name, each, trials) for name, each in references.items()
             }
             work |= {
-                student: partial(_row_of, student, file, trials, folder, keep, manifest)
+                student: partial(_row_of, game, student, file, trials, folder, keep, manifest)
                 for student, file in handed_in.items()
             }
-            found = _run_all(work, jobs, tell, trials)
-    landmarks = [found[OURS + name] for name in opponents]
+            found = _run_all(game, work, jobs, tell, trials)
+    landmarks = [found[OURS + name] for name in references]
     rows = [found[student] for student in handed_in]
     rows += [
-        _row_without_race(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()
+        _row_without_race(game, student, race.NOT_TAKEN, sentence, trials)
+        for student, sentence in matched.doubtful.items()
     ]
     current = {row["kept"] for row in rows if "kept" in row}
     for path in folder.glob("*.json"):
         if path.name not in current:
             path.unlink()
     submitted = {row["student"]: row.get("digest", "") for row in rows}
-    return Contest(trials, _ranked(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+    return Contest(game, trials, _ranked(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
 
 
 def _row_of(
+    game: Game,
     student: str,
     file: SubmittedFile,
     trials: Sequence[Trial],
@@ -137,16 +143,16 @@ def _row_of(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
-    """Return the row of a student's file in all networks: with `keep` a stored result of the same code and the same
-    `manifest`, else the result of racing it, which is stored in `folder`. `tell` is called after each network.
+    """Return the row of a student's file in all trials of a game: with `keep` a stored result of the same code and the same
+    `manifest`, else the result of racing it, which is stored in `folder`. `tell` is called after each trial.
     """
     file_digest = digest_of(file.path)
-    entrant = race.read(student, str(file.path), file.label, file_digest)
+    entrant = race.read(game, student, str(file.path), file.label, file_digest)
     # The same code has the same scores, whoever hands it in and whatever stands around it.
     place = result_store.place(folder, [entrant.code, student, file.label, manifest])
     result = result_store.load(place) if keep else None
     if result is None:
-        result = race.enter(entrant, trials, tell)
+        result = race.enter(game, entrant, trials, tell)
         if result["status"] != race.NOT_RACED:
             result_store.store(place, result)
     else:
@@ -166,9 +172,11 @@ def _class_text(entrant: Entrant) -> str:
     return f"{code['name']} (line {code['line']}{others})"
 
 
-def _run_all(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
+def _run_all(
+    game: Game, work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]
+) -> dict[str, dict[str, Any]]:
     """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. `tell`
-    gets the number of finished runs and of all, one for each function and network. Raises ContestInterrupted after
+    gets the number of finished runs and of all, one for each function and trial. Raises ContestInterrupted after
     Ctrl-C.
     """
     whole = len(work) * len(trials)
@@ -190,7 +198,7 @@ def _run_all(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Tria
             # A contest that breaks over one hand-in goes on with the others, and says so.
             why = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
             found[name] = _row_without_race(
-                name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
+                game, name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
             )
     except KeyboardInterrupt:
         stopping.set()
@@ -231,12 +239,12 @@ def _numbered(name: str, round_number: int) -> str:
     return name if not round_number else f"{name} {round_number + 1}"
 
 
-def _row_without_race(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
+def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the row of a student's submission that did not compete: the status, the reason `sentence`, and no points
-    in any network.
+    in any trial.
     """
-    rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
+    rows = {trial.key: dict(game.nothing) for trial in trials}
     return {
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
-        "total": 0.0, "windows": [], "taken": "",
+        "total": 0.0, "series": [], "taken": "",
     }  # fmt: skip

@@ -4,7 +4,7 @@ Only `netlab_classroom.grading.helper` calls these, in a process of its own; arg
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +121,8 @@ def _answer(
     return {**found, "given": given, "answer": answer, "comments": comments}
 
 
-def control(path: str) -> dict[str, Any]:
-    """Return the last class in a file that is a congestion control: `name`, code (`given`, `answer`), `line`, and the
+def competitor(path: str, methods: Sequence[str] = CONTROL_METHODS) -> dict[str, Any]:
+    """Return the last class in a file that has one of the `methods`: `name`, code (`given`, `answer`), `line`, and the
     names of the `others`; only `error` if there is none.
 
     A Python file is taken as a whole. Of a notebook, the cell with the class is taken, and the code of other cells that it needs.
@@ -145,11 +145,12 @@ def control(path: str) -> dict[str, Any]:
             )
             continue
         for statement in body:
-            if isinstance(statement, ast.ClassDef) and _is_control(statement, known):
+            if isinstance(statement, ast.ClassDef) and _competes(statement, known, methods):
                 known.add(statement.name)
                 found.append((number, statement))
     if not found:
-        return {"error": f"No class with {', '.join(CONTROL_METHODS[:-1])} or {CONTROL_METHODS[-1]} is in it.{broken}"}
+        named = " or ".join(filter(None, [", ".join(methods[:-1]), methods[-1]]))
+        return {"error": f"No class with {named} is in it.{broken}"}
     number, chosen = found[-1]
     answer = cells[number]
     if len(answer) > MAX_ANSWER_CHARACTERS:
@@ -178,13 +179,11 @@ def _code_of(path: Path) -> list[str]:
         raise UnreadableError("it is not in UTF-8.") from None
 
 
-def _is_control(statement: ast.ClassDef, known: set[str]) -> bool:
-    """Return whether a class defines a method of a congestion control, or inherits from one of the
-    classes in `known`.
-    """
-    methods = {each.name for each in statement.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
+def _competes(statement: ast.ClassDef, known: set[str], methods: Sequence[str]) -> bool:
+    """Return whether a class defines one of the `methods`, or inherits from one of the classes in `known`."""
+    own = {each.name for each in statement.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bases = {base.id for base in statement.bases if isinstance(base, ast.Name)}
-    return bool(methods & set(CONTROL_METHODS) or bases & known)
+    return bool(own & set(methods) or bases & known)
 
 
 def page(template: str, words: Mapping[str, Any], package: str = "netlab_classroom.grading") -> str:
@@ -206,4 +205,10 @@ def page(template: str, words: Mapping[str, Any], package: str = "netlab_classro
     return environment.get_template(template).render(**words).rstrip("\n") + "\n"
 
 
-FUNCTIONS: dict[str, Any] = {"read": read, "compare": compare, "compose": compose, "page": page, "control": control}
+FUNCTIONS: dict[str, Any] = {
+    "read": read,
+    "compare": compare,
+    "compose": compose,
+    "page": page,
+    "competitor": competitor,
+}

@@ -104,6 +104,9 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     # Replace functions before the chapter is imported: its modules may keep references. Runs are made outside.
     _replace_module("netlab.runs.experiment", run=Laboratory.run)
     _replace_module("netlab.runs.sweeps", sweep=Laboratory.sweep)
+    if alone:
+        # A class of the contest may use a chapter's own modules, but no chapter is opened.
+        _replace_module("netlab_course.chapters.opening", opener=_closed_chapter)
     if exercises and not alone:
         from netlab.traffic import program, tcp
 
@@ -118,6 +121,16 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
             importlib.import_module(name)
     gc.freeze()
     gc.enable()
+
+
+def _closed_chapter(package: str) -> Callable[..., Any]:
+    """Return the function `begin` of a chapter's package where no chapter is opened: it raises NetlabError."""
+    from netlab.base.errors import NetlabError
+
+    def begin(*_token: object) -> None:
+        raise NetlabError(f"{package}.begin() opens a chapter, which a contest does not need: leave it out")
+
+    return begin
 
 
 def _distinct_name(value: object) -> str:

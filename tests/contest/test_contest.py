@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab_classroom.contest import board, contest, ladder, networks, race
+from netlab_classroom.contest import board, contest, controls, ladder, networks, race
 from netlab_classroom.contest.command import DEFAULT_SEED
 from netlab_classroom.grading.helper import stopping
 from netlab_classroom.grading.roster import Entry
@@ -80,8 +80,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = networks.draw(DEFAULT_SEED)
     monkeypatch.setattr(networks, "DURATION_S", 2.0)
     monkeypatch.setattr(networks, "draw", lambda _seed: [each for each in drawn if each.key == "walk"])
-    monkeypatch.setattr(contest, "LANDMARKS", ("cubic",))
-    monkeypatch.setattr(contest, "OPPONENTS", {})
+    monkeypatch.setattr(controls, "LANDMARKS", ("cubic",))
+    monkeypatch.setattr(controls, "OPPONENTS", {})
     monkeypatch.setattr(race, "CPU_S", 4.0)
 
 
@@ -118,10 +118,10 @@ def test_a_hand_in_that_fails_costs_its_own_row_and_a_cheat_gets_what_it_would_g
     assert not stopping.is_set() and not list((tmp_path / "out" / "results").glob("*.part"))
 
 
-def pretend(entrant: Any, trials: Any, tell: Any) -> dict[str, Any]:
+def pretend(game: Any, entrant: Any, trials: Any, tell: Any) -> dict[str, Any]:
     """Points without a race: as many as the code has lines."""
     if "error" in entrant.code:
-        return entered(entrant, trials, tell)
+        return entered(game, entrant, trials, tell)
     for _ in trials:
         tell()
     points = float(entrant.code["answer"].count("\n"))
@@ -129,7 +129,7 @@ def pretend(entrant: Any, trials: Any, tell: Any) -> dict[str, Any]:
     raced.append(entrant.student)
     return {
         "student": entrant.student, "status": race.RACED, "sentence": "", "class": entrant.code["name"], "scores": scores,
-        "total": points, "windows": [[0.1, 4.0], [0.2, 5.0]],
+        "total": points, "series": [[0.1, 4.0], [0.2, 5.0]],
     }  # fmt: skip
 
 
@@ -193,16 +193,16 @@ def test_pseudonyms_hardly_change_when_others_join() -> None:
 SHORT = f"""
 import sys
 from netlab.commands import cli
-from netlab_classroom.contest import contest, networks, race
+from netlab_classroom.contest import controls, networks
 networks.DURATION_S = 2.0
 drawn = networks.draw({DEFAULT_SEED!r})
 networks.draw = lambda _seed: [each for each in drawn if each.key == "walk"]
-contest.LANDMARKS, contest.OPPONENTS = ("cubic",), {{}}
-run = race._run
+controls.LANDMARKS, controls.OPPONENTS = ("cubic",), {{}}
+run = controls.run_control
 def told(trial, control):
     print("racing", flush=True)
     return run(trial, control)
-race._run = told
+controls.run_control = told
 sys.exit(cli.main(["contest", *sys.argv[1:]]))
 """
 

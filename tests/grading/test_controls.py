@@ -9,7 +9,7 @@ import pytest
 
 from netlab.traffic import tcp
 from netlab_classroom.grading.callee import CONTROL_METHODS
-from netlab_classroom.grading.reading import control
+from netlab_classroom.grading.reading import competitor
 
 TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
 
@@ -20,7 +20,7 @@ def test_a_class_is_looked_for_by_the_methods_that_a_run_calls() -> None:
 
 def test_the_last_class_with_a_method_of_a_control_is_taken_and_the_others_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(TWO)
-    found = control(str(tmp_path / "a.py"))
+    found = competitor(str(tmp_path / "a.py"))
     assert (found["name"], found["line"], found["others"], found["answer"]) == ("Second", 6, ["First"], TWO)
 
 
@@ -33,7 +33,7 @@ def test_of_a_notebook_the_class_comes_with_what_it_needs_and_no_experiment(tmp_
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
     (tmp_path / "a.ipynb").write_text(nbformat.writes(notebook))
-    found = control(str(tmp_path / "a.ipynb"))
+    found = competitor(str(tmp_path / "a.ipynb"))
     assert found["name"] == "Mine" and "import math" in found["answer"] and "LIMIT = 7" in found["answer"]
     assert "nl.run" not in found["answer"]
 
@@ -44,4 +44,4 @@ def test_of_a_notebook_the_class_comes_with_what_it_needs_and_no_experiment(tmp_
 )
 def test_what_has_no_class_is_told_why(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "a.py").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert sentence in control(str(tmp_path / "a.py"))["error"]
+    assert sentence in competitor(str(tmp_path / "a.py"))["error"]

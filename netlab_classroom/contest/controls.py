@@ -1,0 +1,87 @@
+"""The contest of congestion controls: each runs in networks that nobody has seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netlab.measure.results import Run
+from netlab.runs import experiment
+from netlab_classroom.contest import networks, scoring
+from netlab_classroom.contest.drawing import Plane
+from netlab_classroom.contest.game import Game, Outcome, Wording
+from netlab_classroom.contest.networks import Trial
+from netlab_classroom.contest.opponents import OPPONENTS
+from netlab_classroom.contest.scoring import Score
+from netlab_classroom.grading.callee import CONTROL_METHODS
+from netlab_classroom.grading.helper import stopping
+
+LANDMARKS = ("cubic", "bbr", "vegas", "reno")
+
+
+class Controls(Game):
+    """The game of congestion controls, whose trials are networks."""
+
+    key = "controls"
+    methods = CONTROL_METHODS
+    nothing = Score(0.0, 0.0, 1.0, 0.0).to_dict()
+    shown = "walk"
+    beside = "cubic"
+    wording = Wording(
+        heading="Rate and delay",
+        about="Mean over the networks in which it was alone. Good is right and below.",
+        x_label="Goodput over the most that the network carries",
+        y_label="RTT, 95th percentile, over the shortest",
+        series="window",
+        series_label="Window (segments)",
+    )
+
+    def draw(self, seed: str) -> list[Trial]:
+        """Return the networks that follow from a seed."""
+        return networks.draw(seed)
+
+    def references(self) -> dict[str, object]:
+        """Return Linux's controls, and netlab's opponents, by name."""
+        return {**{name: name for name in LANDMARKS}, **OPPONENTS}
+
+    def owner(self, reference: str) -> str:
+        """Return "netlab's" or "Linux's"."""
+        return "netlab's" if reference in OPPONENTS else "Linux's"
+
+    def play(self, trial: Trial, competitor: object) -> Outcome:
+        """Run the trial's network with a congestion control, and return its score and its first flow's window."""
+        run = run_control(trial, competitor)
+        return Outcome(scoring.score(trial, run).to_dict(), _windows(run))
+
+    def spot(self, trials: Sequence[Trial], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
+        """Return the mean share of the rate, and the geometric mean of the delay, over the networks without other flows."""
+        alone = [scores[trial.key] for trial in trials if trial.rule == "power"]
+        if not any(each["rate"] for each in alone):
+            return None
+        delay = math.exp(sum(math.log(each["delay"]) for each in alone) / len(alone))
+        return sum(each["rate"] for each in alone) / len(alone), delay
+
+    def plane(self, spots: Sequence[tuple[float, float]]) -> Plane:
+        """Return axes from 0 to 1, and from 1 to the longest delay."""
+        return Plane((0.0, 1.0), (1.0, max([2.0, *(delay for _, delay in spots)]) * 1.05), log_y=True)
+
+    def spot_in_words(self, x: float, y: float) -> str:
+        """Return share of the rate and delay as text."""
+        return f"{100 * x:.0f} % of the rate, {y:.2f} times the shortest RTT"
+
+
+def run_control(trial: Trial, control: object) -> Run:
+    """Run a trial's scenario with a congestion control in the library engine. Raises KeyboardInterrupt when the contest
+    is stopped.
+    """
+    if stopping.is_set():
+        raise KeyboardInterrupt
+    return experiment.run(trial.scenario(control), engine="library", progress=False, cancel=stopping)
+
+
+def _windows(run: Run) -> list[list[float]]:
+    """Return the first flow's window over time: pairs of t_s in s and window in segments."""
+    first: Any = run.intervals[run.intervals["flow"] == run.flows["flow"].iloc[0]]
+    pairs = zip(first["t_s"], first["cwnd_segments"].ffill().fillna(0), strict=True)
+    return [[round(float(t_s), 3), float(segments)] for t_s, segments in pairs]

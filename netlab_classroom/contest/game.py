@@ -1,0 +1,102 @@
+"""The interface of a contest's game: what competes, in which trials, for which points, and how the board draws it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from netlab_classroom.contest.drawing import Plane
+
+
+class Trial(Protocol):
+    """A trial of a game, in which all competitors get points."""
+
+    @property
+    def key(self) -> str:
+        """Its name in tables."""
+
+    @property
+    def title(self) -> str:
+        """Its name in words."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a competitor in a trial."""
+
+    score: dict[str, float]
+    """The points, from 0 to 100, by "points", and the measurements from which they follow, by name."""
+    series: list[list[float]]
+    """A value over time that the board can draw: pairs of the time in s and the value."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a game on the board."""
+
+    heading: str
+    about: str
+    """The heading of the figure of all competitors, and a sentence about it."""
+    x_label: str
+    y_label: str
+    series: str
+    """The titles of its axes, and the name of the value over time."""
+    series_label: str
+    """The title of the axis of this value, with its unit."""
+
+
+class Game(ABC):
+    """A kind of contest.
+
+    Attributes
+    ----------
+    key : str
+        Its name on the command line.
+    methods : tuple of str
+        A class with one of these methods competes.
+    nothing : dict
+        The score of a competitor that has not finished a trial.
+    shown : str
+        The key of the trial of which the board draws the value over time.
+    beside : str
+        The reference competitor that the board draws there beside the winner.
+    wording : Wording
+        Its words on the board.
+    """
+
+    key: str
+    methods: tuple[str, ...]
+    nothing: Mapping[str, float]
+    shown: str
+    beside: str
+    wording: Wording
+
+    @abstractmethod
+    def draw(self, seed: str) -> Sequence[Any]:
+        """Return the trials that follow from a seed, in the order of the board."""
+
+    @abstractmethod
+    def references(self) -> Mapping[str, object]:
+        """Return the reference competitors by name."""
+
+    @abstractmethod
+    def owner(self, reference: str) -> str:
+        """Return whose the reference competitor of this name is, such as "Linux's"."""
+
+    @abstractmethod
+    def play(self, trial: Any, competitor: object) -> Outcome:
+        """Let a competitor take part in a trial, and return its result. Raises NetlabError when its code fails."""
+
+    @abstractmethod
+    def spot(self, trials: Sequence[Any], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
+        """Return the place of a competitor in the figure, by its scores in the trials; None if it finished none."""
+
+    @abstractmethod
+    def plane(self, spots: Sequence[tuple[float, float]]) -> Plane:
+        """Return the axes of the figure for these places."""
+
+    @abstractmethod
+    def spot_in_words(self, x: float, y: float) -> str:
+        """Return a place in the figure as text."""
