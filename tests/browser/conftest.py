@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -86,46 +85,13 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory, chapters: Path) -> Iter
             server.terminate()
 
 
-@dataclass(frozen=True)
-class Place:
-    """JupyterLab or the page: the address of both ends in a slash, and `opens` comes before a notebook's path."""
-
-    address: str
-    opens: str
-
-    def open(self, browser: Browser, path: str) -> bool:
-        """Open a notebook alone, unless it is in sight already; return whether it was opened."""
-        there = f"location.href.startsWith({as_json(self.address)}) && {PANEL}?.context.path === {as_json(path)}"
-        if browser.value(there):
-            return False
-        open_alone(browser, f"{self.address}{self.opens}{path}", path)
-        return True
-
-
-@pytest.fixture(scope="module", params=["jupyterlab", "page"])
-def served(request: pytest.FixtureRequest) -> Place:
-    """Return JupyterLab, then the page; the tests of a module in one of them follow each other and open a chapter once."""
+@pytest.fixture(params=["jupyterlab", "page"])
+def failed(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter with a check that has just failed, and the button below it."""
     address = request.getfixturevalue(request.param)
-    return Place(address, {"jupyterlab": "lab/tree/", "page": "lab/index.html?path="}[request.param])
-
-
-@pytest.fixture
-def place(browser: Browser, served: Place, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """JupyterLab or the page; after a test that failed, the next opens its chapter anew."""
-    failures = request.session.testsfailed
-    yield served
-    if request.session.testsfailed > failures:
-        browser.go("about:blank")
-
-
-@pytest.fixture
-def failed(browser: Browser, place: Place) -> Browser:
-    """The chapter with a check that has just failed and given no hint, and the button below it."""
-    place.open(browser, FIRST_CHAPTER)
+    path = {"jupyterlab": f"lab/tree/{FIRST_CHAPTER}", "page": f"lab/index.html?path={FIRST_CHAPTER}"}[request.param]
+    open_alone(browser, f"{address}{path}", FIRST_CHAPTER)
     browser.until(f"{KERNEL}?.status === 'idle'")
-    browser.value("jupyterapp.commands.execute('notebook:clear-all-cell-outputs').then(() => 1)")
-    browser.until(f"!{HINT_BUTTON}")
-    # The cell makes new checks, whose hints begin with the first.
     run(browser, "imports")
     run(browser, "rtt", "rtt_ms = 1")
     run(browser, "rtt-check")

@@ -1,5 +1,5 @@
-"""The outputs of a chapter's cells without a violation that axe-core finds, figures with a sentence for those who do not see
-them, and hints by keys from the button below a failed check, in JupyterLab and in the page.
+"""The outputs of a chapter's cells without a violation that axe-core finds, and figures with a sentence for those who do not
+see them, in JupyterLab and in the page.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import pytest
 
 from netlab.plots.notebook import notebook_forms
 from tests.browser.bidi import Browser
-from tests.browser.conftest import HINT_BUTTON, KERNEL, NOTEBOOK, as_json, open_alone, run
+from tests.browser.conftest import HINT_BUTTON, NOTEBOOK, as_json, open_alone, run
 from tests.plots.samples import udp_comparison
 
 pytestmark = [pytest.mark.slow]
 
 PINS = Path(__file__).parent / "axe"
-HINTS = "[...document.querySelectorAll('.netlab-hint [role=status]')].map(hints => hints.textContent).join(' ')"
 FIGURES = "[...document.querySelectorAll('.jp-OutputArea .js-plotly-plot')]"
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 FIXED_THEME = """(({ commands }, name) => commands.isToggled(name) ? commands.execute(name).then(() => 1) : 1)(
@@ -71,23 +70,6 @@ def test_a_figure_of_a_notebook_from_elsewhere_has_its_description(
     label = f"{NOTEBOOK}.node.querySelector('.jp-RenderedPlotly[role=img]')?.getAttribute('aria-label')"
     browser.until(f"{label}?.startsWith('A slow link. Figure of Goodput')")
     assert browser.value(f"{NOTEBOOK}.widgets[0].model.trusted") is False
-
-
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_key_on_the_button_below_a_failed_check_shows_a_hint_each_time(failed: Browser, key: str) -> None:
-    for number in (1, 2):
-        failed.value(f"{HINT_BUTTON}.focus()")
-        failed.press(key)
-        failed.until(f"{HINTS}.includes('Hint {number} of')")
-
-
-def test_a_hint_that_a_running_cell_holds_up_is_announced(failed: Browser) -> None:
-    run(failed, "rtt", "import time; [time.sleep(0.01) for _ in range(500)]", wait=False)
-    failed.until(f"{KERNEL}.status === 'busy'")
-    failed.value(f"{HINT_BUTTON}.focus()")
-    failed.press("Enter")
-    failed.until(f"{HINTS} === 'The hint appears when the running cell ends.'")
-    failed.until(f"{HINTS}.startsWith('Hint 1 of') && !{HINTS}.includes('running cell')")
 
 
 def test_figures_panels_and_checks_have_names_that_axe_accepts(failed: Browser, axe: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.browser import bidi
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, Place, as_json, open_alone
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json, open_alone
 from tests.browser.test_writing import show
 
 pytestmark = [pytest.mark.slow]
@@ -36,30 +37,14 @@ def in_sight(browser: Browser, path: str) -> None:
     browser.until(f"!!document.querySelector('.jp-Notebook .jp-Cell') && {NOTEBOOK}.isVisible")
 
 
-def test_a_reload_keeps_chapter_and_place(browser: Browser, place: Place) -> None:
+def stays(browser: Browser, load: Callable[[], None]) -> None:
     """Scroll far down, wait until the place is kept, load the page again, and find the same cell at the same height."""
-    place.open(browser, OTHER)
     show(browser, OTHER, FAR)
     top = browser.value(TOP)
     browser.until(f"localStorage.getItem('netlab place {OTHER}') !== null")
-    browser.reload()
+    load()
     in_sight(browser, OTHER)
     browser.until(f"(top => top !== null && Math.abs(top - {top}) <= {NEAR_PIXELS})({TOP})")
-
-
-def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(browser: Browser, place: Place) -> None:
-    place.open(browser, OTHER)
-    browser.until(f"{NAMES}.length > 10")
-    try:
-        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
-        browser.resize(NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS)
-        # A list longer than its window has a scroll bar, which takes room from the names.
-        browser.until(f"{SCROLLED}.scrollHeight > {SCROLLED}.clientHeight")
-        browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
-        browser.resize(bidi.WIDTH, bidi.HEIGHT)
-        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
-    finally:
-        browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
 
 def test_the_page_opens_on_the_first_chapter_then_on_the_one_that_was_open(browser: Browser, page: str) -> None:
@@ -81,6 +66,37 @@ def test_the_page_opens_the_first_chapter_where_the_one_that_was_open_is_gone(br
     browser.value("sessionStorage.clear(), localStorage.setItem('netlab open', 'gone.ipynb')")
     browser.go(page)
     in_sight(browser, FIRST)
+
+
+def test_a_reload_of_the_page_keeps_chapter_and_place(browser: Browser, page: str) -> None:
+    browser.go(f"{page}lab/index.html?path={OTHER}")
+    in_sight(browser, OTHER)
+    stays(browser, browser.reload)
+
+
+def test_a_reload_of_jupyterlab_keeps_chapter_and_place(browser: Browser, jupyterlab: str) -> None:
+    browser.go(f"{jupyterlab}lab/tree/{OTHER}")
+    in_sight(browser, OTHER)
+    stays(browser, browser.reload)
+
+
+@pytest.mark.parametrize("place", ["jupyterlab", "page"])
+def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
+    browser: Browser, place: str, request: pytest.FixtureRequest
+) -> None:
+    address = request.getfixturevalue(place)
+    browser.go(f"{address}lab/index.html" if place == "page" else f"{address}lab")
+    browser.until(f"{NAMES}.length > 10")
+    try:
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+        browser.resize(NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS)
+        # A list longer than its window has a scroll bar, which takes room from the names.
+        browser.until(f"{SCROLLED}.scrollHeight > {SCROLLED}.clientHeight")
+        browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS} && {WHOLE}")
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS} && {WHOLE}")
+    finally:
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
 
 def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.bidi import Browser
-from tests.browser.conftest import NOTEBOOK, PANEL, Place, as_json, cells, close_others
+from tests.browser.conftest import NOTEBOOK, PANEL, as_json, cells, close_others, open_alone
 
 pytestmark = [pytest.mark.slow]
 
 CHAPTER, ANSWER = "01_udp_loss.ipynb", "perfect-words"
-STEADY, STILL_STEADY = 20, 5
-"""The numbers of consecutive looks that must find a cell at the same height: in a new page, and in one that has been steady."""
+STEADY = 20
+"""The number of consecutive looks that must find a cell at the same height."""
 WRITTEN = "My friend, you may try x, dd, 00 and 1: zero is merely a queue."
 """Most of its letters are commands where a notebook is in command mode."""
 WRITES = f"{NOTEBOOK}.mode === 'edit' && {NOTEBOOK}.activeCell.model.id === {as_json(ANSWER)}"
@@ -19,23 +19,17 @@ MOVES = "(style => (style.marginTop = style.marginTop ? '' : '250px'))(document.
 """The text below a figure moves when the figure is drawn."""
 
 
-@pytest.fixture
-def chapter(browser: Browser, place: Place) -> Browser:
-    """The chapter, open, with its answer's cell in sight, rendered and without an answer."""
-    new = place.open(browser, CHAPTER)
-    browser.until(f"{NOTEBOOK}.widgets.some(cell => cell.model.id === {as_json(ANSWER)})")
-    browser.value(f"""(notebook => {{
-        const cell = notebook.widgets.find(cell => cell.model.id === {as_json(ANSWER)});
-        const source = cell.model.sharedModel.getSource();
-        notebook.mode = 'command';
-        cell.model.sharedModel.setSource(source.replace(/(?<=[*]Your answer:[*]).*/s, ' …'));
-        cell.rendered = true;
-    }})({NOTEBOOK})""")
-    show(browser, CHAPTER, ANSWER, STEADY if new else STILL_STEADY)
+@pytest.fixture(params=["jupyterlab", "page"])
+def chapter(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The chapter, open, with its answer's cell in sight."""
+    address = request.getfixturevalue(request.param)
+    path = {"jupyterlab": f"lab/tree/{CHAPTER}", "page": f"lab/index.html?path={CHAPTER}"}[request.param]
+    open_alone(browser, f"{address}{path}", CHAPTER)
+    show(browser, CHAPTER, ANSWER)
     return browser
 
 
-def show(browser: Browser, path: str, cell: str, steady: int = STEADY) -> None:
+def show(browser: Browser, path: str, cell: str) -> None:
     """Wait until a chapter is in sight, and scroll to one of its cells, which gets the id `here`."""
     browser.until(f"{PANEL}?.context.path === {as_json(path)}")
     browser.until(f"{NOTEBOOK}.widgets.some(cell => cell.model.id === {as_json(cell)})")
@@ -52,7 +46,7 @@ def show(browser: Browser, path: str, cell: str, steady: int = STEADY) -> None:
         node.id = 'here';
         steady = there && box.top === globalThis.before ? steady + 1 : 0;
         globalThis.before = box.top;
-        return steady > {steady};
+        return steady > {STEADY};
     }})()""")
 
 

@@ -1,0 +1,29 @@
+"""Hints from the button below a failed check, by keys, in JupyterLab and in the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.bidi import Browser
+from tests.browser.conftest import HINT_BUTTON, KERNEL, run
+
+pytestmark = [pytest.mark.slow]
+
+HINTS = "[...document.querySelectorAll('.netlab-hint [role=status]')].map(hints => hints.textContent).join(' ')"
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_key_on_the_button_below_a_failed_check_shows_a_hint_each_time(failed: Browser, key: str) -> None:
+    for number in (1, 2):
+        failed.value(f"{HINT_BUTTON}.focus()")
+        failed.press(key)
+        failed.until(f"{HINTS}.includes('Hint {number} of')")
+
+
+def test_a_hint_that_a_running_cell_holds_up_is_announced(failed: Browser) -> None:
+    run(failed, "network", "import time; [time.sleep(0.01) for _ in range(1000)]", wait=False)
+    failed.until(f"{KERNEL}.status === 'busy'")
+    failed.value(f"{HINT_BUTTON}.focus()")
+    failed.press("Enter")
+    failed.until(f"{HINTS} === 'The hint appears when the running cell ends.'")
+    failed.until(f"{HINTS}.startsWith('Hint 1 of') && !{HINTS}.includes('running cell')")
