@@ -99,6 +99,27 @@ def test_the_list_of_files_shows_whole_names_in_wide_and_narrow_windows(
         browser.resize(bidi.WIDTH, bidi.HEIGHT)
 
 
+def test_the_list_is_as_wide_as_before_although_a_shrinking_window_still_has_its_old_shares(
+    browser: Browser, jupyterlab: str
+) -> None:
+    """JupyterLab lays out its parts a moment after the window has another size."""
+    browser.go(f"{jupyterlab}lab")
+    browser.until(f"{NAMES}.length > 10 && {LIST}.clientWidth >= {WIDE_PIXELS}")
+    browser.value(f"""(() => {{
+        const find = (part, id) => part.id === id ? part : [...part.layout ?? []].map(each => find(each, id)).find(each => each);
+        const split = find(jupyterapp.shell, "jp-main-split-panel"), shares = split.relativeSizes.bind(split), old = shares();
+        let looks = 2;
+        split.relativeSizes = () => split.node.clientWidth < {NARROW_WINDOW_PIXELS} && looks-- > 0 ? old : shares();
+    }})()""")
+    try:
+        browser.resize(NARROW_WINDOW_PIXELS, LOW_WINDOW_PIXELS)
+        browser.until(f"{LIST}.clientWidth <= {NARROW_PIXELS}")
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+        browser.until(f"{LIST}.clientWidth >= {WIDE_PIXELS}")
+    finally:
+        browser.resize(bidi.WIDTH, bidi.HEIGHT)
+
+
 def test_a_panel_whose_kernel_is_gone_asks_to_run_its_cell_again(
     browser: Browser, jupyterlab: str, chapters: Path
 ) -> None:

@@ -286,23 +286,26 @@
   }
   const splitOf = (app) => (app.shell.layout && !app.shell.leftCollapsed ? find(app.shell, "jp-main-split-panel") : null);
   let roomy = null; // whether the window had room for the wide list; null before the list is there
+  let wideListPx = 0; // the width of the list when the window last had room for it
   function fitList(app) {
     const split = splitOf(app);
     const width = split?.node.clientWidth ?? 0;
     const [left, ...rest] = split?.relativeSizes() ?? [0];
     const wide = width >= 3 * SIDE_PX;
-    if (!left || wide === roomy) return;
+    if (!left) return;
+    // Not when the window shrinks: its width is new then, and JupyterLab's sizes may still be the old ones.
+    if (wide && roomy) wideListPx = Math.round(left * width);
+    if (wide === roomy) return;
     const shrunk = roomy && !wide;
-    if (shrunk) keepWidth(app); // JupyterLab keeps the list's pixels, which leaves the notebook too few
+    if (shrunk) keepWidth(); // JupyterLab keeps the list's pixels, which leaves the notebook too few
     roomy = wide;
     if (!wide && !shrunk) return;
     const wanted = wide ? Number(localStorage.getItem(WIDTH)) || Math.max(SIDE_PX, left * width) : NARROW_PX;
     const share = Math.min(wanted / width, 0.5);
     split.setRelativeSizes([share, ...rest.map((size) => (size * (1 - share)) / (1 - left))]);
   }
-  function keepWidth(app) {
-    const split = splitOf(app);
-    if (roomy && split) localStorage.setItem(WIDTH, Math.round(split.relativeSizes()[0] * split.node.clientWidth));
+  function keepWidth() {
+    if (roomy && wideListPx) localStorage.setItem(WIDTH, wideListPx);
   }
 
   const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
@@ -326,7 +329,7 @@
     addEventListener("keydown", leaveToWidget, true);
     addEventListener("click", (event) => onHintButton(app, event), true);
     addEventListener("keydown", (event) => onLetter(app, event), true);
-    addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth(app)), true);
+    addEventListener("pagehide", () => (panels(app).forEach(keepPlace), keepWidth()), true);
     setInterval(() => {
       panels(app).forEach(watchPlace);
       app.restored.then(() => fitList(app)); // as soon as the list is there
