@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,23 +32,22 @@ with bidi.opened(sys.argv[1]):
 def test_no_browser_is_left_behind_by_a_process_that_is_ended(name: str, ending: signal.Signals) -> None:
     if why := bidi.MISSING[name]:
         pytest.skip(why)
+    mark = f"{name}-{uuid.uuid4()}"
+    environment = {**os.environ, "NETLAB_TEST_MARK": mark, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", OPENS, name]
-    # Chromium has a socket there, whose path may have 107 bytes: pytest's own folder has too long a name.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        environment = {**os.environ, "TMPDIR": folder, "PYTHONPATH": str(ROOT)}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as program:
-            assert program.stdout is not None and program.stdout.readline() == b"open\n"
-            assert browsers(folder)
-            program.send_signal(ending)
-            program.wait(60)
-        assert wait_for(lambda: not browsers(folder))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as program:
+        assert program.stdout is not None and program.stdout.readline() == b"open\n"
+        assert [words for words in marked(mark) if name in words and OPENS not in words]
+        program.send_signal(ending)
+        program.wait(60)
+    assert wait_for(lambda: not marked(mark))
 
 
-def browsers(folder: str) -> list[str]:
-    """Return the command lines of the processes whose profile is in a folder."""
+def marked(mark: str) -> list[str]:
+    """Return the command lines of the processes that have inherited an environment with this mark."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # it has just ended
-            if folder.encode() in (words := path.read_bytes()):
-                found.append(words.replace(b"\0", b" ").decode())
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has just ended, or is another user's
+            if mark.encode() in path.read_bytes():
+                found.append(path.with_name("cmdline").read_bytes().replace(b"\0", b" ").decode())
     return found
