@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ pytestmark = [pytest.mark.slow]
 
 PINS = Path(__file__).parent / "axe"
 FIGURES = "[...document.querySelectorAll('.jp-OutputArea .js-plotly-plot')]"
+LOOKS = 10
+"""The largest number of looks for a violation, one each second; a figure has its size at the second."""
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 FIXED_THEME = """(({ commands }, name) => commands.isToggled(name) ? commands.execute(name).then(() => 1) : 1)(
     jupyterapp, 'apputils:adaptive-theme')"""
@@ -56,6 +59,15 @@ def violations(browser: Browser, axe: str) -> list[Any]:
     return found
 
 
+def lasting_violations(browser: Browser, axe: str) -> list[Any]:
+    """Return the violations that are still there when the figures, which may be drawn a moment ago, have their size."""
+    for _ in range(LOOKS):
+        if not (found := violations(browser, axe)):
+            break
+        time.sleep(1)
+    return found
+
+
 def test_a_figure_of_a_notebook_from_elsewhere_has_its_description(
     browser: Browser, jupyterlab: str, chapters: Path
 ) -> None:
@@ -86,7 +98,7 @@ def test_figures_panels_and_checks_have_names_that_axe_accepts(failed: Browser, 
             f"jupyterapp.commands.execute('apputils:change-theme', {{ theme: {as_json(theme)} }}).then(() => 1)"
         )
         failed.until(f"document.body.dataset.jpThemeName === {as_json(theme)}")
-        assert violations(failed, axe) == [], theme
+        assert lasting_violations(failed, axe) == [], theme
     failed.value(
         f"void {NOTEBOOK}.node.querySelector('.jp-OutputArea').insertAdjacentHTML('beforeend', {as_json(UNNAMED)})"
     )
