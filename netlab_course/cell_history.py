@@ -89,6 +89,11 @@ class CellHistory:
             self._by_cell[run.cell_id] = run
         self._by_name.update(dict.fromkeys(run.names, run))
 
+    @property
+    def running_source(self) -> str:
+        """The code of the cell that runs now; "" outside a cell."""
+        return self._running[-1].source if self._running else ""
+
     def doubts(self, key: str) -> Doubts:
         """Return the doubts about the values that the running cell passes to the check `key`; none outside a cell."""
         if not self._running or not key:
@@ -192,6 +197,12 @@ def begin(topic: str) -> None:
     setattr(shell, _SHELL_ATTRIBUTE, history)
     shell.events.register("pre_run_cell", history.note_start)
     shell.events.register("post_run_cell", history.note_end)
+
+
+def running_source() -> str:
+    """Return the code of the cell that runs now; "" outside a cell, or where none are recorded."""
+    history: CellHistory | None = getattr(_shell(), _SHELL_ATTRIBUTE, None)
+    return "" if history is None else history.running_source
 
 
 def doubts_about(key: str) -> Doubts:

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from netlab import engines
 from netlab.base.errors import NetlabError, NotHereError
 from netlab_course import page_style
-from netlab_course.cell_history import defined_names
+from netlab_course.cell_history import defined_names, running_source
 from netlab_course.messages import AMBER, show_text
 
 SAID = "Not on this machine."
@@ -26,22 +26,21 @@ def go_on() -> None:
     """
     page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is None or getattr(shell, "netlab_skips", None) is not None:
+    if shell is None or getattr(shell, "netlab_cell_errors", None) is not None:
         return
-    shell.netlab_skips = SkippedCells()
-    shell.set_custom_exc((NotHereError, NameError), shell.netlab_skips.show)
-    shell.events.register("pre_run_cell", shell.netlab_skips.begin)
+    shell.netlab_cell_errors = CellErrors()
+    shell.set_custom_exc((NotHereError, NameError), shell.netlab_cell_errors.show)
     try:
         other = engines.choose().differences()
     except NetlabError:
         # The next cell, preflight, reports the problem.
         return
     if other:
-        shell.events.register("post_run_cell", shell.netlab_skips.end)
+        shell.events.register("post_run_cell", shell.netlab_cell_errors.end)
 
 
-class SkippedCells:
-    """The skipped cells of a notebook, and the handler that skips them.
+class CellErrors:
+    """The handler of errors that get a message in place of a traceback, and the cells of a notebook that it skips.
 
     Attributes
     ----------
@@ -51,11 +50,6 @@ class SkippedCells:
 
     def __init__(self) -> None:
         self.lost: set[str] = set()
-        self._source = ""
-
-    def begin(self, info: Any) -> None:
-        """Keep the source of the cell that starts; IPython calls this before each cell."""
-        self._source = info.raw_cell
 
     def show(
         self,
@@ -65,8 +59,8 @@ class SkippedCells:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        """Show the message about a skipped cell, or the usual traceback of any other error; IPython calls this instead
-        of printing a traceback.
+        """Show the message about a skipped cell or an early check, or the usual traceback of any other error; IPython calls
+        this instead of printing a traceback.
         """
         if self._is_early_check(error):
             text = f"! Not checked: {error.name} has no value yet. Run its cell above, then this check."
@@ -80,7 +74,7 @@ class SkippedCells:
 
     def _is_early_check(self, error: BaseException) -> TypeGuard[NameError]:
         """Return whether the cell is a check of an answer that has no value, because its cell has not run."""
-        check = _CHECK.fullmatch(self._source)
+        check = _CHECK.fullmatch(running_source())
         return isinstance(error, NameError) and check is not None and check[1] == error.name not in self.lost
 
     def is_ours(self, error: BaseException | None) -> bool:

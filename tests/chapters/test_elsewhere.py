@@ -13,7 +13,7 @@ from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
 from netlab_course import page_style
 from netlab_course.chapters import elsewhere
-from netlab_course.chapters.elsewhere import SkippedCells
+from netlab_course.chapters.elsewhere import CellErrors
 from netlab_engines import host_kernel, selection
 from netlab_engines.library import LibraryEngine
 from netlab_engines.native import NativeEngine
@@ -105,7 +105,7 @@ def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() ->
 
 
 def test_a_students_own_slip_stays_an_error() -> None:
-    skips = SkippedCells()
+    skips = CellErrors()
     skips.lost = {"wireless"}
     assert skips.is_ours(NotHereError("x")) and skips.is_ours(NameError(name="wireless"))
     assert not any(skips.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
