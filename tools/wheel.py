@@ -239,18 +239,12 @@ def make_classroom(directory: Path = ROOT / "dist") -> Path:
     return wheel_file.write(directory, CLASSROOM, ("any",), classroom_files(), written_s=written_s())
 
 
-def make_native(directory: Path = ROOT / "dist") -> Path | None:
-    """Make the wheel for Linux on this processor; return it, or None if a kernel cannot be built."""
-    machine = platform.machine()
-    kernels = native_kernels(machine) if machine in PLATFORMS else []
-    if len(kernels) < number_of_kernels(machine):
+def make_native(machine: str, files: dict[str, bytes], directory: Path = ROOT / "dist") -> Path | None:
+    """Make the wheel for Linux on a processor from the students' files; return it, or None if a kernel cannot be built."""
+    kernels = native_kernels(machine)
+    if len(kernels) < (2 if machine == pocket_kernel.POCKET_MACHINE else 1):
         return None
-    return student_wheel(directory, student_files(), kernels, PLATFORMS[machine])
-
-
-def number_of_kernels(machine: str) -> int:
-    """Return the number of kernels in the wheel for Linux on a processor."""
-    return 2 if machine == pocket_kernel.POCKET_MACHINE else 1
+    return student_wheel(directory, files, kernels, PLATFORMS[machine])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -259,27 +253,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--native", action="store_true", help="make only the wheel for Linux on this processor")
+    here = platform.machine()
     if parser.parse_args(arguments).native:
-        made_here = make_native()
-        print(made_here or f"There is no wheel for {platform.system()} on {platform.machine()}.")
+        made_here = make_native(here, student_files()) if here in PLATFORMS else None
+        print(made_here or f"There is no wheel for {platform.system()} on {here}.")
         return 0 if made_here else 1
     kernel = portable_kernel()
     if kernel is None:
         return 1
     directory, files = ROOT / "dist", student_files()
-    made = [student_wheel(directory, files, [kernel])]
-    complete = True
-    for machine, platforms in PLATFORMS.items():
-        kernels = native_kernels(machine)
-        if len(kernels) == number_of_kernels(machine):
-            made.append(student_wheel(directory, files, kernels, platforms))
-        elif machine == platform.machine():
-            complete = False
-    made.append(make_classroom(directory))
-    for path in made:
+    native = {machine: make_native(machine, files, directory) for machine in PLATFORMS}
+    made = [student_wheel(directory, files, [kernel]), *native.values(), make_classroom(directory)]
+    for path in filter(None, made):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     print("With Python 3.10 or newer: pip install the file for your system, then netlab lab")
-    return 0 if complete else 1
+    return 0 if native.get(here, True) else 1
 
 
 if __name__ == "__main__":

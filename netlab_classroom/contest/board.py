@@ -11,6 +11,7 @@ from netlab.base.errors import NetlabError
 from netlab_classroom.contest import race
 from netlab_classroom.contest.contest import Contest
 from netlab_classroom.contest.drawing import Plane, place_labels
+from netlab_classroom.contest.game import Game
 from netlab_classroom.grading import result_store
 from netlab_classroom.grading.helper import GaveUpError, helper
 from netlab_classroom.grading.text import harmless
@@ -92,9 +93,7 @@ def _table(
             {
                 "ours": not is_student,
                 "place": row.get("place", ""),
-                "name": names[row["student"]]
-                if is_student
-                else f"{contest.game.owner(row['student'])} {row['student']}",
+                "name": names[row["student"]] if is_student else _kind(contest.game, row["student"]) + row["student"],
                 "score": f"{row['total']:.2f}",
                 "change": "new" if change is None and is_student else f"{change:+.2f}" if change else "",
                 "points": [f"{row['scores'][trial.key]['points']:.1f}" for trial in contest.trials],
@@ -102,6 +101,11 @@ def _table(
             }
         )
     return found
+
+
+def _kind(game: Game, reference: str) -> str:
+    """Return the owner of a reference competitor as text, "netlab's " or "Linux's "."""
+    return "netlab's " if game.is_own(reference) else "Linux's "
 
 
 def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
     for row, spot in found:
         is_student = "place" in row
         name = names[row["student"]] if is_student else row["student"]
-        kind = "student" if is_student else "ours" if game.owner(name) == "netlab's" else "linux"
+        kind = "student" if is_student else "ours" if game.is_own(name) else "linux"
         is_first = first is not None and row is first
         x, y = plane.at(*spot)
         dots.append(

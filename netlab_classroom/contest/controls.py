@@ -11,7 +11,7 @@ from netlab.runs import experiment
 from netlab_classroom.contest import networks, scoring
 from netlab_classroom.contest.drawing import Plane
 from netlab_classroom.contest.game import Game, Outcome, Wording
-from netlab_classroom.contest.networks import Trial
+from netlab_classroom.contest.networks import NetworkTrial
 from netlab_classroom.contest.opponents import OPPONENTS
 from netlab_classroom.contest.scoring import Score
 from netlab_classroom.grading.callee import CONTROL_METHODS
@@ -37,7 +37,7 @@ class Controls(Game):
         series_label="Window (segments)",
     )
 
-    def draw(self, seed: str) -> list[Trial]:
+    def draw(self, seed: str) -> list[NetworkTrial]:
         """Return the networks that follow from a seed."""
         return networks.draw(seed)
 
@@ -45,16 +45,18 @@ class Controls(Game):
         """Return Linux's controls, and netlab's opponents, by name."""
         return {**{name: name for name in LANDMARKS}, **OPPONENTS}
 
-    def owner(self, reference: str) -> str:
-        """Return "netlab's" or "Linux's"."""
-        return "netlab's" if reference in OPPONENTS else "Linux's"
+    def is_own(self, reference: str) -> bool:
+        """Return whether the control of this name is one of netlab's opponents."""
+        return reference in OPPONENTS
 
-    def play(self, trial: Trial, competitor: object) -> Outcome:
+    def play(self, trial: NetworkTrial, competitor: object) -> Outcome:
         """Run the trial's network with a congestion control, and return its score and its first flow's window."""
         run = run_control(trial, competitor)
         return Outcome(scoring.score(trial, run).to_dict(), _windows(run))
 
-    def spot(self, trials: Sequence[Trial], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
+    def spot(
+        self, trials: Sequence[NetworkTrial], scores: Mapping[str, Mapping[str, float]]
+    ) -> tuple[float, float] | None:
         """Return the mean share of the rate, and the geometric mean of the delay, over the networks without other flows."""
         alone = [scores[trial.key] for trial in trials if trial.rule == "power"]
         if not any(each["rate"] for each in alone):
@@ -71,7 +73,7 @@ class Controls(Game):
         return f"{100 * x:.0f} % of the rate, {y:.2f} times the shortest RTT"
 
 
-def run_control(trial: Trial, control: object) -> Run:
+def run_control(trial: NetworkTrial, control: object) -> Run:
     """Run a trial's scenario with a congestion control in the library engine. Raises KeyboardInterrupt when the contest
     is stopped.
     """

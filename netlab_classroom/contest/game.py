@@ -82,8 +82,8 @@ class Game(ABC):
         """Return the reference competitors by name."""
 
     @abstractmethod
-    def owner(self, reference: str) -> str:
-        """Return whose the reference competitor of this name is, such as "Linux's"."""
+    def is_own(self, reference: str) -> bool:
+        """Return whether the reference competitor of this name is netlab's, not Linux's."""
 
     @abstractmethod
     def play(self, trial: Any, competitor: object) -> Outcome:

@@ -24,7 +24,7 @@ Rule = Literal["power", "share", "pair"]
 
 
 @dataclass(frozen=True)
-class Trial:
+class NetworkTrial:
     """A network of the contest with the rule for its points, its rate, its shortest round-trip time and the seed of the
     run.
     """
@@ -59,7 +59,7 @@ class Trial:
         return Scenario(self.network, traffic, DURATION_S, self.seed, INTERVAL_S)
 
 
-def draw(seed: str) -> list[Trial]:
+def draw(seed: str) -> list[NetworkTrial]:
     """Return the networks that follow from a seed, in the order of the board; another seed gives other networks.
 
     Examples
@@ -87,7 +87,7 @@ def _trial(
     queue_bdp: tuple[float, float],
     loss_rate: tuple[float, float] = (0.0, 0.0),
     trace: Any = None,
-) -> Trial:
+) -> NetworkTrial:
     """Return a network with this key, title and rule, drawn from the seed. `queue_bdp` is the range of the queue's size
     in bandwidth-delay products, `loss_rate` that of the loss rate, and `trace` a function that draws a variable rate,
     or None.
@@ -107,7 +107,7 @@ def _trial(
         loss_rate=round(chance.uniform(*loss_rate), 4),
     )
     number = int.from_bytes(hashlib.sha256(f"{seed}/{key}".encode()).digest()[:4], "big")
-    return Trial(key, title, rule, network, mean_mbps, 2 * delay_ms + frame_ms, number)
+    return NetworkTrial(key, title, rule, network, mean_mbps, 2 * delay_ms + frame_ms, number)
 
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:

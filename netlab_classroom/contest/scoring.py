@@ -8,7 +8,7 @@ import numpy as np
 
 from netlab.measure.results import Run
 from netlab.theory import jain_index
-from netlab_classroom.contest.networks import Trial
+from netlab_classroom.contest.networks import NetworkTrial
 
 FULL = 100.0
 PERCENTILE = 95
@@ -33,7 +33,7 @@ class Score:
         return {name: round(value, DIGITS + 2 * (name != "points")) for name, value in asdict(self).items()}
 
 
-def score(trial: Trial, run: Run) -> Score:
+def score(trial: NetworkTrial, run: Run) -> Score:
     """Return the score of a run of a trial's scenario, by the trial's rule."""
     goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
     own = goodputs if trial.rule == "pair" else goodputs[:1]

@@ -12,14 +12,13 @@ from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
 from netlab_classroom.contest.drawing import Plane
 from netlab_classroom.contest.game import Game, Outcome, Wording
+from netlab_classroom.contest.scoring import DIGITS, FULL
 from netlab_classroom.grading.guest_calls import StudentCodeError
 from netlab_classroom.grading.helper import stopping
 from netlab_course.chapters.adaptive_video import settings
 from netlab_course.chapters.adaptive_video.player import LADDER_MBPS, Player
 
 CHUNKS = 75
-FULL = 100.0
-ROUNDED = 4
 
 
 class Careful:
@@ -104,10 +103,10 @@ def score(video: Video, player: Player) -> dict[str, float]:
     rates = player.qualities_mbps
     points = min(1.0, max(0.0, player.experience_mbps / video.capacity_mbps))
     return {
-        "points": round(FULL * points, 2),
-        "experience": round(player.experience_mbps, ROUNDED),
-        "rate": round(sum(rates) / len(rates), ROUNDED),
-        "stall_s": round(player.stall_s, ROUNDED),
+        "points": round(FULL * points, DIGITS),
+        "experience": round(player.experience_mbps, DIGITS + 2),
+        "rate": round(sum(rates) / len(rates), DIGITS + 2),
+        "stall_s": round(player.stall_s, DIGITS + 2),
         "changes": float(sum(before != after for before, after in itertools.pairwise(rates))),
     }
 
@@ -137,9 +136,9 @@ class Videos(Game):
         """Return netlab's rules by name."""
         return dict(RULES)
 
-    def owner(self, reference: str) -> str:  # noqa: ARG002 (all are netlab's)
-        """Return "netlab's"."""
-        return "netlab's"
+    def is_own(self, reference: str) -> bool:
+        """Return whether the rule of this name is one of netlab's; all are."""
+        return reference in RULES
 
     def play(self, trial: Video, competitor: object) -> Outcome:
         """Play a video by a rule, and return its score and the rate of each chunk. Raises StudentCodeError if the rule
