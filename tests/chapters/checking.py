@@ -12,7 +12,7 @@ import jupytext  # type: ignore[import-untyped]
 
 import netlab as nl
 from netlab_course import chapters
-from netlab_course.checks import Check, Status
+from netlab_course.checks import Check, Status, TryCounter
 
 
 def all_chapters() -> list[ModuleType]:
@@ -41,6 +41,18 @@ def said(check: Check, answer: object) -> str:
     result = check.judge(answer)
     assert result.status is Status.FAILED, str(result)
     return " ".join(str(result).split())
+
+
+def count_tries(check: Check) -> list[str]:
+    """Let a check count its wrong tries; return the list that grows by each different one."""
+    seen: list[str] = []
+
+    def record(_key: str, answer: str) -> int:
+        seen.extend([answer] if answer not in seen else [])
+        return len(seen)
+
+    check.tries = TryCounter(record, lambda _key: len(seen))
+    return seen
 
 
 def names_of_cells(stem: str, *ids: str, **names: Any) -> dict[str, Any]:

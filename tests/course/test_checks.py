@@ -23,6 +23,7 @@ from netlab.traffic import Ping, Tcp, Udp
 from netlab_course import answers, checks, conditions, diagnosis
 from netlab_course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
 from netlab_course.conditions import Build, Condition
+from tests.chapters.checking import count_tries
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:
@@ -505,13 +506,7 @@ def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -
 def test_wrong_numbers_are_counted_and_told_from_the_second_on(capsys: pytest.CaptureFixture[str]) -> None:
     rtt = checks.Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
     rtt.key = "rtt"
-    seen: list[str] = []
-
-    def record(key: str, answer: str) -> int:
-        seen.extend([answer] if answer not in seen else [])
-        return len(seen)
-
-    rtt.tries = checks.TryCounter(record, lambda key: len(seen))
+    seen = count_tries(rtt)
     told = []
     for answer in (..., 11, 12, 12.0, 12, 13, 20):
         rtt(answer)
@@ -523,13 +518,7 @@ def test_wrong_numbers_are_counted_and_told_from_the_second_on(capsys: pytest.Ca
 
 def test_wrong_letters_are_counted_until_all_may_have_been_tried(capsys: pytest.CaptureFixture[str]) -> None:
     queue = checks.Choice(name="queue", answer="b", reasons={"a": "Too short.", "b": "Right.", "c": "Too long."})
-    seen: list[str] = []
-
-    def record(_key: str, answer: str) -> int:
-        seen.extend([answer] if answer not in seen else [])
-        return len(seen)
-
-    queue.tries = checks.TryCounter(record, lambda _key: len(seen))
+    seen = count_tries(queue)
     told = []
     for answer in (..., "x", 3, " A", "a", "c", "b"):
         queue(answer)

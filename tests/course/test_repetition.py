@@ -16,10 +16,10 @@ from netlab.runs.replications import table_of
 from netlab_classroom.grading import plain
 from netlab_course.axis_titles import axis_title_problem
 from netlab_course.chapters import incast, tcp_beside_udp
-from netlab_course.checks import Status, TryCounter
+from netlab_course.checks import Status
 from netlab_course.repetition import Repetition, figure_numbers
 from netlab_course.scenario_differences import differences
-from tests.chapters.checking import all_chapters, checks_of, passes, said
+from tests.chapters.checking import all_chapters, checks_of, count_tries, passes, said
 
 SEEDS = [3, 14, 15, 92, 65, 35, 89, 79]
 
@@ -275,16 +275,10 @@ def test_the_verdict_must_follow_from_the_students_own_interval(check: Repetitio
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_wrong_verdicts_are_counted_and_no_other_mistake(check: Repetition, capsys: pytest.CaptureFixture[str]) -> None:
-    seen: list[str] = []
-
-    def record(_key: str, verdict: str) -> int:
-        seen.extend([verdict] if verdict not in seen else [])
-        return len(seen)
-
     answer = work(check)
     wrong = [word for word in check.words if word != answer[3]]
     check = replace(check)
-    check.tries = TryCounter(record, lambda _key: len(seen))
+    seen = count_tries(check)
     for given in (..., [*answer[:3], "perhaps"], [answer[0], (1.0, 2.0, 3.0), *answer[2:]], answer):
         check(given)
     assert not seen
