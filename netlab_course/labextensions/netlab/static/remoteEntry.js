@@ -271,7 +271,8 @@
     }
   }
 
-  // The list of files shows whole names, in a narrow window without the column of times. JupyterLite forgets where its edge was.
+  // The list of files shows whole names, in a narrow window without the column of times. JupyterLab's own columns give the names
+  // less each time the list was narrow. JupyterLite forgets where its edge was.
 
   const SIDE_PX = 380;
   const NARROW_PX = 258;
@@ -311,11 +312,15 @@
   const style = `.netlab-gone { padding: 4px 8px; border-left: 4px solid #757575; white-space: normal }
 .netlab-busy { margin: 4px 0 0 }
 .jp-DirListing { container: netlab-files / inline-size }
+.jp-DirListing .jp-DirListing-item { display: flex }
+.jp-DirListing .jp-DirListing-resizeHandle { display: none }
+.jp-DirListing .jp-DirListing-itemName { flex: 1 0 auto; width: auto !important; max-width: 100% }
+.jp-DirListing .jp-DirListing-itemModified { flex: 0 1 auto; width: auto !important }
+.jp-DirListing .jp-id-name { flex: 1 1 0; width: 0 !important }
+.jp-DirListing .jp-id-modified { flex: 0 0 auto; width: 124px !important }
 @container netlab-files (max-width: 340px) {
   .jp-DirListing-content { scrollbar-width: thin }
-  .jp-DirListing :is(.jp-DirListing-itemModified, .jp-id-modified, .jp-DirListing-resizeHandle) { display: none }
-  .jp-DirListing :is(.jp-DirListing-itemName, .jp-id-name) { flex: 1 1 auto; width: 100% !important }
-  .jp-DirListing .jp-DirListing-item { display: flex }
+  .jp-DirListing :is(.jp-DirListing-itemModified, .jp-id-modified) { display: none }
 }`;
 
   function activate(app) {
