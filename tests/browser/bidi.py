@@ -90,10 +90,10 @@ class Browser:
         assert told["type"] == "success", f"{expression}: {told['exceptionDetails']['text']}"
         return json.loads(told["result"]["value"])
 
-    def until(self, expression: str, patience_s: float = PATIENCE_S) -> Any:
+    def until(self, expression: str, patience_s: float = PATIENCE_S, shown: str = DIALOG) -> Any:
         """Wait until an expression is true; return its value.
 
-        Raises AssertionError when it is not after so many seconds of sleep.
+        Raises AssertionError when it is not after so many seconds of sleep, with the value of the expression `shown`.
         """
         for _ in range(round(patience_s / STEP_S)):
             try:
@@ -103,7 +103,7 @@ class Browser:
             except (AssertionError, ProtocolError):  # the page is on its way
                 pass
             time.sleep(STEP_S)
-        raise AssertionError(f"not so after {patience_s:g} s: {expression}; dialog: {self.value(DIALOG)!r}")
+        raise AssertionError(f"not so after {patience_s:g} s: {expression}; {shown} is {self.value(shown)!r}")
 
     def click(self, selector: str, times: int = 1) -> None:
         """Click on the middle of the part of the page's first such element that is in sight, so many times at once."""

@@ -21,7 +21,8 @@ from tests.plots.samples import udp_comparison
 pytestmark = [pytest.mark.slow]
 
 PINS = Path(__file__).parent / "axe"
-FIGURES = "[...document.querySelectorAll('.jp-OutputArea .js-plotly-plot')]"
+FIGURES = f"[...{NOTEBOOK}.node.querySelectorAll('.jp-OutputArea .js-plotly-plot')]"
+LABELS = f"{FIGURES}.map(figure => figure.closest('[role=img]')?.getAttribute('aria-label') ?? figure.outerHTML.slice(0, 300))"
 LOOKS = 10
 """The largest number of looks for a violation, one each second; a figure has its size at the second."""
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
@@ -89,8 +90,9 @@ def test_figures_panels_and_checks_have_names_that_axe_accepts(failed: Browser, 
     run(failed, "panel")
     failed.value(f"{HINT_BUTTON}.click()")
     failed.until("document.querySelectorAll('.jp-OutputArea [role=slider][aria-labelledby]').length > 0")
-    failed.until(f"{FIGURES}.length >= 2 && {FIGURES}.every(figure => figure.closest('[role=img][aria-label]'))")
-    for words in failed.value(f"{FIGURES}.map(figure => figure.closest('[role=img]').getAttribute('aria-label'))"):
+    named = f"{FIGURES}.length >= 2 && {FIGURES}.every(figure => figure.closest('[role=img][aria-label]'))"
+    failed.until(named, shown=LABELS)
+    for words in failed.value(LABELS):
         assert words.endswith(".") and len(words.split()) > 5, words
     failed.value(FIXED_THEME)
     for theme in THEMES:
