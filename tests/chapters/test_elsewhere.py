@@ -105,10 +105,10 @@ def test_a_check_before_its_answer_asks_for_the_cell_and_shows_no_traceback() ->
 
 
 def test_a_students_own_slip_stays_an_error() -> None:
-    skips = CellErrors()
-    skips.lost = {"wireless"}
-    assert skips.is_ours(NotHereError("x")) and skips.is_ours(NameError(name="wireless"))
-    assert not any(skips.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
+    errors = CellErrors()
+    errors.lost = {"wireless"}
+    assert errors.is_ours(NotHereError("x")) and errors.is_ours(NameError(name="wireless"))
+    assert not any(errors.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
 
 
 def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:
