@@ -9,7 +9,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeVar, cast
 
 from netlab.base.arguments import explain_bad_arguments, explain_bad_construction, got, unknown_fields
@@ -132,9 +132,8 @@ class LinkShape:
 
     def planned(self) -> Shape:
         """Return the fields in the plan's form; of a trace only the first rate, as the plan's changes have others."""
-        words = asdict(self)
-        if isinstance(self.rate_mbps, Trace):
-            words["rate_mbps"] = self.rate_mbps.planned()["steps"][0][1]
+        rate = self.rate_mbps
+        words = asdict(replace(self, rate_mbps=rate.planned()["steps"][0][1]) if isinstance(rate, Trace) else self)
         words["framing"] = self.counted_framing
         return cast("Shape", words)
 

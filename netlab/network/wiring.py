@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import cast
 
 from netlab import plan
@@ -34,7 +34,7 @@ class Hop:
 
     def to_dict(self) -> plan.Hop:
         """Return the hop in the plan's form."""
-        return cast("plan.Hop", {**asdict(self), "shape": self.shape.planned()})
+        return cast("plan.Hop", {**vars(self), "shape": self.shape.planned()})
 
 
 @dataclass(frozen=True)

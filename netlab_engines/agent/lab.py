@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
-from netlab.plan import FIRST_PORT, Item, QueueSample, Shape, StreamSample
+from netlab.plan import FIRST_PORT, Item, QueueSample, Shape, StreamSample, Totals
 from netlab_engines import files
 from netlab_engines.agent.artifacts import ArtifactStore
 from netlab_engines.agent.capture import Capture
@@ -43,6 +43,7 @@ from netlab_engines.protocol.requests import (
     StartReply,
     Tables,
     TimeReply,
+    TotalsReply,
     names,
 )
 from netlab_engines.sockets.constants import SETTLE_NS, TRAFFIC_AT_NS
@@ -317,7 +318,7 @@ class Lab:
             begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
             return {
                 "items": self._items,
-                "flows": [flow.totals() if self._finished else flow.totals_so_far() for flow in begun],
+                "flows": [self._totals(flow) for flow in begun],
                 "streams": self._streams[streams:],
                 "datagrams": [row for flow in begun for row in flow.intervals()],
                 "queues": self._queues[queues:],
@@ -331,6 +332,22 @@ class Lab:
                 "stations": [row for medium in self._network.media for row in medium.totals()],
                 **self._moment(),
             }
+
+    def totals(self, label: str) -> TotalsReply:
+        """Return the totals so far of the flow with this label; None if it has not begun."""
+        self._failures.check()
+        with self._lock:
+            flow = self._flows[label]
+            has_begun = self._origin_s + flow.start_s < time.monotonic()
+            return {
+                "item": next(item for item in self._items if item["label"] == label),
+                "totals": self._totals(flow) if has_begun else None,
+                **self._moment(),
+            }
+
+    def _totals(self, flow: RunningFlow[Any]) -> Totals:
+        """Return the totals of a flow so far."""
+        return flow.totals() if self._finished else flow.totals_so_far()
 
     # Captures -------------------------------------------------------------------------------------------------
 

@@ -393,11 +393,12 @@ class Lab:
 
     def _progress(self, label: str) -> flow_ends.Progress:
         """Ask the network how far the flow with this label is. Raises ScenarioError if it has no last byte."""
-        if not self.closed:
-            self._refresh()
-        item = next(each for each in self._items if each["label"] == label)
-        totals = next((each for each in self._totals["flows"] if each["flow"] == label), None)
-        return flow_ends.progress(item, totals)
+        if self.closed:
+            item = next(each for each in self._items if each["label"] == label)
+            totals = next((each for each in self._totals["flows"] if each["flow"] == label), None)
+            return flow_ends.progress(item, totals)
+        answer = self.session.request().totals(label=label)
+        return flow_ends.progress(answer["item"], answer["totals"])
 
     def _refresh(self) -> None:
         """Ask the network for all new samples and the present totals, and add them to the tables."""

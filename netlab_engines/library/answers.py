@@ -63,7 +63,7 @@ class Answers:
         self._queue_names = queues
         self._streams: list[Row] = []
         self._queues: list[Row] = []
-        self._tcp: dict[int, list[Any]] = {}
+        self._tcp: dict[int, list[bytes]] = {}
         self._udp: dict[int, Any] = {}
         self._datagrams: list[Row] = []
         self._echoes: dict[int, list[Row]] = {}
@@ -94,8 +94,8 @@ class Answers:
         elif kind == Answer.PROGRESS:
             self.progress_s = self._t_s(int.from_bytes(data[:8], "little"))
         elif kind == Answer.TCP:
-            total = wire_format.TCP_TOTAL.unpack(data)
-            self._tcp.setdefault(total.item, []).append(total)
+            item, _stream = _HEAD.unpack_from(data)
+            self._tcp.setdefault(item, []).append(data)
         elif kind == Answer.UDP:
             self._take_udp(data)
         elif kind == Answer.ECHOES:
@@ -127,11 +127,15 @@ class Answers:
         """
         delivered = [row for each in self._program_pairs() for row in each.log.rows(self._plan["interval_s"])]
         return {
-            "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
+            "flows": [self.totals(number) for number in range(len(self._items))],
             "streams": self._streams,
             "datagrams": [*self._datagrams, *delivered],
             "queues": self._queues,
         }
+
+    def totals(self, number: int) -> Row:
+        """Return the label and the totals of the item of this number in the plan's traffic, from 0."""
+        return {"flow": self._items[number]["label"], **self._summary(number)}
 
     def _program_pairs(self) -> list[ProgramPair]:
         """Return the handlers of those flows whose sender and receiver are the user's own programs."""
@@ -232,10 +236,14 @@ class Answers:
         """Return a row for each of the `streams` connections of the item of this number that delivered data, and its
         errors; it is an error if others did not.
         """
-        rows = [_tcp_row(total) for total in self._tcp.get(number, []) if total.first_ns != NONE]
+        rows = [_tcp_row(total) for total in self._tcp_totals(number) if total.first_ns != NONE]
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(errors) or None}
+
+    def _tcp_totals(self, number: int) -> list[Any]:
+        """Return the `struct tcp_total` of each connection of the item of this number."""
+        return [wire_format.TCP_TOTAL.unpack(data) for data in self._tcp.get(number, [])]
 
     def _requests_summary(self, number: int, errors: list[str]) -> Row:
         """Return the rows of a flow of requests: of its connections as for TCP, of its requests in the order of their
@@ -248,7 +256,7 @@ class Answers:
                 "retransmits": total.retransmits,
                 "timeouts": total.timeouts,
             }
-            for total in self._tcp.get(number, [])
+            for total in self._tcp_totals(number)
         ]
         return {
             **self._tcp_summary(number, self._items[number]["connections"], errors),

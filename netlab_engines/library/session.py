@@ -13,7 +13,7 @@ from typing import Any, cast
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
-from netlab.plan import CaptureItem, Change, Clock, Item, Shape
+from netlab.plan import CaptureItem, Change, Clock, Item, Shape, Totals
 from netlab_engines.base import run_folder
 from netlab_engines.files import CAPTURES
 from netlab_engines.kernels.library_kernel import LibraryKernel
@@ -35,6 +35,7 @@ from netlab_engines.protocol.requests import (
     StartReply,
     Tables,
     TimeReply,
+    TotalsReply,
     names,
 )
 from netlab_engines.protocol.session import OnMessage, OnWait, requests_via
@@ -188,8 +189,7 @@ class LibrarySession:
         """Return all counters so far, without the first `streams` rows of the connections' samples and the first
         `queues` rows of the queues' samples, which the caller has already.
         """
-        self._answers.forget_totals()
-        self._send(Request.TABLES)
+        self._read_totals()
         counters = self._answers.counters()
         begun = self._answers.now_ns / NS_PER_S
         items = self._plan["traffic"]
@@ -212,6 +212,20 @@ class LibrarySession:
                 **self._now(),
             },
         )
+
+    def totals(self, label: str) -> TotalsReply:
+        """Return the totals so far of the flow with this label; None if it has not begun."""
+        self._read_totals()
+        items = self._plan["traffic"]
+        number = next(number for number, item in enumerate(items) if item["label"] == label)
+        has_begun = items[number]["start_s"] < self._answers.now_ns / NS_PER_S
+        totals = cast("Totals", self._answers.totals(number)) if has_begun else None
+        return {"item": items[number], "totals": totals, **self._now()}
+
+    def _read_totals(self) -> None:
+        """Ask the program for the totals of all flows in place of those that it sent before."""
+        self._answers.forget_totals()
+        self._send(Request.TABLES)
 
     def start(self, item: Item) -> StartReply:
         """Start one more item of traffic, whose `start_s` counts from now (rounded up to GRID_S), and return its start

@@ -8,7 +8,7 @@ are those of the plan.
 import functools
 from typing import Protocol, TypedDict
 
-from netlab.plan import Counters, Item, Plan, Shape
+from netlab.plan import Counters, Item, Plan, Shape, Totals
 
 
 class AgentPlan(Plan):
@@ -42,6 +42,13 @@ class Tables(Counters, TimeReply):
     """All counters so far; `items` is all traffic that was started, with its start times."""
 
     items: list[Item]
+
+
+class TotalsReply(TimeReply):
+    """The traffic item of a flow, and its totals so far, or None if it has not begun."""
+
+    item: Item
+    totals: Totals | None
 
 
 class CaptureReply(TimeReply):
@@ -113,6 +120,9 @@ class Requests(Protocol):
 
     def tables(self, streams: int, queues: int) -> Tables:
         """Return all counters so far, but of the samples only the rows after the first `streams` and `queues` ones."""
+
+    def totals(self, label: str) -> TotalsReply:
+        """Return the totals so far of the flow with this label, which takes less time than `tables`."""
 
     def start(self, item: Item) -> StartReply:
         """Start an item of traffic, whose `start_s` counts from now."""

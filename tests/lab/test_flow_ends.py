@@ -135,3 +135,26 @@ def test_transfers_take_equally_long_in_both_kernels() -> None:
             assert lab.now_s - ends_s[1] < 0.0101
             took_s += [round(end_s - flow.row.start_s, 6) for flow, end_s in zip(flows, ends_s, strict=True)]
     assert took_s[:2] == took_s[2:]
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+@pytest.mark.parametrize("engine", ["pocket", "library"])
+def test_totals_of_one_flow_are_those_of_the_tables(engine: str) -> None:
+    with opened(engine) as lab:
+        flows = [
+            lab.start(item)
+            for item in (
+                nl.Tcp("h1", "h2", num_bytes=300_000),
+                nl.Requests("h2", "h1", response_bytes=10_000, count=4),
+                nl.Udp("h1", "h2", rate_mbps=1, start_s=1),
+            )
+        ]
+        lab.advance(0.5)
+        tables = lab.session.request().tables(streams=0, queues=0)
+        for flow, item in zip(flows, tables["items"], strict=True):
+            answer = lab.session.request().totals(label=flow.label)
+            assert answer["item"] == item
+            expected = [each for each in tables["flows"] if each["flow"] == flow.label]
+            assert [answer["totals"]] == (expected or [None])
+        assert [each["flow"] for each in tables["flows"]] == [flow.label for flow in flows[:2]], "UDP starts after 1 s"
