@@ -181,13 +181,13 @@ for kb, before, now in zip(windows_kb, by_window, changed):
 # ### Exercise 2: not alone
 #
 # In `beside_somebody` a transfer has a window of [[half_kb]] kB, on a path of [[rate_mbps]] Mbit/s with [[delay_ms]] ms each way, beside a UDP flow whose datagrams leave at random moments. Together they do not fill the
-# link. Does the transfer still get $W / T_0$? Another *seed* gives other moments, so repeat it:
+# link. What does $W / T_0$ say? A colleague says: "On average the transfer gets more than [[stated_mbps]] Mbit/s." Another *seed* gives other moments, so repeat it:
 #
 # 1. `my_table`: `nl.repeat(beside_somebody, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
 # 2. `my_interval`: `nl.interval(values)` of the transfer's goodput, one value for each seed, gives a mean and half of its *95 % interval*.
 # 3. `my_figure`: the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
 #    area to it, `figure.update_yaxes(title_text="... (unit)")` names an axis.
-# 4. `my_verdict`: is $8 W / T_0$ `"above"` your interval, `"inside"` it or `"below"` it?
+# 4. `my_verdict`: by your interval, is the colleague's statement `"supported"`, `"refuted"` or `"undecided"` (it holds the number)?
 
 # %% id="repeated"
 path = nl.topologies.chain([None, own.rate_mbps], [0, own.delay_ms], 1000)
@@ -205,9 +205,13 @@ my_figure = my_rows.plot(
 )
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
-theory = 8 * own.half_kb / (2 * own.delay_ms)
-my_figure.add_hline(y=theory, annotation_text="theory")
-my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+my_figure.add_hline(y=own.stated_mbps, annotation_text="stated")
+if mean - half > own.stated_mbps:
+    my_verdict = "supported"
+elif mean + half < own.stated_mbps:
+    my_verdict = "refuted"
+else:
+    my_verdict = "undecided"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 

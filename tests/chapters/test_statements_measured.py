@@ -25,7 +25,7 @@ CLEAR = 2
 LONG_S = {"load_and_delay": 80.0}
 """The duration of a run where it must be longer than the scenario: chapter 13 asks for an interval of 3 %."""
 VERDICT = 3
-"""The place of the verdict in an answer, and of its condition among the conditions."""
+"""The place of the verdict in an answer."""
 
 
 def repeated(chapter: Any, token: str) -> Repetition:
@@ -47,6 +47,20 @@ def theory(check: Repetition) -> float:
 def measured(topic: str, check: Repetition) -> pd.DataFrame:
     asked = check.scenario()
     return nl.repeat(replace(asked, duration_s=LONG_S.get(topic, asked.duration_s)), seeds=8)
+
+
+def third_part(check: Repetition, table: pd.DataFrame, mean: float, half: float) -> Any:
+    """Return the third part of an answer: a figure of the values and the interval, or a sentence."""
+    if not check.with_figure:
+        return "An interval on the other side of this number."
+    figure = check.values(table).reset_index(drop=True).plot(kind="scatter", backend="plotly")
+    figure.add_hrect(y0=mean - half, y1=mean + half)
+    return figure.update_yaxes(title_text=check.axis)
+
+
+def verdict_points(check: Repetition, exercise: Exercise) -> float:
+    """Return the points of the verdict: its condition comes after three on the figure, if there is one."""
+    return exercise.shares[VERDICT + 3 * check.with_figure]
 
 
 def points(topic: str, check: Repetition, answer: list[Any]) -> float:
@@ -84,11 +98,11 @@ def test_two_copies_have_clear_verdicts_that_differ(chapter: Any) -> None:
         assert abs(number(check) - mean) >= CLEAR * half, (number(check), mean, half)
         assert check.statement is not None
         verdict = SUPPORTED if (mean > number(check)) == check.statement.above else REFUTED
-        answers.append([table, (mean, half), "An interval on the other side of this number.", verdict])
+        answers.append([table, (mean, half), third_part(check, table, mean, half), verdict])
     verdicts = [answer[VERDICT] for answer in answers]
     assert set(verdicts) == {SUPPORTED, REFUTED}
     for check, answer, copied in zip((first, second), answers, reversed(verdicts), strict=True):
         exercise = master.find(topic, ROOT).exercises()[check.key]
         assert isinstance(exercise, Exercise)
         assert points(topic, check, answer) == exercise.points
-        assert points(topic, check, [*answer[:VERDICT], copied]) == exercise.points - exercise.shares[VERDICT]
+        assert points(topic, check, [*answer[:VERDICT], copied]) == exercise.points - verdict_points(check, exercise)

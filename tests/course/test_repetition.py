@@ -317,7 +317,7 @@ def some_check() -> Repetition:
         (0, pd.DataFrame({"seed": [1], "flow": ["a"]}), "no longer knows its scenario"),
         (1, 3.0, "mean and half width"),
         (2, "plot", "must be a figure"),
-        (3, "yes", "one of 'above', 'inside', 'below'"),
+        (3, "yes", "one of 'supported', 'undecided', 'refuted'"),
     ],
 )
 def test_what_has_another_form_is_told(place: int, answer: object, words: str) -> None:

@@ -6,7 +6,13 @@ from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
-from netlab_course.chapters.bdp.settings import MAX_WINDOW_BYTES, MIN_WINDOW_BYTES, TRANSFERS, beside_somebody
+from netlab_course.chapters.bdp.settings import (
+    MAX_WINDOW_BYTES,
+    MIN_WINDOW_BYTES,
+    TRANSFERS,
+    beside_somebody,
+    window_limit_mbps,
+)
 from netlab_course.checks import Function, Number, slips
 from netlab_course.conditions import (
     Condition,
@@ -19,6 +25,7 @@ from netlab_course.conditions import (
 )
 from netlab_course.own_numbers import StudentValues
 from netlab_course.repetition import Repetition
+from netlab_course.statements import Statement
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _LONG_ENOUGH_S = 5
@@ -111,7 +118,7 @@ def _repeated(own: StudentValues) -> Repetition:
         scenario=lambda: beside_somebody(own),
         made_by="nl.Scenario(path, [half_window, somebody], duration_s=10)",
         values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
-        expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
+        expected=lambda _table: window_limit_mbps(own),
         unit="Mbit/s",
         right=(
             "The window is the same in each draw, but its round trip is longer than a ping's on the empty path. Most of that is so "
@@ -121,9 +128,10 @@ def _repeated(own: StudentValues) -> Repetition:
         plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
         axis="Goodput (Mbit/s)",
         compared="8 W / T_0",
+        statement=Statement(own.stated_mbps),
         hints=[
             'my_table[my_table["kind"] == "tcp"] are the rows of the transfer, one for each seed.',
-            'nl.interval(my_rows["goodput_mbps"]) is the interval. Theory: 8 * window in kB / round-trip time in ms.',
+            'nl.interval(my_rows["goodput_mbps"]) is the interval. On which side of it is the number of the statement?',
         ],
     )
 

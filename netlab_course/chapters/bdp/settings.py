@@ -1,5 +1,8 @@
 """Networks, scenarios and own numbers of the chapter "BDP", without answers."""
 
+from collections.abc import Mapping
+
+from netlab import theory
 from netlab.base.units import BITS_PER_BYTE
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -7,6 +10,7 @@ from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab_course.own_numbers import OwnNumbers, StudentValues
+from netlab_course.statements import stated_number
 
 RATE_MBPS = 100
 DELAY_MS = 8
@@ -19,10 +23,34 @@ MIN_WAITING_KB = 45
 # Without segmentation offload, the sender's interface gets single frames.
 WITHOUT_OFFLOAD = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 
+_BESIDE_UDP = 0.945
+"""The usual goodput beside the UDP flow, relative to window over empty round-trip time; copies differ by 3 %."""
+_STATED_RATIOS = (0.91, 0.94, 1.035, 1.05)
+"""The numbers that a statement may have, relative to the usual goodput."""
+
 
 def _bdp_kb(own: StudentValues) -> float:
     """Return the bandwidth-delay product in kB of a student's path."""
     return float(own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE)
+
+
+def _half_kb(own: StudentValues) -> int:
+    """Return a window of half the bandwidth-delay product of a student's path, in tens of kB."""
+    return int(round(_bdp_kb(own) / 2, -1))
+
+
+def window_limit_mbps(own: StudentValues) -> float:
+    """Return that window over the round-trip time of the empty path, in Mbit/s."""
+    return float(theory.window_limit_mbps(1000.0 * _half_kb(own), 2.0 * own.delay_ms))
+
+
+def _derived(own: StudentValues) -> Mapping[str, float]:
+    """Return two windows in kB for this copy's path, and the number of its statement in Mbit/s."""
+    return {
+        "window_kb": int(round(own.filling * _bdp_kb(own), -1)),
+        "half_kb": _half_kb(own),
+        "stated_mbps": stated_number(own, _BESIDE_UDP * window_limit_mbps(own), _STATED_RATIOS),
+    }
 
 
 NUMBERS = OwnNumbers(
@@ -34,10 +62,7 @@ NUMBERS = OwnNumbers(
     },
     # The window must exceed the BDP by some 30 frames: one or two of them make runs differ from theory.
     holds=lambda own: own.window_kb - _bdp_kb(own) >= MIN_WAITING_KB,
-    derive=lambda own: {
-        "window_kb": int(round(own.filling * _bdp_kb(own), -1)),
-        "half_kb": int(round(_bdp_kb(own) / 2, -1)),
-    },
+    derive=_derived,
 )
 
 
