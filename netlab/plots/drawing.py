@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ NODE_PX = 34
 MAX_NAME_INSIDE = 4
 """Longer names are placed above or below their nodes, and so are all names of that network."""
 NAME_PX = 13
+CHARACTER_PX = 8
+MIN_LABEL_WIDTH = 18  # in characters
 NAME_SIDES = {
     "bottom center": -90,
     "top center": 90,
@@ -86,7 +89,8 @@ def topology(
             line={"color": TEXT, "width": 3 if shaped else 1.5},
         )
         called = (link_names or {}).get((link.a, link.b), "")
-        text = "<br>".join(part for part in (f"<b>{called}</b>" if called else "", _link_text(link)) if part)
+        label = _link_text(link, _narrow_length_px(link, place) - NODE_PX)
+        text = "<br>".join(part for part in (f"<b>{called}</b>" if called else "", label) if part)
         if not text:
             continue
         xshift, yshift = _label_shift(link, text.split("<br>"), place, network, labels)
@@ -292,10 +296,9 @@ def _label_shift(
     at = {node: np.array(where) * pixels for node, where in place.items()}
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    half_box = np.array([4.0 * max(map(len, lines)), 9.0 * len(lines)])
+    half_box = np.array([CHARACTER_PX / 2 * max(map(len, lines)), 9.0 * len(lines)])
     # On a narrow page, a label that is wider than the line between its nodes would be hidden behind them.
-    narrow_px = np.linalg.norm(along * (NARROW_WIDTH_PX / TYPICAL_WIDTH_PX, 1))
-    clear_px = 6 if 2 * half_box[0] < narrow_px - NODE_PX else NODE_PX / 2
+    clear_px = 6 if 2 * half_box[0] < _narrow_length_px(link, place) - NODE_PX else NODE_PX / 2
     shift = normal * (clear_px + np.abs(normal) @ half_box)
     if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
         shift = -shift
@@ -310,15 +313,25 @@ def _label_shift(
     return round(float(best[0]), 1), round(float(best[1]), 1)
 
 
-def _link_text(link: Any) -> str:
-    """Return the label of a link: its properties, or those of each direction if they differ; "" without."""
+def _narrow_length_px(link: Any, place: Mapping[str, tuple[float, float]]) -> float:
+    """Return the length in pixels of a link between nodes at these places, in a window of 900 pixels."""
+    pixels = np.array([NARROW_WIDTH_PX / max(np.ptp([x for x, _ in place.values()]), 1.0), PIXELS_PER_LINK])
+    return float(np.linalg.norm((np.array(place[link.b]) - place[link.a]) * pixels))
+
+
+def _link_text(link: Any, room_px: float) -> str:
+    """Return the label of a link: its properties, or those of each direction if they differ, in lines that fit into
+    `room_px` pixels where they can; "" without properties.
+    """
     there, back = _shape_words(link.forward), _shape_words(link.backward)
     if there == back:
         return "<br>".join(there)
-    return "<br>".join(
-        f"{a}→{b}: {', '.join(words) or 'unlimited'}"
-        for a, b, words in ((link.a, link.b, there), (link.b, link.a, back))
-    )
+    lines = []
+    for a, b, words in ((link.a, link.b, there), (link.b, link.a, back)):
+        unbroken = [word.replace(" ", "\N{NO-BREAK SPACE}") for word in words or ["unlimited"]]
+        text = f"{a}→{b}:\N{NO-BREAK SPACE}{', '.join(unbroken)}"
+        lines += textwrap.wrap(text, max(MIN_LABEL_WIDTH, int(room_px / CHARACTER_PX)), break_long_words=False)
+    return "<br>".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _shape_words(shape: LinkShape) -> list[str]:

@@ -29,13 +29,23 @@ def test_a_topology_shows_rate_delay_and_queue_of_each_limited_link():
 
 def test_directions_that_differ_are_both_named():
     figure = plots.topology(topologies.three_pcs())
-    assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s, 100 packets<br>h3→r1: unlimited"]
+    assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s,<br>100 packets<br>h3→r1: unlimited"]
+
+
+def test_lines_of_a_label_fit_beside_a_link_in_a_narrow_window():
+    """Two links of a row whose directions differ: their labels would cover each other in one line each."""
+    slow = {"rate_mbps": 5, "queue_packets": 300, "delay_ms": 20, "reverse": {"rate_mbps": None, "queue_packets": None}}
+    row = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1", **slow), Link("r1", "h2", **slow)])
+    first, second = plots.topology(row).layout.annotations
+    assert first.text == "h1→r1: 5 Mbit/s, 20 ms,<br>300 packets<br>r1→h1: 20 ms"
+    characters = max(len(line) for label in (first, second) for line in label.text.split("<br>"))
+    assert characters * drawing.CHARACTER_PX <= drawing.NARROW_WIDTH_PX / 2 - drawing.NODE_PX
 
 
 def test_a_label_wider_than_its_line_clears_the_nodes_at_its_ends():
-    (label,) = plots.topology(topologies.three_pcs()).layout.annotations
-    half_height_px = 9 * label.text.count("<br>") + 9
-    assert abs(label.yshift) >= half_height_px + drawing.NODE_PX / 2
+    for label in plots.topology(topologies.chain([5] * 6, [10] * 6, 100)).layout.annotations:
+        half_height_px = 9 * label.text.count("<br>") + 9
+        assert abs(label.yshift) >= half_height_px + drawing.NODE_PX / 2
     (narrow,) = plots.topology(Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", rate_mbps=1)])).layout.annotations
     assert abs(narrow.yshift) == pytest.approx(9 + 6)
 
