@@ -103,8 +103,9 @@ def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
 
 
 def suites(codename: str, number: int | None) -> list[list[str]]:
-    """Return the names of the suites to search for a kernel source on the Debian release with this code name and number
-    (None: testing or unstable), in groups, the preferred group first; the first group that has a source is used.
+    """Return the names of the suites to search for a kernel source on the Debian release with this code name, such as
+    "bookworm", and number, such as 12 (None: testing or unstable), in groups, the preferred group first; the first
+    group that has a source is to be used.
 
     Parameters
     ----------
@@ -156,8 +157,8 @@ class Apt:
     """
 
     def __init__(self, log: Path, private: Path | None = None) -> None:
-        """Choose the options of apt's programs, whose output goes to the file `log`. Sources, lists and cache are in
-        the directory `private`, which is made; None stands for the machine's own.
+        """Choose the options of apt's programs, whose output is appended to the file `log`. With a directory `private`,
+        which is made, apt's sources, lists and cache are there; None stands for the machine's own.
         """
         self._log = log
         self._private = private
@@ -184,8 +185,9 @@ class Apt:
                 self.options += ["-o", f"{key}={value}"]
 
     def read(self, mirror: str, names: Iterable[str]) -> None:
-        """Set the private apt's sources to the suites `names` of the mirror at the URL `mirror`, and download their
-        package lists; a suite that does not exist, or a failed download, is not an error.
+        """Set the private apt's sources to the suites `names`, such as "trixie", of the mirror at the URL `mirror`, and
+        download their package lists; a suite that does not exist, or a failed download, is not an error. Only for an
+        Apt with a private directory.
         """
         assert self._private is not None
         signed = next((f"[signed-by={path}] " for path in KEYRINGS if path.exists()), "")
@@ -210,9 +212,9 @@ class Apt:
         return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
 
     def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
-        """Download a package to a directory, unless the file is already there with the right checksum, and return the
-        path of its .deb file; `on_share` gets the done fraction, in [0, 1], about once a second. Raises KernelError if
-        the download fails or its checksum differs.
+        """Download a package to a directory, unless its file is already there with the right checksum, and return the
+        path of the .deb file; `on_share` is called about once a second with the fraction, in [0, 1], that is done.
+        Raises KernelError if the download fails or the checksum differs.
         """
         wanted = directory / package.file_name
         if wanted.is_file() and sha256_of(wanted) == package.sha256:
@@ -242,11 +244,10 @@ class Apt:
 
 
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
-    """Return the newest suitable Linux source package that apt can download here, and the `Apt` that can download it.
-    `private` is the directory for a private apt on Debian, `log` the file for apt's output; `on_step` gets the done
-    fraction of the download phase, in [0, 1], and a text about the present step.
-
-    Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
+    """Return the `Apt` that can download the newest suitable Linux source package, and that package. `private` is the
+    directory for a private apt on Debian, `log` the file for apt's output; `on_step` gets the done fraction of the
+    download phase, in [0, 1], and a text about the present step. Raises KernelError, with a remedy, if apt is missing
+    or offers no source, or only one that is too old for this processor.
     """
     _check_apt()
     release = _os_release()
@@ -272,9 +273,8 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
 
 def check() -> None:
     """Check before a build that apt is installed and, except on Debian, that its lists have a source that is new
-    enough; the network is not used.
-
-    Raises KernelError, with a remedy, if apt is missing or offers no source, or one that is too old.
+    enough; the network is not used. Raises KernelError, with a remedy, if apt is missing or offers no source, or one
+    that is too old.
     """
     _check_apt()
     # On Debian `find_package` will download the lists of other releases too.
@@ -283,14 +283,14 @@ def check() -> None:
 
 
 def _check_apt() -> None:
-    """Raise KernelError, with other ways to get a kernel, if `apt-get` or `apt-cache` is missing."""
+    """Raise KernelError, with other ways to get a kernel in its message, if `apt-get` or `apt-cache` is not installed."""
     if not shutil.which("apt-get") or not shutil.which("apt-cache"):
         raise KernelError(f"This machine has no apt to download the kernel's source.\n{_other_ways()}")
 
 
 def _refusal(package: Package | None) -> str:
-    """Return the reason why a source package cannot be used here (None: apt has none; or it is too old for this
-    processor), with a remedy; "" if it can be used.
+    """Return why a source package cannot be used here (`package` is None: apt has none; or its kernel is too old for
+    this processor), with a remedy, as text for users; "" if it can be used.
     """
     if package is None:
         return (
@@ -330,8 +330,8 @@ def sha256_of(path: Path) -> str:
 
 
 def _targets(*options: str) -> list[Target]:
-    """Return the components that the machine's apt is configured to read; `options` are further options of `apt-get
-    indextargets`.
+    """Return the components of suites that the machine's apt is configured to read; `options` are further command-line
+    options of `apt-get indextargets`. The list is empty if that command fails.
     """
     return parse_targets(_ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"]))
 
@@ -352,8 +352,8 @@ def _english() -> Mapping[str, str]:
 
 
 def _ask(command: list[str]) -> str:
-    """Run a command of apt without input and return its output; "" if it fails. Raises KernelError if it cannot be run
-    or takes longer than LIST_TIMEOUT_S.
+    """Run a command of apt (program and arguments) without input and return its standard output; "" if its exit status
+    is not 0. Raises KernelError if it cannot be run or takes longer than LIST_TIMEOUT_S.
     """
     try:
         done = subprocess.run(
@@ -372,13 +372,15 @@ def _ask(command: list[str]) -> str:
 
 @contextmanager
 def _report_download(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
-    """While the block runs, call `on_share` once a second, in a thread, with the done fraction of a download, in [0,
-    1]: the size of the files below a directory, divided by `size_bytes`.
+    """Return a context manager that, while its block runs, calls `on_share` about once a second, in a thread, with the
+    done fraction, in [0, 1], of a download: the size of all files below `directory`, divided by `size_bytes`.
     """
     done = threading.Event()
 
     def watch() -> None:
-        """Call `on_share` every WATCH_INTERVAL_S until `done` is set."""
+        """Call `on_share` with the done fraction of the download, in [0, 1], every WATCH_INTERVAL_S until the event
+        `done` is set.
+        """
         while not done.wait(WATCH_INTERVAL_S):
             try:
                 have_bytes = sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())

@@ -76,15 +76,15 @@ _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
 def kind_of(kernel: PocketKernel | LibraryKernel) -> Kind:
-    """Return the kind of a kernel."""
+    """Return the kind of a kernel: POCKET for a pocket kernel, WASM for a library kernel as WebAssembly, else LIBRARY."""
     if isinstance(kernel, PocketKernel):
         return POCKET
     return WASM if kernel.machine == library_kernel.WASM else LIBRARY
 
 
 def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
-    """Return the contents of the files of a build that other machines get, by their names. Raises KernelError if netlab
-    did not build the kernel.
+    """Return the contents of the files of a built kernel that `pack` copies, by their names in the build's directory.
+    Raises KernelError if netlab did not build the kernel.
     """
     kind, home = kind_of(kernel), kernel.path.parent
     missing = [name for name in kind.contents if not (home / name).is_file()]
@@ -98,8 +98,9 @@ def read_files(kernel: PocketKernel | LibraryKernel) -> dict[str, bytes]:
 
 
 def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Path:
-    """Pack built kernels, with licence, source version, configuration and netlab's changes, into one file in
-    `directory` for other machines, and return the file's path.
+    """Pack built kernels, at most one of each kind, with licence, source version, configuration and netlab's changes,
+    into one file in `directory` for other machines, and return the file's path; its SHA-256 is written next to it.
+    Raises KernelError if a kernel was not built by netlab, or the file cannot be written.
 
     The checksum is written to `<name>.sha256` next to the file, in the format of `sha256sum --check`. The same kernels
     give the same bytes.
@@ -151,9 +152,9 @@ def pack(kernels: Sequence[PocketKernel | LibraryKernel], directory: Path) -> Pa
 
 
 def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | LibraryKernel]:
-    """Check a file of packed kernels, whose SHA-256 must be `sha256` (None: the one in the file next to it, if any),
-    install the kernels in this user's cache, replacing builds of the same name, and return them, the pocket kernel
-    first.
+    """Check a file that `pack` wrote, whose SHA-256 must be `sha256` (None: the one in `<file>.sha256` next to it, if
+    any), install its kernels in this user's cache, replacing builds of the same name, and return them, the pocket
+    kernel first. Raises KernelError, before anything is installed, if a check fails.
 
     Parameters
     ----------
@@ -183,7 +184,8 @@ def unpack(file: Path, sha256: str | None = None) -> list[PocketKernel | Library
 
 def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> PocketKernel | LibraryKernel:
     """Write the files of one kind of kernel to its directory `<release>-<key>` in the cache, replacing an earlier one
-    at once, and return the kernel. `build` has its release and key, `files` the contents by path in the packed file.
+    at once, and return the kernel. `build` has its "release" and "key", `files` the contents by path in the packed
+    file, such as "pocket/linux".
     """
     room = cache.kernels() if kind is POCKET else cache.libraries()
     final = room / f"{build['release']}-{build['key']}"
@@ -204,8 +206,9 @@ def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Pock
 
 
 def _read(file: Path) -> dict[str, bytes]:
-    """Return the contents of all files in a packed file, by their path below its top folder. Raises KernelError if the
-    file is damaged, or has a member that is unexpected, repeated or larger than LARGEST_BYTES.
+    """Return the contents of all files in the packed file at a path, by their path below its top folder, such as
+    "pocket/linux". Raises KernelError if the file is damaged, or has a member that is unexpected, repeated or larger
+    than LARGEST_BYTES.
     """
     files: dict[str, bytes] = {}
     known = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
@@ -236,8 +239,8 @@ def _read(file: Path) -> dict[str, bytes]:
 
 
 def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
-    """Return the kinds of kernel in the packed `file`, of which `files` has the contents by path; raise KernelError if
-    a needed file is missing or a checksum differs.
+    """Return the kinds of kernel in a packed file; `files` has its contents by path, and `file` is its own path, for
+    errors. Raises KernelError if a needed file is missing or a checksum differs from that in SHA256SUMS.
     """
     kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
     wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
@@ -255,8 +258,9 @@ def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
 
 
 def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
-    """Return the release, key and machine in the `build.json` of a kind of kernel in the packed `file`. Raises
-    KernelError if they cannot be read, or a program in `files` (contents by path) is not for this machine.
+    """Return the "release", "key" and "machine" in the build.json of a kind of kernel in a packed file; `files` has its
+    contents by path, and `file` is its own path, for errors. Raises KernelError if they cannot be read, or a program is
+    not for this machine.
     """
     about = f"{kind.folder}/build.json"
     try:
@@ -280,7 +284,9 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
 
 
 def _rejection(file: Path, why: str) -> KernelError:
-    """Return (not raise) the KernelError that says why a packed file was rejected and what to do."""
+    """Return (not raise) the KernelError that says why the packed file at a path was rejected (`why`, a clause) and
+    what to do.
+    """
     return KernelError(
         f"{file} was rejected: {why}. Copy it again from the machine on which 'netlab kernel pack' wrote it."
     )

@@ -33,8 +33,8 @@ def start() -> subprocess.Popen[bytes]:
 
 
 def _begin() -> IO[str] | None:
-    """Open the file with the progress, lock it for this process and return it, or return None if another process holds
-    it because it builds.
+    """Open the file with the progress of the background build, lock it for this process and return it; None if another
+    process holds the lock because it builds.
     """
     import fcntl
 
@@ -59,8 +59,9 @@ def _begin() -> IO[str] | None:
 
 
 def main() -> int:
-    """Build the pocket kernel at the lowest priority, with its progress in the file that `current_progress` reads, and
-    return the exit status: 0 also if another process builds already, 1 after a failure, 130 after Ctrl-C.
+    """Build the pocket kernel at the lowest priority, with its progress in the file that
+    `background_build.current_progress` reads, and return the exit status: 0 also if another process builds already, 1
+    after a failure, 130 after Ctrl-C. The file is removed after success and has the error after a failure.
     """
     os.nice(19)
     base_cache.root().mkdir(parents=True, exist_ok=True)
@@ -71,14 +72,16 @@ def main() -> int:
     with progress_file as file:
 
         def write_entries(words: dict[str, Any]) -> None:
-            """Replace the contents of the progress file by these entries as JSON."""
+            """Replace the contents of the progress file by the entries `words`, as a JSON object."""
             file.seek(0)
             file.truncate()
             file.write(json.dumps(words))
             file.flush()
 
         def report(moment: BuildProgress) -> None:
-            """Write the progress of the build to the file, at most once per WRITE_EVERY_S."""
+            """Write the progress `moment` of the build to the progress file, unless that was done less than
+            WRITE_EVERY_S ago.
+            """
             nonlocal last_s
             if time.monotonic() - last_s >= WRITE_EVERY_S:
                 last_s = time.monotonic()

@@ -64,15 +64,13 @@ def build(
     newest: bool = False,
     kinds: Sequence[str] | None = None,
 ) -> Kernels:
-    """Build these kinds of kernel (None: all that run here) from the source at a path (None: apt's newest), or return
-    builds by this netlab's recipe that are in the cache already, unless `newest`; `progress` gets the state of the
-    build. This takes minutes; other builds of this user are waited for.
+    """Build these kinds of kernel, "pocket" and "library" (None: all that run here), from the source at a path (None:
+    apt's newest), and return them. Without `source` and `newest`, builds by this netlab's recipe that are in the cache
+    are returned instead. `progress` is called with the state of the build. This takes minutes; other builds of this
+    user are waited for. Raises KernelError, with the log and a remedy, if a step fails.
 
     If the pocket kernel is built too, a failure of the library kernel is not raised but returned in `why_no_library`,
     because the pocket kernel suffices.
-
-    Raises KernelError, with the log and a remedy, if programs, disk space or the source are missing, or a step fails;
-    unfinished files are removed.
 
     Parameters
     ----------
@@ -99,6 +97,9 @@ def build(
     kinds_to_build = tuple(kinds or kinds_here())
 
     def ready() -> Kernels | None:
+        """Return the kernels in the cache that need no build, or None if a source or the newest one was asked for or a
+        kind is missing.
+        """
         return _ready(kinds_to_build) if source is None and not newest else None
 
     make = functools.partial(_build, source, kinds_to_build)
@@ -108,17 +109,20 @@ def build(
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library_kernel.LibraryKernel:
-    """Build the library kernel for another processor (`machine`) with its cross compiler, or as WebAssembly ("wasm"),
-    from the source at a path (None: apt's newest), and return it; `progress` gets the state of the build. A WebAssembly
-    kernel by the present recipe is returned without a build if no source is given.
+    """Build the library kernel for a processor `machine` (one of MACHINES, such as "aarch64") with its cross compiler,
+    or as WebAssembly ("wasm"), from the source at a path (None: apt's newest), and return it; `progress` is called with
+    the state of the build. Without `source`, a WebAssembly kernel by the present recipe in the cache is returned
+    without a build. Raises KernelError if a program is missing or a step fails.
 
-    `machine` is one of `MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library_kernel.WASM` with
-    `wasm.Tools`. Raises KernelError as `build`.
+    The cross compiler is `<machine>-linux-gnu-gcc`; WebAssembly is made with `wasm.Tools`.
     """
     recipes.refresh()
     cross = "" if machine == library_kernel.WASM else f"{machine}-linux-gnu-"
 
     def ready() -> library_kernel.LibraryKernel | None:
+        """Return the WebAssembly kernel by the present recipe from the cache; None if there is none, a source was
+        given, or the kernel is for a processor.
+        """
         return library_kernel.ready(machine) if source is None and machine == library_kernel.WASM else None
 
     def make(meter: Meter, work: Path, log: Path) -> library_kernel.LibraryKernel:
@@ -144,9 +148,11 @@ def _find_or_build(
     ready: Callable[[], T | None],
     make: Callable[[Meter, Path, Path], T],
 ) -> T:
-    """Return the kernel that `ready` returns, also if another build makes it meanwhile, or else the one that `make`
-    builds under the lock of builds; `make` gets the meter, a temporary directory and the log. `compiler` is the program
-    that must be installed, `phases` the usual duration of each phase in s, `title` the log's first line.
+    """Return the result of `ready()` if it is not None, before or after waiting for other builds, and else that of
+    `make(meter, work, log)`, which builds under the lock of builds in the temporary directory `work`, with a Meter and
+    the path of a log. `compiler` is the program that must be installed, `phases` the usual duration of each phase in s,
+    `progress` is called with the progress (None: not), `title` is the log's first line. Raises KernelError if a program
+    is missing or the build fails.
     """
     if found := ready():
         return found
@@ -162,7 +168,8 @@ def _find_or_build(
 
 def _get_source(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
     """Return the source for a build: the one at the path `source`, or without it (None) the newest one of apt, which is
-    downloaded. `meter` is told that the phase "fetch" has begun.
+    downloaded. `meter` is told that the phase "fetch" has begun, `log` is the file for apt's output. Raises KernelError
+    if there is no source.
     """
     meter.at("fetch")
     return sources.fetch(meter, log) if source is None else sources.source_at(Path(source).expanduser())
@@ -183,9 +190,9 @@ def kinds_here() -> tuple[str, ...]:
 
 @contextmanager
 def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
-    """Yield a temporary directory for a build and the path of its log, whose first line is `title`. The directory is
-    removed at the end, the log only after success; an OSError in the block becomes a KernelError. Directories of
-    earlier builds that crashed are removed.
+    """Return a context manager that yields a new temporary directory for a build and the path of the build's log, whose
+    first line is `title`. At the end, the directory is removed, and the log only after success; an OSError in the block
+    becomes a KernelError. Directories of earlier builds that crashed are removed.
     """
     for stale in base_cache.root().glob("build-*"):
         shutil.rmtree(stale, ignore_errors=True)
@@ -208,7 +215,9 @@ def _build_directory(title: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
-    """Return the kernels that are built by the present recipe, or None unless all kinds in `kinds_to_build` are among them."""
+    """Return the kernels in the cache that are built by the present recipe, or None unless all kinds ("pocket",
+    "library") in `kinds_to_build` are among them.
+    """
     current = recipe_hash()
     pocket = next((kernel for kernel in pocket_kernel.builds() if kernel.build.get("recipe") == current), None)
     own = library_kernel.ready()
@@ -220,10 +229,10 @@ def _ready(kinds_to_build: tuple[str, ...]) -> Kernels | None:
 
 
 def _build(source: str | Path | None, kinds_to_build: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
-    """Build those of the kinds in `kinds_to_build` that the cache does not have for this source (None: apt's newest),
-    the library kernel first, and return all kernels. `work` is a directory for temporary files, `log` the file for the
-    programs' output, and `meter` gets the progress. If the library kernel fails and the pocket kernel is wanted too,
-    the failure is recorded in the result instead of raised.
+    """Build those of the kinds ("pocket", "library") in `kinds_to_build` that the cache does not have for the source at
+    a path (None: apt's newest), the library kernel first, and return all kernels. `work` is a directory for temporary
+    files, `log` the file for the programs' output, and `meter` gets the progress. Raises KernelError if a step fails;
+    but if the library kernel fails and the pocket kernel is wanted too, the failure is recorded in the result instead.
     """
     origin = _get_source(source, meter, log)
     # A tree may have changed since it was built.
@@ -260,7 +269,7 @@ def _build(source: str | Path | None, kinds_to_build: tuple[str, ...], meter: Me
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> PocketKernel:
     """Configure and compile the pocket kernel in the edited tree of `material`, check that the program starts, move it
     with its facts to the cache, and return it. `work` is a directory for temporary files, `log` the file for the
-    programs' output. Raises KernelError if a step fails.
+    programs' output, and `meter` gets the progress. Raises KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
@@ -312,8 +321,9 @@ def _build_library(
     material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library_kernel.LibraryKernel:
     """Compile the library kernel in the edited tree of `material`, move it with its facts to the cache, and return it.
-    `work` is a directory for temporary files, `machine` the processor or "wasm", `cross` the prefix of a cross
-    compiler, such as "aarch64-linux-gnu-", or "". Raises KernelError if a step fails.
+    `work` is a directory for temporary files, `log` the file for the programs' output, `meter` gets the progress,
+    `machine` is the processor or "wasm", and `cross` the prefix of a cross compiler, such as "aarch64-linux-gnu-", or
+    "". Raises KernelError if a step fails.
     """
     started_s = time.monotonic()
     tree, version, variables = material.folder, material.version, material.variables
@@ -359,7 +369,9 @@ class Objects:
     """
 
     def __init__(self, meter: Meter, phase: str, expected: int) -> None:
-        """Start to count objects of the phase `phase`, of which `expected` are usual; the progress goes to `meter`."""
+        """Prepare to count the compiled objects of the build's phase of this name, of which `expected` are usual;
+        `meter` gets the progress.
+        """
         self._meter, self._phase, self._expected = meter, phase, expected
         self.objects = 0
 
@@ -373,9 +385,9 @@ class Objects:
 
 
 def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any], patch: str, source_text: str) -> Path:
-    """Write the licence's texts, the patch and the build's facts (`build.json`) next to the program in `target`, move
-    `target` to `room`/<release>-<key>, replacing an earlier build of that name, and return the new path. `source_text`
-    is a template of the file SOURCE.
+    """Write the licence's texts, the patch (a diff) and the build's `facts`, which become build.json, next to the
+    program in the folder `target`, move `target` to `room`/<release>-<key>, replacing an earlier build of that name,
+    and return the new path. `source_text` is the template of the file SOURCE, with {release}, {source} and {package}.
     """
     origin, release = material.origin, material.release
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
@@ -395,8 +407,8 @@ def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any],
 
 
 def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> None:
-    """Compile netlab's `mnexec` to the file `target`, linked statically or not; `cross` is the prefix of a cross
-    compiler or "". Raises KernelError if that fails.
+    """Compile netlab's program `mnexec` to the file `target`, linked statically if `static`; output is appended to the
+    file `log`, and `cross` is the prefix of a cross compiler or "". Raises KernelError if that fails.
     """
     linked = ["-static"] if static else []
     command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(edits.RECIPE / "mnexec.c")]
@@ -405,8 +417,8 @@ def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> N
 
 @contextmanager
 def _lock(meter: Meter) -> Iterator[None]:
-    """Hold this cache's lock of builds while the block runs, so that builds take turns; while another build has it,
-    wait and report that to `meter`.
+    """Return a context manager that holds the lock of builds of this cache while its block runs, so that builds take
+    turns; it waits while another process has the lock, and reports that to `meter`.
     """
     import fcntl
 

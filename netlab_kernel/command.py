@@ -96,8 +96,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> None:
-    """Build the kernels that the options of `netlab kernel build` ask for, with a progress line unless `--quiet`, and
-    print where they are. Raises KernelError if none could be built.
+    """Build the kernels that `args`, the options of `netlab kernel build`, ask for, with a progress line unless
+    `args.quiet`, and print where they are; a failure of the library kernel alone is only printed. Raises KernelError if
+    none could be built.
     """
     line = ProgressLine()
 
@@ -128,9 +129,7 @@ def _build(args: argparse.Namespace) -> None:
 
 def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None, KernelError | None]:
     """Return the pocket kernel and the library kernel that netlab uses here, each None if there is none, and the error
-    of the search for a library kernel (None if it was found).
-
-    Raises KernelError if there is neither.
+    of the search for a library kernel (None if it was found). Raises KernelError if there is neither.
     """
     own, missing = None, None
     try:
@@ -149,9 +148,8 @@ def _present() -> tuple[PocketKernel | None, library_kernel.LibraryKernel | None
 
 def _packable(machine: str | None) -> list[PocketKernel | library_kernel.LibraryKernel]:
     """Return the kernels to pack: for None or this machine's processor those that netlab uses here, with the
-    WebAssembly kernel if it is built; for another `machine` or "wasm" its library kernel alone.
-
-    Raises KernelError if there is none.
+    WebAssembly kernel if it is built; for another processor `machine`, such as "aarch64", or "wasm" the newest library
+    kernel built for it alone. Raises KernelError if there is none.
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()

@@ -10,7 +10,9 @@ from netlab_kernel import prerequisites
 
 
 def sections() -> dict[str, list[Requirement]]:
-    """Return what a build of the pocket kernel needs, by the title of the section; empty if there is a kernel or a build runs."""
+    """Return what a build of the pocket kernel needs (the programs, and which are missing) by the title of the report's
+    section; {} if a pocket kernel is there, a build runs, or this machine cannot run one.
+    """
     here = sys.platform == "linux" and platform.machine() == pocket_kernel.POCKET_MACHINE
     if not here or pocket_kernel.builds() or background_build.current_progress():
         return {}

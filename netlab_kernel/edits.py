@@ -378,7 +378,9 @@ def _faster_programs() -> list[Edit]:
 
 
 def wasm_edits() -> list[Edit]:
-    """Return the further edits that only the library kernel as WebAssembly needs."""
+    """Return the further edits of the kernel's source that only the library kernel as WebAssembly needs, in the order
+    in which they are made.
+    """
     return [
         Edit(
             "scripts/mod/Makefile",
@@ -409,11 +411,10 @@ def additions() -> dict[str, Path]:
 
 
 def apply(tree: Path, version: Version, some_edits: list[Edit] | None = None) -> str:
-    """Make edits in the kernel source `tree` of a version, and return the change as a unified diff. Without
-    `some_edits` (None) all of `edits()` are made and the files of `additions()` are added, else only the edits in
-    `some_edits`; edits for later versions are left out.
-
-    Raises KernelError if the place of an edit is not found exactly once; nothing is written then.
+    """Make edits in the kernel source in the folder `tree`, of a version such as (7, 3, 4), and return the change as a
+    unified diff. Without `some_edits` (None) all of `edits()` are made and the files of `additions()` are added, else
+    only the edits in `some_edits`; edits for later versions are left out. Raises KernelError, before anything is
+    written, if the place of an edit is not found exactly once.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}
@@ -442,7 +443,9 @@ def apply(tree: Path, version: Version, some_edits: list[Edit] | None = None) ->
 
 
 def _unknown_source(edit: Edit) -> str:
-    """Return the beginning of the error message for a source in which the place of an edit was not found."""
+    """Return the first sentences of the error message for a source in which the place of an edit was not found: the
+    file, the edit's reason and the versions that can be used.
+    """
     return (
         f"This kernel source is not one that netlab knows how to change: in {edit.path} the place was "
         f"looked for where {edit.reason}. Build from linux-source 6.12 or 7.x, or report this version."

@@ -36,16 +36,17 @@ class Option:
 
     @property
     def line(self) -> str:
-        """The option as a line of the kernel's own `.config` file."""
+        """The option as a line of the kernel's `.config` file, such as "CONFIG_VETH=y"; the value "n" gives "#
+        CONFIG_VETH is not set".
+        """
         return f"# {self.name} is not set" if self.value == "n" else f"{self.name}={self.value}"
 
 
 def parse(text: str) -> list[Option]:
-    """Parse the text of a fragment, with lines `CONFIG_NAME=value`, comments and empty lines, and return its options in
-    that order.
-
-    A comment after a value may bound the versions to which the option applies: `# from 7.3`, `# before 7.3`, or both.
-    Raises KernelError for a line that is neither, and for an option named twice with overlapping bounds.
+    """Parse the text of a configuration fragment, with lines `CONFIG_NAME=value`, comments and empty lines, and return
+    its options in that order. A comment after a value may bound the versions to which the option applies: `# from 7.3`,
+    `# before 7.3`, or both. Raises KernelError for a line that is neither, and for an option named twice with
+    overlapping bounds.
     """
     options: list[Option] = []
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -78,17 +79,16 @@ def _overlap(one: Option, two: Option) -> bool:
 
 
 def render(options: Iterable[Option], version: Version) -> str:
-    """Return the options that apply to a kernel version as text to append to its `.config` before
-    `make olddefconfig`.
+    """Return those options that apply to a kernel version as text, a line for each, to append to the kernel's `.config`
+    before `make olddefconfig`.
     """
     return "".join(option.line + "\n" for option in options if option.in_force(version))
 
 
 def missing_lines(options: Iterable[Option], version: Version, config: str) -> list[str]:
-    """Return the lines of those options for a kernel version that its finished configuration, the text `config`, does
-    not have; [] if it has all.
-
-    An option that must be off may also be absent from the configuration.
+    """Return the lines, such as "CONFIG_VETH=y", of those options for a kernel version that its finished configuration,
+    the text `config`, does not have; [] if it has all. An option that must be off may also be absent from the
+    configuration.
 
     >>> missing_lines([Option("CONFIG_VETH", "y"), Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_NET=y\\n")
     ['CONFIG_VETH=y']
@@ -107,11 +107,9 @@ def configure(
     variables: Mapping[str, str | None],
     log: Path,
 ) -> None:
-    """Write the `.config` of a source tree with the options that apply to its version. `make` has the first words of
-    its make commands, `variables` the environment variables of the build (None removes one); the output is appended to
-    `log`.
-
-    Raises KernelError if the finished configuration lacks an option, or make fails.
+    """Write the file `.config` of the source tree `tree` with the options that apply to its version. `make` has the
+    first words of its make commands, `variables` the environment variables of the build (None removes one); output is
+    appended to the file `log`. Raises KernelError if the finished configuration lacks an option, or make fails.
     """
     doing = "configure the kernel"
     programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)

@@ -43,8 +43,8 @@ HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-
 
 
 def options() -> list[Option]:
-    """Return the options of the library kernel's configuration: its own, then the network options
-    of the pocket kernel.
+    """Return the options of the library kernel's configuration: first its own from the file library.config, then the
+    network options of the pocket kernel.
     """
     own = (HOME / "library.config").read_text()
     shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
@@ -54,7 +54,7 @@ def options() -> list[Option]:
 @functools.cache
 def recipe_hash(machine: str = platform.machine()) -> str:
     """Return the SHA-256, in hexadecimal digits, of everything that netlab adds to the source of the library kernel for
-    a processor or "wasm"; a build with another hash must be built anew.
+    a processor such as "aarch64" (default: this machine's) or "wasm"; a build with another hash must be built anew.
     """
     digest = hashlib.sha256()
     rooms = ("arch", "host", "wasm" if machine == WASM else "native")
@@ -72,8 +72,8 @@ def recipe_hash(machine: str = platform.machine()) -> str:
 
 
 def build_key(source_id: str, machine: str = platform.machine()) -> str:
-    """Return twelve hexadecimal digits that identify the build of a source by the present recipe for a processor or
-    "wasm"; `source_id` is the `identity` of a Source.
+    """Return twelve hexadecimal digits that identify the build of a source by the present recipe for a processor such
+    as "aarch64" (default: this machine's) or "wasm"; `source_id` is the `identity` of a Source.
     """
     return hashlib.sha256(f"{source_id}\0{recipe_hash(machine)}\0{machine}".encode()).hexdigest()[:12]
 
@@ -93,16 +93,17 @@ def packed_recipe() -> bytes:
 
 
 def note_failure(why: str) -> None:
-    """Write the reason why the present recipe cannot be built here to a file in the cache, so that later set-ups do not
-    try again.
+    """Write the hash of the present recipe and the reason `why` it cannot be built here, a text, to a file in the
+    cache, so that later set-ups do not try again.
     """
     cache.libraries().mkdir(parents=True, exist_ok=True)
     (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
 
 
 def linked_copy(source_tree: Path, place: Path, log: Path) -> Path:
-    """Make a second tree at `place` of hard links to the files of `source_tree`, add netlab's architecture for the
-    library kernel to it, and return `place`.
+    """Make a second tree at the new path `place` of hard links to the files of `source_tree`, add netlab's architecture
+    for the library kernel to it, and return `place`; output is appended to the file `log`. Raises KernelError if the
+    links cannot be made.
 
     To be called after the source was edited and before a build in it: a build writes only new files.
     """
@@ -124,10 +125,11 @@ def compile_into(
     cross: str = "",
     static: bool = True,
 ) -> None:
-    """Configure and compile the library kernel in the source tree of a version, and write the program, linked
-    statically or not, and its `config` to the folder `target`; if it is for this machine, also boot it once. `cross` is
-    the prefix of a cross compiler or "", `variables` change the environment, and output goes to `log` and, line by
-    line, to `on_object`.
+    """Configure and compile the library kernel in the source tree `tree` of a version, and write the program, linked
+    statically if `static`, and its `config` to the folder `target`; if `machine` is this machine's processor, also boot
+    it once. `cross` is the prefix of a cross compiler or "", `variables` change the environment (None removes a
+    variable), and output is appended to the file `log` and passed to `on_object` line by line. Raises KernelError if a
+    step fails.
 
     Parameters
     ----------
@@ -172,8 +174,8 @@ def compile_into(
 
 
 def _target(tree: Path) -> str:
-    """Return the name of make's target that builds vmlinux.a, the archive of all objects, in this source tree; make
-    would take "vmlinux.a" for a file of a subfolder.
+    """Return the name of the target for make in the source tree `tree` that builds vmlinux.a, the archive of all
+    objects: "vmlinux_a", or "vmlinux_o" before Linux 7; make would take "vmlinux.a" for a file of a subfolder.
     """
     own = "vmlinux_a"
     # Linux before 7 has no target for it alone; vmlinux_o also links it to an object.
@@ -181,9 +183,9 @@ def _target(tree: Path) -> str:
 
 
 def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None:
-    """Link the compiled kernel in `tree` and the program around it to the file PROGRAM in the folder `target`. `cross`
-    is the prefix of the compiler or "", `static` whether the C library is linked in. Raises KernelError if a step
-    fails.
+    """Link the compiled kernel in `tree` and the program around it to the file PROGRAM in the folder `target`; output
+    is appended to the file `log`. `cross` is the prefix of the cross compiler's programs or "", `static` whether the C
+    library is linked in. Raises KernelError if a step fails.
     """
     whole, kernel = tree / "library-whole.o", tree / "library-kernel.o"
     doing = "link the library kernel"
@@ -215,8 +217,8 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
 
 
 def write_headers(tree: Path) -> Path:
-    """Write headers with the kernel's numbers of system calls and its `struct tcp_info` to a folder in the source tree,
-    and return that folder; the tree must be compiled.
+    """Write C headers with the kernel's numbers of system calls and its `struct tcp_info` to the folder library-headers
+    in the source tree, whose kernel must be compiled, and return that folder.
 
     The machine's own headers may be of another version.
     """
@@ -229,14 +231,14 @@ def write_headers(tree: Path) -> Path:
 
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
-    """Boot the library kernel in the file `program`, run by the words `prefix` if it is not a program itself, let a
-    millisecond of virtual time pass, and return the release that the kernel reports, such as "7.3.4". Raises KernelError
-    if it does not report.
+    """Boot the library kernel in the file `program` (run by the words `prefix`, such as an interpreter, if it is not a
+    program itself), let a millisecond of virtual time pass, and return the release that the kernel reports, such as
+    "7.3.4". Raises KernelError if it does not report within SMOKE_TIMEOUT_S.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:
-        """Return the bytes of a message to the program: its kind (a number of the wire format), its length, and its
-        payload.
+        """Return the bytes of a message to the library kernel's program: its kind (a number of the wire format) and the
+        payload's length, each as 32 bits, then the payload.
         """
         return struct.pack("<II", kind, len(payload)) + payload
 

@@ -42,7 +42,7 @@ def check_programs(compiler: str = "gcc") -> None:
 
 
 def _compiles() -> bool:
-    """Return whether gcc finds the headers of the C library and of Linux."""
+    """Return whether gcc can compile a program that includes headers of the C library and of Linux; nothing is written."""
     command = ["gcc", "-x", "c", "-fsyntax-only", "-"]
     text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\nint main(void) { return 0; }\n"
     return subprocess.run(command, input=text, text=True, check=False, capture_output=True).returncode == 0

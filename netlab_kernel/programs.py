@@ -25,8 +25,9 @@ def run(
     allow_failure: bool = False,
 ) -> int:
     """Run a command without input in its own process group, append it and its output to the file `log`, wait for its
-    end and return its exit status. `doing` is its purpose for errors, `cwd` its directory, `env` changes environment
-    variables, `on_line` gets each line; a status other than 0 raises KernelError unless `allow_failure`.
+    end and return its exit status. `doing` is its purpose for errors, such as "compile the kernel", `cwd` its directory
+    (None: the present one), `env` changes environment variables (None removes one), `on_line` is called with each line
+    of output. A missing program, and a status other than 0 unless `allow_failure`, raise KernelError.
 
     If the call ends early (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is ended before it
     returns.
@@ -89,15 +90,15 @@ def run(
 
 
 def make(architecture: str) -> list[str]:
-    """Return the first words of a command that builds a kernel for an architecture, such as "um" or "netlab", with all
-    processors that this process may use.
+    """Return the first words of a command that builds a kernel for an architecture of its source, such as "um"
+    (User-Mode Linux) or "netlab" (the library kernel), with as many jobs as processors that this process may use.
     """
     return ["make", f"-j{len(os.sched_getaffinity(0))}", f"ARCH={architecture}"]
 
 
 def first_line(command: list[str]) -> str:
-    """Run a program and return the first line that it prints, without white space around it; "" if the program is
-    missing or prints nothing.
+    """Run a program (its name and arguments) and return the first line of its standard output, without white space
+    around it; "" if the program is missing or prints nothing. Its exit status is ignored.
     """
     try:
         done = subprocess.run(
@@ -119,8 +120,8 @@ def failure(doing: str, status: int, log: Path) -> str:
 
 
 def _end_group(child: subprocess.Popen[str]) -> None:
-    """End the process group of a child, first with SIGTERM and then with SIGKILL, and wait GRACE_S at most for the
-    child after each.
+    """End the process group of a child with SIGTERM, wait up to GRACE_S for the child, and then do the same with
+    SIGKILL.
     """
     for how in (signal.SIGTERM, signal.SIGKILL):
         # Signal the group even if its leader has ended: the leader's children may still run.

@@ -18,8 +18,9 @@ Listener = Callable[[BuildProgress], None]
 
 
 def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, float]:
-    """Return the usual duration in s of each phase of a build of some kinds of kernel ("pocket", "library") on a
-    machine with as many processors as this process may use, in the order of the phases.
+    """Return the usual duration in s of each phase, such as "fetch" or "compile", of a build of some kinds of kernel
+    ("pocket", "library") on a machine with as many processors as this process may use, by the phase's name and in the
+    order of the phases.
     """
     count = len(os.sched_getaffinity(0))
     phases = {"fetch": 12.0, "unpack": 7.0}
@@ -41,8 +42,9 @@ class Meter:
         phases: dict[str, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start the clock. `listener` is called with each BuildProgress (None: nobody is), `phases` has the usual
-        duration of each phase in s in their order (None: `usual_phases()`), and `clock` returns the present time in s.
+        """Start the clock of a build. `listener` is called with each BuildProgress (None: nobody is), `phases` has the
+        usual duration of each phase in s in their order (None: `usual_phases()`), and `clock` returns the present time
+        in s.
         """
         self._listener = listener
         self._phases = phases or usual_phases()
@@ -51,8 +53,9 @@ class Meter:
         self._started_s = clock()
 
     def at(self, phase: str, share: float = 0.0, detail: str = "") -> None:
-        """Report to the listener that a fraction `share`, in [0, 1], of the phase of this name is done; `detail` is the
-        present work, such as a file's name.
+        """Report to the listener that a fraction `share`, in [0, 1] (other values are cut to it), of the build's phase
+        of this name is done; `detail` is the present work, such as a file's name. The listener gets the fraction of the
+        whole build and the estimated remaining time. Raises KeyError if there is no such phase.
         """
         now = self._clock()
         if phase != self._phase:
@@ -90,8 +93,9 @@ class ProgressLine:
         self._text = ""
 
     def show(self, text: str, phase: str) -> None:
-        """Show a text, unless it is the text that was shown last, or a text of the same phase was shown less than
-        TTY_INTERVAL_S (on a terminal) or QUIET_INTERVAL_S ago; it is cut to the terminal's width.
+        """Write a text, cut to the terminal's width on a terminal, unless it equals the last written text, or a text of
+        the same phase (a name such as "compile") was written less than TTY_INTERVAL_S (on a terminal) or
+        QUIET_INTERVAL_S (elsewhere) ago.
         """
         if text == self._text:
             return
@@ -104,7 +108,7 @@ class ProgressLine:
         self._stream.flush()
 
     def close(self) -> None:
-        """Clear the line if the stream is a terminal; what was printed elsewhere stays."""
+        """Clear the progress line if the stream is a terminal; lines that were printed to another stream stay."""
         if self._tty:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

@@ -20,7 +20,9 @@ WASM = "{WASM}"
 
 
 def current() -> dict[str, str]:
-    """Return the hash of each recipe, by the name of its constant."""
+    """Return the SHA-256 of each kernel's recipe in hexadecimal digits, computed from the present files, by the name of
+    its constant: POCKET, LIBRARY and WASM.
+    """
     return {
         "POCKET": edits.recipe_hash(),
         "LIBRARY": library_build.recipe_hash(),
@@ -29,9 +31,9 @@ def current() -> dict[str, str]:
 
 
 def refresh() -> bool:
-    """Write the hashes, unless they are right; return whether they had changed. This process uses them at once.
-
-    Raises OSError if the file cannot be written.
+    """Write the hashes of the present recipes to the module netlab_engines.kernels.recipes, unless they are there
+    already, and return whether any had changed; this process uses the new ones at once. Raises OSError if the file
+    cannot be written.
     """
     found = current()
     changed = {name: value for name, value in found.items() if getattr(recipes, name) != value}

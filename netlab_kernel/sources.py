@@ -19,7 +19,7 @@ FOREIGN = (
 
 
 def downloads() -> Path:
-    """Return the directory of downloaded source packages."""
+    """Return the directory of the cache to which kernel source packages are downloaded; it may not exist yet."""
     return base_cache.root() / "sources"
 
 
@@ -60,8 +60,9 @@ class Material:
 
 
 def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
-    """Unpack a source to a subfolder of `work`, make netlab's edits in it and return the tree. `log` is the file for
-    the programs' output; `meter` is told of the phase "unpack". Raises KernelError if the source is unusable.
+    """Unpack or copy a source to the subfolder `linux` of the folder `work`, make netlab's edits in it and return the
+    tree as Material. `log` is the file for the programs' output; `meter` is told of the phase "unpack". Raises
+    KernelError if the source is unusable.
     """
     meter.at("unpack", 0, origin.name)
     source_tree = work / "linux"
@@ -78,11 +79,9 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
 
 
 def fetch(meter: Meter, log: Path) -> Source:
-    """Download the newest `linux-source` package of apt to the cache, and remove older ones; if that fails, for example
-    without a network, return the newest package that an earlier build downloaded. `meter` gets the progress, `log` the
-    programs' output.
-
-    Raises KernelError if there is neither.
+    """Download the newest `linux-source` package of apt to the cache, remove older ones, and return it; if that fails,
+    for example without a network, return the newest package that an earlier build downloaded. `meter` gets the
+    progress, the file `log` the programs' output. Raises KernelError if there is neither.
     """
 
     def on_step(share: float, detail: str) -> None:
@@ -118,8 +117,8 @@ def _downloaded_packages() -> list[Path]:
 
 def source_at(path: Path) -> Source:
     """Return the Source at a path that the user chose: a folder with a kernel tree, a `.deb` package or an archive.
-
-    Raises KernelError if there is none.
+    Raises KernelError if there is no file or folder, or the folder is no kernel tree; the contents of a file are not
+    checked yet.
     """
     path = path.absolute()
     if path.is_dir():
@@ -153,8 +152,8 @@ def _variables(source_tree: Path) -> dict[str, str | None]:
 
 
 def why_no_source() -> str:
-    """Return why `build` cannot get a source here, as far as that is known without the network, or "" if it may get
-    one.
+    """Return why a build cannot get a kernel source here, as a sentence for users and as far as that is known without
+    the network; "" if it may get one.
     """
     try:
         if not _downloaded_packages():

@@ -34,7 +34,9 @@ _PROTOCOLS = "batman-adv bluetooth can ceph mac80211 mptcp rxrpc sctp smc sunrpc
 
 
 def skipped(top: str) -> list[str]:
-    """Return the tar patterns of the files that no build needs, below the archive's top folder `top`."""
+    """Return the tar patterns, such as "linux-7.3/sound/*.[chS]", of the files in a kernel archive that no build needs;
+    `top` is the name of the archive's top folder.
+    """
     code = [
         *(f"arch/{name}" for name in _OTHER_ARCHITECTURES.split()),
         *(f"drivers/{name}" for name in _DRIVERS.split()),
@@ -50,10 +52,9 @@ def skipped(top: str) -> list[str]:
 
 
 def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
-    """Unpack the kernel archive in the `linux-source` package `deb` to the folder `tree`; `scratch` is a folder for the
-    archive, which stays there, and `log` the file for the programs' output.
-
-    Raises KernelError if the package does not contain exactly one kernel archive.
+    """Unpack the kernel archive in the `linux-source` package at `deb` to the new folder `tree`; `scratch` is a folder
+    in which the archive stays afterwards, and `log` the file for the programs' output. Raises KernelError if dpkg-deb
+    is missing or the package does not contain exactly one kernel archive.
     """
     if not shutil.which("dpkg-deb"):
         raise KernelError(f"{deb} is a Debian package, and dpkg-deb is missing. Use a linux-*.tar.xz instead.")
@@ -70,10 +71,9 @@ def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
 
 
 def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
-    """Unpack the needed part of a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to the new folder `tree`; the output
-    of tar is appended to `log`.
-
-    Raises KernelError if the archive cannot be read.
+    """Unpack the files that a build needs from a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) to the new folder
+    `tree`; the output of tar is appended to `log`. Raises KernelError if the name has another ending, or the archive
+    cannot be read.
     """
     command = DECOMPRESSORS.get(archive.suffix)
     if not command or archive.suffixes[-2:-1] != [".tar"]:
@@ -96,8 +96,9 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
 
 
 def copy_tree(source: Path, tree: Path, log: Path) -> None:
-    """Copy the needed part of the unpacked kernel source `source` to the new folder `tree`, without the products of
-    earlier builds; the programs' output is appended to `log`.
+    """Copy the files that a build needs from the unpacked kernel source in the folder `source` to the new folder
+    `tree`, without the products of earlier builds; the programs' output is appended to `log`. Raises KernelError if
+    that fails.
     """
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
@@ -110,9 +111,9 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
 
 
 def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
-    """Extract the needed files of the tar stream that the shell command `producer` writes to the new folder `tree`.
-    `top` is the stream's top folder, which is removed from the paths, `name` the source's name for errors. Raises
-    KernelError if that fails.
+    """Extract the files that a build needs from the tar stream that the shell command `producer` writes to the new
+    folder `tree`. `top` is the stream's top folder, which is removed from the paths; `name` is the source's name for
+    errors, and output is appended to `log`. Raises KernelError if that fails.
     """
     tree.mkdir(parents=True)
     patterns = tree.parent / "skipped"
@@ -126,17 +127,16 @@ def _unpack(producer: str, top: str, tree: Path, log: Path, name: str) -> None:
 
 
 def _shell(script: str, cwd: Path, log: Path, doing: str) -> None:
-    """Run a script with bash in the folder `cwd`, append its output to `log`, and raise KernelError ("Could not `doing`
-    ...") if any of its commands fails.
+    """Run the text `script` with bash in the folder `cwd`, append its output to the file `log`, and raise KernelError
+    ("Could not `doing` ...") if the exit status of a pipeline's command is not 0.
     """
     programs.run(["bash", "-o", "pipefail", "-c", script], cwd=cwd, log=log, doing=doing)
 
 
 def release_of(tree: Path) -> tuple[str, Version]:
-    """Return the release of a kernel source as text, such as "7.3.4", and its version as three numbers, both from its
-    Makefile.
-
-    Raises KernelError if it is not a kernel source, has no User-Mode Linux, or is older than `OLDEST`.
+    """Return the release of the kernel source in the folder `tree` as text, such as "7.3.4", and its version as three
+    numbers, both from its Makefile. Raises KernelError if the folder is no kernel source, has no User-Mode Linux, or is
+    older than OLDEST.
     """
     try:
         text = (tree / "Makefile").read_text(errors="replace")

@@ -40,8 +40,8 @@ class Tools:
     """
 
     def __init__(self, log: Path) -> None:
-        """Find the tools' folder in the cache; nothing is downloaded yet. The output of later downloads is appended to
-        `log`.
+        """Set the paths of the pinned compiler `zig` and of Binaryen below a folder of the cache; nothing is downloaded
+        yet. The output of later downloads is appended to the file `log`.
         """
         digest = hashlib.sha256(b"".join((HOME / name).read_bytes() for name in ("tools.lock", "package-lock.json")))
         self._home = base_cache.root() / "tools" / digest.hexdigest()[:12]
@@ -50,9 +50,8 @@ class Tools:
         self.optimizer = self._home / "node_modules" / "binaryen" / "bin" / "wasm-opt"
 
     def fetch(self) -> None:
-        """Download those tools that are not in the cache yet; nothing happens if all are there.
-
-        Raises KernelError if Node.js or pip is missing, or a registry does not answer.
+        """Download the compiler `zig` with pip and Binaryen with npm to the cache, each unless it is there. Raises
+        KernelError if Node.js or npm is not installed (even if nothing is to be downloaded) or a download fails.
         """
         if not shutil.which("node") or not shutil.which("npm"):
             raise KernelError(
@@ -78,8 +77,8 @@ class Tools:
             )  # fmt: skip
 
     def wrap(self, folder: Path) -> Path:
-        """Write wrapper scripts of Clang, its linker and `ar` to the new folder `folder`, under the names that a
-        kernel's build calls, and return the folder.
+        """Make the folder `folder`, which must not exist yet, write to it the scripts clang, ld.lld, wasm-ld and
+        llvm-ar, by which a kernel's build calls the pinned tools, and return `folder`.
         """
         folder.mkdir()
         for name, word in (("clang", "clang"), ("ld.lld", "ld.lld"), ("wasm-ld", "wasm-ld"), ("llvm-ar", "ar")):
@@ -88,7 +87,9 @@ class Tools:
         return folder
 
     def headers(self) -> list[str]:
-        """Return the compiler's options that add the folders with the headers of the C library."""
+        """Return the compiler's options (`-isystem FOLDER` for each folder) that add the headers of the pinned C
+        library.
+        """
         home = self.zig / "lib" / "libc" / "include"
         places = [home / name for name in ("x86_64-linux-musl", "generic-musl", "x86-linux-any", "any-linux-any")]
         return [word for place in places for word in ("-isystem", str(place))]
@@ -105,11 +106,11 @@ def compile_into(
 ) -> str:
     """Configure and compile the kernel in the source tree of a version as WebAssembly, write the module and its
     `config` to the folder `target`, boot it once, and return the tools with their versions as one text, such as
-    "ziglang==0.16.0, binaryen==132.0.0". `variables` change the environment, and output goes to `log` and, line by
-    line, to `on_object`.
+    "ziglang==0.16.0, binaryen==132.0.0". `variables` change the environment (None removes a variable); output is
+    appended to the file `log`, and its lines go to `on_object`. Raises KernelError if a tool is missing or a step
+    fails.
 
-    The parameters are those of `library_build.compile_into`. Raises KernelError if a tool is missing, an option has no
-    effect or a step fails.
+    The parameters are those of `library_build.compile_into`.
     """
     tools = Tools(log)
     tools.fetch()
@@ -136,8 +137,10 @@ def compile_into(
 
 
 def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
-    """Compile the program around the compiled kernel in `tree`, link both, and return the path of the linked module.
-    `folder` has the wrappers of the tools; the output is appended to `log`. Raises KernelError if a step fails.
+    """Compile the C and assembly sources of the program around the kernel, link them with the compiled kernel in the
+    folder `tree`, and return the path of the linked module, a new file there. `folder` has the wrapper scripts of the
+    compiler and linker, `tools` the C library's headers; output is appended to `log`. Raises KernelError if a step
+    fails.
     """
     doing = "link the WebAssembly kernel"
     headers = library_build.write_headers(tree)
@@ -163,9 +166,9 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
 
 
 def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
-    """Rewrite the module `linked` to the file `program` with Binaryen, one of `tools`: 32-bit memory and stacks that
-    can be swapped; the names of its functions are written next to it, output goes to `log`. Raises KernelError if that
-    fails.
+    """Convert the linked module `linked` to the file `program` with Binaryen, one of `tools`: 32-bit memory and stacks
+    that can be swapped. The names of its functions are written to a file next to `program`, output is appended to
+    `log`. Raises KernelError if that fails.
     """
     listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
     programs.run(

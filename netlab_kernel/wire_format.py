@@ -55,11 +55,9 @@ class Structure:
 
 
 def structures(text: str, names: Collection[str] | None = None) -> dict[str, Structure]:
-    """Return the layouts of the structures in a C header's text, by name, in the header's order; only those in `names`,
-    if it is given.
-
-    Raises WireFormatError for a type without a code, and for a structure with a hole, which compilers may place
-    differently.
+    """Return the layouts of the structures in the text of a C header, by name, in the header's order; with `names`,
+    only those structures (None: all). Raises WireFormatError for a type without a code in `struct`, and for a structure
+    with a hole between fields, which compilers may place differently.
     """
     found: dict[str, Structure] = {}
     for name, body in _STRUCTURE.findall(_COMMENT.sub("", text)):
@@ -123,8 +121,8 @@ def enums(text: str) -> dict[str, dict[str, int]]:
 
 
 def shared_types() -> tuple[list[Structure], dict[str, dict[str, int]]]:
-    """Return the layouts of the structures, and the numbers of the enumerations by their names, that both Python and
-    the program use, from HEADERS.
+    """Return two things from the C headers in HEADERS that both Python and the library kernel's program use: the
+    layouts of the structures, and the numbers of each enumeration, by its name and then by the constant's name.
     """
     protocol, host = (header.read_text() for header in HEADERS)
     of_host = structures(host, STRUCTURES_OF_HOST)
@@ -132,8 +130,8 @@ def shared_types() -> tuple[list[Structure], dict[str, dict[str, int]]]:
 
 
 def wire_hash() -> str:
-    """Return sixteen hexadecimal digits that change whenever a field, its type, its place or a number of the wire
-    format changes.
+    """Return sixteen hexadecimal digits, part of a SHA-256, that change whenever a field's name, type or place, or a
+    number of the wire format changes.
     """
     found, numbers = shared_types()
     text = repr([(each.name, each.codes, each.fields) for each in found]) + repr(numbers)
@@ -141,7 +139,7 @@ def wire_hash() -> str:
 
 
 def python_module() -> str:
-    """Return the source text of the Python module with the layouts and enumerations."""
+    """Return the source text of the generated Python module with the layouts and enumerations of the wire format."""
     found, numbers = shared_types()
     lines = [
         '"""The layouts and numbers of protocol.h. Made by `python -m netlab_kernel.wire_format`: change the header instead."""',
@@ -171,9 +169,9 @@ def python_module() -> str:
 
 
 def constants(text: str) -> dict[str, int]:
-    """Return the numbers that a C header's text defines, in their order, by name; a number is decimal or shifted left.
-
-    Raises WireFormatError for a definition of another kind.
+    """Return the numbers that `#define` lines in the text of a C header define, by name, in their order; a number is
+    decimal, with or without a shift to the left such as (1 << 20). Raises WireFormatError for a definition of another
+    kind.
     """
     found = {}
     for name, value in _DEFINITION.findall(_COMMENT.sub("", text)):
@@ -185,7 +183,9 @@ def constants(text: str) -> dict[str, int]:
 
 
 def constants_module() -> str:
-    """Return the source text of the Python module with the constants of the traffic."""
+    """Return the source text of the generated Python module with the constants that traffic.h, a header of the library
+    kernel's program, defines.
+    """
     lines = [
         '"""The numbers of traffic.h, which the library kernel\'s program has too. Made by `python -m netlab_kernel.wire_format`."""',
         "",
@@ -195,7 +195,7 @@ def constants_module() -> str:
 
 
 def hash_header() -> str:
-    """Return the text of the C header with the hash of the wire format."""
+    """Return the text of the generated C header that defines WIRE_FORMAT as the hash of the wire format."""
     return (
         "// SPDX-License-Identifier: GPL-2.0\n"
         "/* Made by `python -m netlab_kernel.wire_format` from protocol.h and host.h. */\n"
