@@ -10,7 +10,7 @@ DEFAULT_DIRECTORY = "replication"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `netlab replicate` to its parser."""
+    """Add the options --output and --only of `netlab replicate` to its parser."""
     from netlab_replication.rows import references
 
     parser.add_argument(
@@ -26,10 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Measure the published numbers that the options ask for, write both reports and print a summary; return the exit
-    status 0.
-
-    Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks a requirement.
+    """Measure the published numbers that the options ask for (`only`: a source, or None for all), write report.md and
+    report.html to the directory `output`, which is made, print a summary, and return the exit status 0. Raises
+    NetlabError when the directory cannot be made, a run fails, or this machine lacks a requirement.
     """
     from netlab_replication import report, rows
 

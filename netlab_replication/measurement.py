@@ -46,8 +46,9 @@ Settings = dict[tuple[str, str], Measurements]
 
 
 def goodput(flow: str, after_s: float | None = None) -> Read:
-    """Return a function that reads from a run the goodput of a flow in Mbit/s: of the whole transfer, or of the part
-    after `after_s`.
+    """Return a function that reads from a run the mean goodput of the flow of this label, such as "h1-h2 reno", in
+    Mbit/s: of the whole transfer (`after_s` is None), or of the part later than `after_s` in s since the start of the
+    run.
     """
     if after_s is None:
         return lambda run: float(run.flows.set_index("flow").goodput_mbps[flow])
@@ -55,27 +56,33 @@ def goodput(flow: str, after_s: float | None = None) -> Read:
 
 
 def stream_goodput(flow: str, stream: int) -> Read:
-    """Return a function that reads from a run the goodput in Mbit/s of one connection (its index) of a flow."""
+    """Return a function that reads from a run the goodput in Mbit/s of one connection (its index, from 0) of the flow
+    of this label.
+    """
     return lambda run: float(run.streams[run.streams.flow == flow].goodput_mbps.iloc[stream])
 
 
 def loss(flow: str) -> Read:
-    """Return a function that reads from a run the loss rate (0 to 1) of a flow's datagrams."""
+    """Return a function that reads from a run the loss rate (0 to 1) of the datagrams of the UDP flow of this label,
+    such as "h1-h3 udp".
+    """
     return lambda run: float(run.flows.set_index("flow").loss_rate[flow])
 
 
 def rtt(flow: str) -> Read:
-    """Return a function that reads from a run the mean round-trip time of a ping in ms."""
+    """Return a function that reads from a run the mean round-trip time in ms of the flow of this label, a ping or TCP."""
     return lambda run: float(run.flows.set_index("flow").rtt_ms[flow])
 
 
 def sent(interface: str) -> Read:
-    """Return a function that reads from a run the throughput of an interface's queue, headers included, in Mbit/s over
-    the last four fifths of the run.
+    """Return a function that reads from a run the throughput in Mbit/s, headers included, of the queue of an interface,
+    such as "r1-eth1", over the last four fifths of the run.
     """
 
     def read(run: Run) -> float:
-        """Return the throughput of the queue in Mbit/s over the last four fifths of a run."""
+        """Return the throughput in Mbit/s, headers included, of the interface's queue over the last four fifths of a
+        run.
+        """
         queue = run.queues[run.queues.interface == interface]
         late = queue[queue.t_s >= queue.t_s.max() / 5]
         first, last = late.iloc[0], late.iloc[-1]
@@ -85,13 +92,13 @@ def sent(interface: str) -> Read:
 
 
 def utilization(interface: str, rate_mbps: float) -> Read:
-    """Return a function that reads from a run the share (0 to 1) of a link's rate that a queue sent over the last four
-    fifths of the run.
+    """Return a function that reads from a run the share (0 to 1) of the rate `rate_mbps` that the queue of an
+    interface, such as "r1-eth0", sent over the last four fifths of the run.
     """
     return lambda run: sent(interface)(run) / rate_mbps
 
 
 def ends(pair: str) -> tuple[str, str]:
-    """Return the two hosts of a pair such as "h1-h4"."""
+    """Return the names of the source and the destination of a pair such as "h1-h4": ("h1", "h4")."""
     src, dst = pair.split("-")
     return src, dst

@@ -23,7 +23,9 @@ PER_CENT = 100.0
 
 
 def summary(result: Replication) -> str:
-    """Return one or two sentences about the number of rows and runs, the time, and the median errors."""
+    """Return one or two sentences for a terminal about a replication: the number of published rows and of runs, their
+    time in s, and the median errors against theory in per cent.
+    """
     ours, theirs, count = result.median_errors()
     text = (
         f"{len(result.rows)} published numbers measured in {result.runs} runs: "
@@ -47,17 +49,19 @@ INTRODUCTION = (
 
 
 def markdown(result: Replication) -> str:
-    """Return the report as Markdown text."""
+    """Return the report of a replication as Markdown text."""
     return _filled("report.md.j2", result)
 
 
 def html(result: Replication) -> str:
-    """Return the report as an HTML page, with escaped text."""
+    """Return the report of a replication as the text of an HTML page, in which all cells and notes are escaped."""
     return _filled("report.html.j2", result)
 
 
 def _filled(template: str, result: Replication) -> str:
-    """Return the text of a template of this package with the report's contents."""
+    """Return the text of the template of this file name in the package, filled with the contents of the report of a
+    replication.
+    """
     templates = Environment(
         loader=PackageLoader("netlab_replication"),
         autoescape=select_autoescape(["html.j2"]),
@@ -71,7 +75,9 @@ def _filled(template: str, result: Replication) -> str:
 
 
 def _labs(result: Replication) -> list[dict[str, Any]]:
-    """Return the labs as values for a template, in order: source, reference, rows of cells, and notes."""
+    """Return a dictionary of values for a template for each lab, in the order of the rows: "source", "reference",
+    "rows" (lists of cells as text) and "notes" (texts, numbered from 1 by the last cells).
+    """
     found: dict[str, dict[str, Any]] = {}
     for row in result.rows:
         source = row.published.source
@@ -81,8 +87,8 @@ def _labs(result: Replication) -> list[dict[str, Any]]:
 
 
 def _cells(row: Row, notes: list[str]) -> list[str]:
-    """Return a row's cells as text; its note is appended to `notes` unless an equal one is there, and its number is the
-    last cell.
+    """Return the cells of a row as text, in the order of TITLES. The row's note is appended to the list `notes` unless
+    an equal one is there, and its number there, from 1, is the last cell ("" without a note).
     """
     given = row.published
     if row.note and row.note not in notes:
@@ -102,8 +108,10 @@ def _cells(row: Row, notes: list[str]) -> list[str]:
 
 
 def _number(value: float | None) -> str:
+    """Return a number as text with four significant digits, or without decimals from 10 000 on; a dash for None."""
     return "–" if value is None else f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
 def _per_cent(value: float | None) -> str:
+    """Return a fraction as text in per cent with sign and two decimals, such as "+2.30 %"; a dash for None."""
     return "–" if value is None else f"{PER_CENT * value:+.2f} %"

@@ -37,7 +37,9 @@ class Published:
 
     @property
     def measurement(self) -> Measurement:
-        """The measurement that reproduces this row."""
+        """The measurement that reproduces this published row: its scenario, the value read from the run, and theory.
+        Raises KeyError if no lab has one.
+        """
         return labs.measurements()[self.source, self.table, self.scenario][self.flow, self.quantity]
 
 
@@ -55,17 +57,23 @@ class Row:
 
     @property
     def our_error(self) -> float | None:
-        """Our relative difference from netlab's theory; None without a theory."""
+        """The signed relative difference of our value from netlab's theory, such as 0.03 for 3 % more; None without a
+        theory.
+        """
         return error(self.ours, self.theory)
 
     @property
     def their_error(self) -> float | None:
-        """Their relative difference from netlab's theory."""
+        """The signed relative difference of the published value from netlab's theory, such as 0.03 for 3 % more; None
+        if either is missing.
+        """
         return error(self.published.published, self.theory)
 
     @property
     def their_own_error(self) -> float | None:
-        """Their relative difference from the theory that they give."""
+        """The signed relative difference of the published value from the theory that its publisher gives, such as 0.03
+        for 3 % more; None if either is missing.
+        """
         return error(self.published.published, self.published.theory)
 
 
@@ -80,8 +88,9 @@ class Replication:
     settings: dict[str, object] = field(default_factory=dict)
 
     def median_errors(self) -> tuple[float, float, int]:
-        """Return the medians of our and of their absolute errors over the rows where theory holds and both have a
-        number, and the number of these rows.
+        """Return the median of our absolute relative errors against netlab's theory, that of the publishers' errors,
+        and the number of rows that count: the conditions of theory hold, and both have a number. Without such rows, the
+        medians are NaN.
         """
         both = [
             (abs(row.our_error), abs(row.their_error))
@@ -95,7 +104,8 @@ class Replication:
 
 
 def error(value: float | None, expected: float | None) -> float | None:
-    """Return the relative error of a value, signed; None if either value is missing or the expected one is 0.
+    """Return the signed relative error of a value, `value` / `expected` - 1; None if either is missing (None) or the
+    expected one is 0.
 
     >>> error(4.798, 4.69) is not None, error(1.0, None), error(0.1, 0.0)
     (True, None, None)
@@ -106,7 +116,7 @@ def error(value: float | None, expected: float | None) -> float | None:
 
 
 def published() -> list[Published]:
-    """Return all rows of the published table, in its order."""
+    """Return all rows of the table of published numbers (published.csv), in its order."""
     return [
         Published(**{**row, **{name: float(row[name]) if row[name] else None for name in ("theory", "published")}})
         for row in _table("published.csv")
@@ -114,16 +124,17 @@ def published() -> list[Published]:
 
 
 def references() -> dict[str, str]:
-    """Return the reference of each source of the published table: authors, title, course, year; in
-    the table's order.
+    """Return the reference of each source of the table of published numbers, a text with authors, title, course and
+    year, by the source's name and in the table's order.
     """
     return {row["source"]: row["reference"] for row in _table("references.csv")}
 
 
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
-    """Measure every published row (with `only`, those of this source) and, if its value or ours is off, run the second
-    scenario that explains the difference. With `fresh`, stored results of earlier sweeps are ignored. Raises SweepError
-    when runs failed.
+    """Measure all published rows (with `only`, those of this source), run the second scenario for each row whose
+    difference needs an explanation, and return the rows with the settings and times of all runs. With `fresh`, stored
+    results of earlier sweeps are ignored; `progress` is True for a progress bar, or a function that is told. Raises
+    SweepError when runs failed.
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]
@@ -151,8 +162,8 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
 
 
 def needs_explanation(row: Row) -> bool:
-    """Return whether ours or theirs differs from a theory by more than 3 % or, without theory, the two values differ by
-    more.
+    """Return whether our or the published value of a row differs by more than 3 % from a theory (netlab's or the
+    publisher's) or, without netlab's theory, from each other; rows in EXPLAINED_ANYHOW always do.
     """
     given = row.published
     if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
@@ -164,15 +175,17 @@ def needs_explanation(row: Row) -> bool:
 
 
 def _row(given: Published, measurement: Measurement, run: Run) -> Row:
-    """Return the report's row for a published one, with the values of theory and of a run in its unit, and no note."""
+    """Return the report's row for the published row `given`, without a note: the value of theory (None: there is none)
+    and the value read from the run, both in the unit of the published row.
+    """
     unit = UNITS[given.unit]
     expected = None if measurement.theory is None else measurement.theory * unit
     return Row(given, expected, measurement.holds, measurement.read(run) * unit)
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:
-    """Return the settings that the report shows, empty without runs; engines are ordered by their number of runs, most
-    used first.
+    """Return the settings of the runs that the report shows, by name: the engines as text, most used first, and clock,
+    kernel, netlab and date of the first run; {} without runs.
     """
     seen = list(runs)
     if not seen:
@@ -186,6 +199,6 @@ def _settings(runs: Iterable[Run]) -> dict[str, object]:
 
 
 def _table(name: str) -> list[dict[str, Any]]:
-    """Return the rows of a CSV file of this package, by column."""
+    """Return the rows of the CSV file `name` of this package, in order; each is a dictionary of texts by column."""
     text = resources.files("netlab_replication").joinpath(name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

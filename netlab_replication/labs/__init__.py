@@ -18,5 +18,7 @@ LABS = {
 
 @cache
 def measurements() -> dict[tuple[str, str, str], Measurements]:
-    """Return the measurements of all labs, by source, table and setting; each is a mapping by flow and quantity."""
+    """Return the measurements of all labs, by source, table and setting, such as ("epfl", "collapse", "TCP"); each
+    value is a mapping by flow and quantity, such as ("h1-h4", "goodput").
+    """
     return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}

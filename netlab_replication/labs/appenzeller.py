@@ -20,7 +20,9 @@ QUEUES = {100: (64, 129, 258, 387), 200: (46, 91, 182, 273), 300: (37, 74, 148, 
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:
-    """Return the scenario with this number of long Reno flows and this room of the router's queue."""
+    """Return the scenario with this number of long Reno flows, a multiple of 10, between ten pairs of hosts, and a
+    queue of `queue_packets` packets in the router.
+    """
     near = [f"h{pair}" for pair in range(1, PAIRS + 1)]
     far = [f"h{pair}" for pair in range(PAIRS + 1, 2 * PAIRS + 1)]
     # The delays range from a half to one and a half of the mean.
@@ -40,8 +42,8 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the measurements of the utilization of the link in each published setting, by table and setting, then by
-    flow and quantity.
+    """Return the measurements of the utilization (0 to 1) of the router's link, by table and setting, such as
+    ("router", "100 flows and 64 places"), then by flow and quantity: ("all", "utilization").
     """
     return {
         ("router", f"{flows} flows and {places} places"): {

@@ -8,7 +8,9 @@ from netlab_replication.measurement import Measurement, Settings, goodput, sent
 
 
 def measurements() -> Settings:
-    """Return the measurements of the goodput of the only flow, by table and setting, then by flow and quantity."""
+    """Return the measurement of the goodput in Mbit/s, after 20 s, of the lab's only flow, by table and setting, then
+    by flow and quantity, ("client-server", "goodput").
+    """
     topology = topologies.chain([5, 1, 5], [10, 20, 10], queue_packets=50)
     scenario = Scenario(topology, [Tcp("h1", "h2", congestion="reno")], duration_s=120, interval_s=1)
     goodput_of_reno = Measurement(

@@ -27,15 +27,15 @@ MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
 
 
 def _seconds(offered_mbps: float) -> float:
-    """Return a duration in s for an offered rate that is long enough for a precise result, but shorter the more
-    datagrams a second there are.
+    """Return the duration in s of a run whose offered rate is `offered_mbps`: 60 if the bottleneck carries the rate,
+    else 30, because there are more datagrams a second.
     """
     return 60 if offered_mbps <= BOTTLENECK_MBPS else 30
 
 
 def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUEUE) -> Scenario:
-    """Return the scenario of one UDP flow of `offered_mbps` from h1 to h3 over a link with this framing and queue in
-    packets.
+    """Return the scenario of one UDP flow of `offered_mbps` from h1 to h3 over a link with this framing ("tc" or
+    "ethernet") and a queue of `queue_packets` packets.
     """
     topology = topologies.three_pcs(queue_packets=queue_packets, framing=framing)
     return Scenario(
@@ -44,7 +44,9 @@ def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUE
 
 
 def _udp_alone(offered_mbps: float) -> Measurements:
-    """Return the measurements of goodput and loss of a UDP flow of this rate, by flow and quantity."""
+    """Return the measurements of goodput (Mbit/s) and loss (0 to 1) of a UDP flow that is sent at `offered_mbps`, by
+    flow and quantity: ("h1-h3", "goodput") and ("h1-h3", "loss").
+    """
     limit = theory.udp_goodput_mbps(offered_mbps, BOTTLENECK_MBPS)
     lost = theory.udp_loss_rate(offered_mbps, BOTTLENECK_MBPS, queue_packets=QUEUE, duration_s=_seconds(offered_mbps))
     return {
@@ -68,13 +70,16 @@ def _udp_alone(offered_mbps: float) -> Measurements:
 
 
 def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return the measurements of goodputs and losses of UDP flows of h1 and h2 at these rates, by host and quantity;
-    losses only if the link is loaded by more than half.
+    """Return the measurements of goodput (Mbit/s) and loss (0 to 1) of two UDP flows that h1 and h2 send at these
+    rates, by host and quantity, such as ("h1", "goodput"); losses only if both rates together are at least half of the
+    link's.
     """
     offered = (first_mbps, second_mbps)
 
     def scenario(spacing: str = "auto") -> Scenario:
-        """Return the scenario of both flows; `spacing` is that of their datagrams."""
+        """Return the scenario of both flows; `spacing` is that of their datagrams, "auto" (random here) or "even"
+        (on exact grids).
+        """
         traffic = [Udp(src, "h3", rate_mbps=r, spacing=spacing) for src, r in zip(("h1", "h2"), offered, strict=True)]
         return Scenario(
             topologies.three_pcs(queue_packets=QUEUE), traffic, duration_s=_seconds(sum(offered)), interval_s=1
@@ -109,8 +114,8 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return the measurements of the goodputs of UDP flows of h1 and h2 at these rates and a TCP flow of h2, by flow
-    and quantity.
+    """Return the measurements of the goodput (Mbit/s) of UDP flows of h1 and h2 at these rates and of a TCP flow of h2,
+    by flow and quantity: ("h1 UDP", "goodput"), ("h2 UDP", "goodput") and ("h2 TCP", "goodput").
     """
 
     def scenario(aqm: str = "fifo") -> Scenario:
@@ -131,8 +136,8 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
     def number(flow: str, expected: float | None) -> Measurement:
-        """Return the measurement of a flow's goodput after 20 s, with the value of theory in Mbit/s; None if there is
-        no formula.
+        """Return the measurement of the goodput after 20 s of the flow of this label; `expected` is the value of theory
+        in Mbit/s, None if there is no formula.
         """
         return Measurement(
             scenario(),
@@ -152,20 +157,24 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _two_routers(limited_access: bool = True) -> Topology:
-    """Return the lab's network of two routers in a row; with `limited_access` the access links have 1 and 10 Mbit/s."""
+    """Return the lab's network of two routers in a row; with `limited_access` the links of the senders h1 and h2 have 1
+    and 10 Mbit/s, else no limit.
+    """
     access = (1, 10) if limited_access else (None, None)
     return topologies.two_routers(access, queue_packets=QUEUE)
 
 
 def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
-    """Return the measurements of goodputs and losses of UDP flows h1-h4 and h2-h3 at these rates over two routers, by
-    pair and quantity.
+    """Return the measurements of goodput (Mbit/s) and loss (0 to 1) of UDP flows h1-h4 and h2-h3 at these rates over
+    two routers, by pair and quantity, such as ("h1-h4", "loss").
     """
     offered = {"h1-h4": first_mbps, "h2-h3": second_mbps}
     heavy = second_mbps > BOTTLENECK_MBPS
 
     def scenario(limited_access: bool) -> Scenario:
-        """Return the scenario of both flows, with or without limits of the access links."""
+        """Return the scenario of both flows; with `limited_access` the links of the senders have 1 and 10 Mbit/s, else
+        no limit.
+        """
         traffic = [Udp(*ends(pair), rate_mbps=rate) for pair, rate in offered.items()]
         return Scenario(_two_routers(limited_access), traffic, duration_s=120 if heavy else 600, interval_s=1)
 
@@ -204,7 +213,9 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
 
 
 def _collapse_tcp() -> Measurements:
-    """Return the measurements of the goodputs of TCP flows h1-h4 and h2-h3 over two routers, by pair and quantity."""
+    """Return the measurements of the goodput (Mbit/s) of TCP flows h1-h4 and h2-h3 over two routers, by pair and
+    quantity, such as ("h1-h4", "goodput").
+    """
     scenario = Scenario(_two_routers(), [Tcp("h1", "h4"), Tcp("h2", "h3")], duration_s=600, interval_s=1)
     return {
         (pair, "goodput"): Measurement(scenario, goodput(f"{pair} cubic", 30), theory.tcp_goodput_limit_mbps(rate))
@@ -213,8 +224,8 @@ def _collapse_tcp() -> Measurements:
 
 
 def _connections() -> Measurements:
-    """Return the measurements of the goodputs of one connection of h1 and three of h2 with a delay of 300 ms, by host
-    and quantity.
+    """Return the measurements of the goodput (Mbit/s) of one TCP connection of h1 and of three of h2 together, with a
+    delay of 300 ms, by host and quantity: ("h1", "goodput") and ("h2", "goodput").
     """
     link = Link(
         "r1",
@@ -230,8 +241,8 @@ def _connections() -> Measurements:
     longer = Scenario(topology, traffic, duration_s=1500, interval_s=5)
 
     def number(flow: str, share: int) -> Measurement:
-        """Return the measurement of a flow's goodput after 60 s; theory gives it this number of
-        quarters of the link.
+        """Return the measurement of the goodput after 60 s of the flow of this label; theory gives it `share` quarters
+        of the link.
         """
         return Measurement(
             scenario,
@@ -246,8 +257,8 @@ def _connections() -> Measurements:
 
 
 def _delayed(aqm: str, h1_ms: float) -> Topology:
-    """Return three PCs with delayed packets back to the senders: 300 ms for h2, `h1_ms` for h1. `aqm` is "fifo", "red"
-    or "gentle red".
+    """Return the network of h1 and h2, which send to h3 over a link of 5 Mbit/s; packets back to them are delayed, by
+    300 ms for h2 and by `h1_ms` for h1. `aqm` is the queue's discipline: "fifo", "red" or "gentle red".
     """
     options = {"red": RED, "gentle red": GENTLE_RED, "fifo": {}}[aqm]
     shape = {"aqm": "red" if "red" in aqm else "fifo", "aqm_options": options}
@@ -259,13 +270,13 @@ def _delayed(aqm: str, h1_ms: float) -> Topology:
 
 
 def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
-    """Return the measurements of the goodputs of flows of h1 and h2 whose round-trip times are `h1_ms` and 300 ms, by
-    host and quantity.
+    """Return the measurements of the goodput (Mbit/s) of two flows with this congestion control, "reno" or "cubic",
+    whose round-trip times are `h1_ms` (of h1) and 300 ms (of h2), by host and quantity, such as ("h1", "goodput").
     """
 
     def scenario(aqm: str = "red", seed: int = 1) -> Scenario:
-        """Return the scenario of both flows behind a queue of this discipline ("red" or "gentle
-        red"), with this seed.
+        """Return the scenario of both flows behind a queue of this discipline ("red" or "gentle red"); `seed` is that
+        of the run.
         """
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(_delayed(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
@@ -290,8 +301,8 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
 
 
 def _two_bottlenecks() -> Measurements:
-    """Return the measurements of goodput and round-trip time of three flows over one or both of two links of 5 Mbit/s
-    in a row, with 150 ms on the way out of each host (`epfl` figure 3), by pair and quantity.
+    """Return the measurements of goodput (Mbit/s) and round-trip time (ms) of three CUBIC flows over one or both of two
+    links of 5 Mbit/s in a row, with 150 ms on the way out of each host, by pair and quantity, such as ("h1-h2", "rtt").
     """
     slow: dict[str, Any] = {"rate_mbps": BOTTLENECK_MBPS, "queue_packets": QUEUE, "aqm": "red", "aqm_options": RED}
     topology = of_links(
@@ -302,7 +313,7 @@ def _two_bottlenecks() -> Measurements:
     )
 
     def scenario(seed: int) -> Scenario:
-        """Return the scenario of the three flows with this seed."""
+        """Return the scenario of the three flows; `seed` is that of the run."""
         return Scenario(topology, [Tcp(*ends(pair)) for pair in routes], duration_s=600, interval_s=5, seed=seed)
 
     routes = {"h1-h2": ["r1"], "h1-h3": ["r1", "r2"], "h2-h3": ["r2"]}
@@ -332,18 +343,22 @@ def _two_bottlenecks() -> Measurements:
 
 
 def _red(**options: Any) -> dict[str, Any]:
-    """Return the fields of a link with a queue of 1000 packets and the lab's RED; `options` replace some of RED's."""
+    """Return the fields of a link with a queue of 1000 packets and the lab's RED; `options` replace or extend RED's
+    options, such as max_packets=24 or ecn=True.
+    """
     return {"queue_packets": 1000, "aqm": "red", "aqm_options": {**RED, **options}}
 
 
 def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, Any]) -> Measurements:
-    """Return the measurements of the goodputs of flows of h1 and h2 behind a queue with the fields `aqm`, and the
-    round-trip time, by host and quantity; `test` has the fields of the queue in the second run, which `sentence`
-    describes.
+    """Return the measurements of the goodput (Mbit/s) of flows of h1 and h2 with this congestion control behind a queue
+    with the link's fields `aqm`, and of h1's round-trip time (ms), by host and quantity, such as ("h1", "rtt"). `test`
+    has the link's fields in the second run, which `sentence` describes.
     """
 
     def scenario(queue: dict[str, Any]) -> Scenario:
-        """Return the scenario of both flows behind a queue with these fields."""
+        """Return the scenario of both flows behind a queue with these fields of its link, such as queue_packets and
+        aqm.
+        """
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(topologies.three_pcs(**queue), traffic, duration_s=300, interval_s=1)
 
@@ -364,7 +379,9 @@ def _aqm(congestion: str, sentence: str, aqm: dict[str, Any], test: dict[str, An
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
+    """Return the measurements of each published setting of this lab, by table and setting, such as ("collapse", "TCP"),
+    then by flow and quantity, such as ("h1-h4", "goodput").
+    """
     alone = _udp_alone(5)
     tcp = Scenario(topologies.three_pcs(queue_packets=QUEUE), [Tcp("h1", "h3")], duration_s=60, interval_s=1)
     framed = Scenario(

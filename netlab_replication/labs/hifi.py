@@ -18,7 +18,9 @@ QUEUES = {20: 15, 100: 45, 200: 2}
 
 
 def _scenario(flows: int, queue_packets: int) -> Scenario:
-    """Return the scenario with this number of Reno flows from two hosts and this room of the router's queue."""
+    """Return the scenario with `flows` Reno flows, half of them from each of two hosts, and a queue of `queue_packets`
+    packets in the router.
+    """
     links = [
         Link(
             "r1",
@@ -36,8 +38,9 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 
 
 def measurements() -> Settings:
-    """Return the measurements of the utilization of the link in each published setting, by table and setting, then by
-    flow and quantity; Reno, to which the rule applies, replaces BIC, which netlab's kernels lack.
+    """Return the measurements of the utilization (0 to 1) of the router's link, by table and setting, such as
+    ("search", "20 flows and 15 places"), then by flow and quantity, ("all", "utilization"). Reno, to which the rule
+    applies, replaces BIC, which netlab's kernels lack.
     """
     found: Settings = {}
     read = utilization(BOTTLENECK, RATE_MBPS)

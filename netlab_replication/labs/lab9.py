@@ -12,8 +12,9 @@ QUEUE_BYTES = 15_000_000
 
 
 def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_bytes: int | None = None) -> Scenario:
-    """Return 5 s of TCP with this number of connections over 10 Gbit/s; delay in ms and loss hold for the way there,
-    and the window is that of each connection (None: not limited).
+    """Return the scenario of 5 s of TCP with `streams` connections from h1 to h2 over 10 Gbit/s. `delay_ms` and
+    `loss_rate` (0 to 1) are those of the way from h1 to h2 alone; `window_bytes` limits the window of each connection
+    (None: not).
     """
     link = Link(
         "h1",
@@ -29,8 +30,8 @@ def _scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_byte
 
 
 def measurements() -> Settings:
-    """Return the measurements of the throughput in each published setting, by table and setting, then by flow and
-    quantity.
+    """Return the measurements of the throughput in Mbit/s in each published setting of this lab, by table and setting,
+    then by flow and quantity, ("h1-h2", "throughput").
     """
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(WINDOW_BYTES), 20)
@@ -38,8 +39,8 @@ def measurements() -> Settings:
     name = {1: "h1-h2 cubic", 8: "h1-h2 cubic ×8"}
 
     def lossy(streams: int) -> Measurement:
-        """Return the measurement with 1 % random loss and without delay for this number of connections; the second run
-        has the delay.
+        """Return the measurement of the throughput of `streams` connections (1 or 8) with 1 % random loss and without
+        delay; its second run has the delay of 20 ms.
         """
         mathis = theory.parallel_streams_mbps(float(streams), theory.MSS_BYTES, 20, 0.01)
         return Measurement(

@@ -16,16 +16,18 @@ their host's queue.
 
 
 def _wire(delay_ms: float) -> Topology:
-    """Return two hosts on a cable of 100 Mbit/s with this one-way delay, with Ethernet's framing."""
+    """Return two hosts, h1 and h2, on a cable of 100 Mbit/s with this one-way delay in ms and Ethernet's framing."""
     link = Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
 def _window(window_bytes: int) -> Measurements:
-    """Return the measurements of the throughput of TCP with this window over the cable, by flow and quantity."""
+    """Return the measurements of the throughput in Mbit/s of a TCP flow over the cable, whose window is `window_bytes`,
+    by flow and quantity: ("client-server", "throughput").
+    """
 
     def scenario(delay_ms: float) -> Scenario:
-        """Return the scenario of the transfer over a cable with this one-way delay."""
+        """Return the scenario of the transfer over a cable with this one-way delay in ms."""
         # The lab had disabled segmentation offload.
         frame_by_frame = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5)
@@ -48,8 +50,8 @@ def _window(window_bytes: int) -> Measurements:
 
 
 def _beside(udp_flows: int) -> Measurement:
-    """Return the measurement of TCP with this number of UDP flows from one host: their sockets wait for room in its own
-    interface's queue, and nothing is lost.
+    """Return the measurement of the total goodput in Mbit/s of one TCP and `udp_flows` UDP flows of one host: their
+    sockets wait for room in the queue of its own interface, and nothing is lost.
     """
     udp = Udp(
         "h1",
@@ -87,7 +89,9 @@ def _air(*, short_preamble: bool) -> Scenario:
 
 
 def _wireless() -> Measurements:
-    """Return the measurements of the throughput of TCP over 802.11g, by flow and quantity."""
+    """Return the measurements of the throughput in Mbit/s of TCP over 802.11g, by flow and quantity: ("client-server",
+    "throughput").
+    """
     options = _air(short_preamble=False).topology.links[0].forward.medium_options
     return {
         ("client-server", "throughput"): Measurement(
@@ -103,7 +107,9 @@ def _wireless() -> Measurements:
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
+    """Return the measurements of each published setting of this lab, by table and setting, such as ("throughput",
+    "802.11g TCP"), then by flow and quantity, such as ("client-server", "throughput").
+    """
     limit = theory.tcp_goodput_limit_mbps(100, framing="ethernet")
     plain = Scenario(_wire(0.1), [Tcp("h1", "h2")], duration_s=10)
     return {

@@ -29,8 +29,8 @@ FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 
 
 def portfolio(shared_limit: bool = False) -> Topology:
-    """Return the network of the lab's nine hosts; with `shared_limit`, packets in flight count against a queue's limit,
-    as in Mininet's netem.
+    """Return the network of the lab's nine hosts; with `shared_limit`, queues are shortened by the packets in flight on
+    their links, because these count against a queue's limit in Mininet's netem.
     """
     if not shared_limit:
         return topologies.portfolio()
@@ -43,14 +43,15 @@ def portfolio(shared_limit: bool = False) -> Topology:
 
 
 def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
-    """Return the measurements of goodput and loss of iperf's UDP between two hosts, by pair and quantity; iperf counts
-    `megabits` in units of 2^20 bit/s, and `link` is the slowest on the path.
+    """Return the measurements of iperf's UDP between the hosts `src` and `dst` for 10 s, by pair and quantity,
+    "goodput" and "loss", such as ("h1-h4", "loss"). `megabits` is the rate as iperf counts it, in units of 2^20 bit/s,
+    and `link` (a key of PORTFOLIO_LINKS) the slowest link on the path.
     """
     offered_mbps = megabits * MEBI / 1e6
     rate_mbps, _, queue = PORTFOLIO_LINKS[link]
 
     def scenario(rate: float) -> Scenario:
-        """Return the scenario of the UDP flow at this rate in Mbit/s."""
+        """Return the scenario of the UDP flow at the rate `rate` in Mbit/s."""
         udp = Udp(src, dst, rate_mbps=rate, payload_bytes=IPERF_PAYLOAD_BYTES)
         return Scenario(topologies.portfolio(), [udp], duration_s=10, interval_s=0.5)
 
@@ -72,8 +73,9 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
 
 
 def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
-    """Return the measurements of the round-trip time of a ping and the goodput of a transfer of 25 s alone on a path,
-    by `name` and quantity; `small` is the network of the second run.
+    """Return the measurements of a ping's round-trip time and then the goodput of a TCP transfer of 25 s from `src` to
+    `dst`, alone in a network, by `name` and quantity: (`name`, "rtt") and (`name`, "throughput"). `small` is the
+    network of the transfer's second run, with shorter queues; None repeats the first.
     """
 
     def scenario(network: Topology) -> Scenario:
@@ -107,7 +109,9 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
 
 
 def _link(name: str) -> Measurements:
-    """Return the measurements of one of the lab's links (a key of `PORTFOLIO_LINKS`) alone, by link and quantity."""
+    """Return the measurements of one of the lab's links (a key of PORTFOLIO_LINKS, such as "L1") between two hosts, by
+    link and quantity, such as ("r1-r2", "rtt").
+    """
     rate_mbps, delay_ms, queue = PORTFOLIO_LINKS[name]
     topology = topologies.dumbbell(pairs=1, rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue)
     number = int(name[1])
@@ -117,14 +121,15 @@ def _link(name: str) -> Measurements:
 def _together(
     pairs: Sequence[str], shares_mbps: Sequence[float], streams: Sequence[int] | None = None, shared: bool = True
 ) -> Measurements:
-    """Return the measurements of simultaneous transfers of 25 s, each with a ping, by pair and quantity; `shares_mbps`
-    has theory's goodput of each connection, `streams` the connections of each pair (None: one), and `shared` is True if
-    they share a link.
+    """Return the measurements of simultaneous TCP transfers of 25 s, each with a ping, between pairs such as "h1-h4",
+    by pair and quantity ("rtt" and "throughput"; connections of one pair are "h1-h4 (1)" and so on). By pair,
+    `shares_mbps` has theory's goodput of each connection in Mbit/s and `streams` the number of connections (None: one
+    each); `shared` is True if the pairs share a link, where theory does not count.
     """
     why = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
 
     def scenario(network: Topology, duration_s: float) -> Scenario:
-        """Return the scenario of all transfers and pings in this network."""
+        """Return the scenario of all transfers and pings in this network, for a duration in s."""
         traffic: list[Traffic] = [
             Tcp(*ends(pair), streams=count) for pair, count in zip(pairs, streams or [1] * len(pairs), strict=True)
         ]
@@ -160,7 +165,9 @@ def _together(
 
 
 def measurements() -> Settings:
-    """Return the measurements of each published setting, by table and setting, then by flow and quantity."""
+    """Return the measurements of each published setting of this lab, by table and setting, such as ("path", "one flow
+    alone"), then by flow and quantity, such as ("h1-h4", "rtt").
+    """
     whole = portfolio()
     small = portfolio(shared_limit=True)
     l2, l3 = (theory.tcp_goodput_limit_mbps(PORTFOLIO_LINKS[name][0]) for name in ("L2", "L3"))
