@@ -52,10 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Hold the contest and write the board; return the exit status: 0 if every submission raced or failed by its own
-    fault, 1 if not, 130 after Ctrl-C.
-
-    Raises NetlabError when something other than a hand-in is at fault.
+    """Hold the contest by the options of `netlab contest`, write the board and return the exit status: 0 if every
+    submission raced or failed by its own fault, 1 if not, 130 after Ctrl-C. Raises NetlabError when something other
+    than a submission is at fault, such as an option or the output directory.
     """
     from netlab_classroom.contest import board, contest, ladder
     from netlab_classroom.contest.controls import Controls
@@ -93,8 +92,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(held: Contest, output: Path, seed: str) -> int:
-    """Print the remarks, the best submission and the files in `output` of a contest, and a warning if its seed is the
-    default; return the exit status, 1 if a submission did not race by no fault of its own.
+    """Print the remarks, the best submission and the files in `output` of a contest, and a warning if `seed` is the
+    default; return the exit status: 1 if a submission did not race by no fault of its own, else 0.
     """
     from netlab_classroom.contest import board, race
     from netlab_classroom.grading.text import one_line

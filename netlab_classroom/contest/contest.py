@@ -78,17 +78,16 @@ def hold(
     jobs: int | None = None,
     progress: bool | Progress = True,
 ) -> Contest:
-    """Let the students' files in `submissions` and the reference competitors take part in all trials of a seed, `jobs`
-    at a time (None: one for each CPU), and return their scores. `game` is what competes (None: congestion controls).
-    Results are stored in `output`, and with `keep` reused from there; `entries` is the class list, empty for one
-    student for each file.
+    """Let the students' files in `submissions` (files, directories, ZIP archives) and the reference competitors take
+    part in all trials that follow from `seed`, `jobs` competitors at a time (None: one for each CPU), and return their
+    scores. `game` is what competes (None: congestion controls), `entries` the class list (empty: one student for each
+    file). Results are stored in the directory `output`, whose lock is `claim`, and with `keep` reused from there.
+    Raises NetlabError if this machine cannot isolate student code or has no library kernel, ContestInterrupted after
+    Ctrl-C.
 
     Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
     kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
     is how many compete side by side, by default one for each CPU.
-
-    Raises NetlabError when this machine cannot wall student code off, or has no library kernel. Raises
-    ContestInterrupted after Ctrl-C; with `keep` the next one goes on from there.
     """
     sandbox.require_isolation()
     stopping.clear()
@@ -143,8 +142,9 @@ def _row_of(
     manifest: Mapping[str, Any],
     tell: Callable[[], None],
 ) -> dict[str, Any]:
-    """Return the row of a student's file in all trials of a game: with `keep` a stored result of the same code and the same
-    `manifest`, else the result of racing it, which is stored in `folder`. `tell` is called after each trial.
+    """Return the row of a student's file in all trials of a game: with `keep` the stored result of the same code and
+    the same `manifest`, if there is one, else the result of racing the class in the sandbox, which is stored in
+    `folder`. `tell` is called after each trial.
     """
     file_digest = digest_of(file.path)
     entrant = race.read(game, student, str(file.path), file.label, file_digest)
@@ -162,8 +162,8 @@ def _row_of(
 
 
 def _class_text(entrant: Entrant) -> str:
-    """Return as text which class of a submission competes, with its line, and the names of classes that do not; "" if
-    there is none.
+    """Return as text which class of a submission competes, with its line and the names of classes that do not, such as
+    "Mine (line 3; not Old)"; "" if there is none.
     """
     code = entrant.code
     if "error" in code:
@@ -175,15 +175,16 @@ def _class_text(entrant: Entrant) -> str:
 def _run_all(
     game: Game, work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]
 ) -> dict[str, dict[str, Any]]:
-    """Call all functions of `work`, `jobs` at a time (None: one for each CPU), and return their rows by name. `tell`
-    gets the number of finished runs and of all, one for each function and trial. Raises ContestInterrupted after
-    Ctrl-C.
+    """Call the functions of `work`, which race a competitor each and return its row, `jobs` at a time (None: one for
+    each CPU), and return the rows by competitor. `tell` gets the number of finished runs and of all, one for each
+    function and trial. An error over one submission becomes its row; that of a reference competitor is raised. Raises
+    ContestInterrupted after Ctrl-C.
     """
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))
 
     def count_run() -> None:
-        """Report one more finished run."""
+        """Report to `tell` that one more run, of one competitor in one trial, is finished."""
         tell(next(done), whole)
 
     pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
@@ -211,7 +212,9 @@ def _run_all(
 
 
 def _ranked(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
-    """Return the rows with `place` (from 1) and `pseudonym`, best first; equal scores share a place."""
+    """Return copies of the rows, best total first, each with its `place` (from 1; equal totals share a place) and a
+    `pseudonym` that follows from the seed.
+    """
     names = pseudonyms([row["student"] for row in rows], seed)
     ordered = sorted(rows, key=lambda row: (-row["total"], row["student"]))
     totals = [row["total"] for row in ordered]
@@ -219,7 +222,9 @@ def _ranked(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
 
 
 def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
-    """Return a pseudonym for each student, which follows from the seed and hardly changes when others join."""
+    """Return a pseudonym such as "amber fox" for each student, by student; all are different, follow from the seed, and
+    hardly change when other students join.
+    """
     words = [f"{adjective} {animal}" for adjective in ADJECTIVES for animal in ANIMALS]
     number = {
         student: int.from_bytes(hashlib.sha256(f"{seed}/{student}".encode()).digest()[:8], "big")
@@ -235,13 +240,15 @@ def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
 
 
 def _numbered(name: str, round_number: int) -> str:
-    """Return a pseudonym with the number of its use, if it is not the first (`round_number` 0)."""
+    """Return a pseudonym for its use number `round_number` (from 0): the name itself for the first, then with a number,
+    such as "amber fox 2".
+    """
     return name if not round_number else f"{name} {round_number + 1}"
 
 
 def _row_without_race(game: Game, student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the row of a student's submission that did not compete: the status, the reason `sentence`, and no points
-    in any trial.
+    """Return the row of a student's submission that did not compete, in the form of `race.enter`: the status `status`,
+    the reason `sentence`, a total of 0, and the game's score for nothing in each trial.
     """
     rows = {trial.key: dict(game.nothing) for trial in trials}
     return {

@@ -38,26 +38,34 @@ class Controls(Game):
     )
 
     def draw(self, seed: str) -> list[NetworkTrial]:
-        """Return the networks that follow from a seed."""
+        """Return the networks that follow from a seed (any text), in the order of the board."""
         return networks.draw(seed)
 
     def references(self) -> dict[str, object]:
-        """Return Linux's controls, and netlab's opponents, by name."""
+        """Return the congestion controls that compete with the students', by name: Linux's as their names, netlab's
+        opponents as classes.
+        """
         return {**{name: name for name in LANDMARKS}, **OPPONENTS}
 
     def is_own(self, reference: str) -> bool:
-        """Return whether the control of this name is one of netlab's opponents."""
+        """Return whether the congestion control of this name is one of netlab's opponents, not Linux's."""
         return reference in OPPONENTS
 
     def play(self, trial: NetworkTrial, competitor: object) -> Outcome:
-        """Run the trial's network with a congestion control, and return its score and its first flow's window."""
+        """Run a network with a congestion control (a Linux name, a class, or a proxy for a student's), and return its
+        score and its first flow's window over time, in segments. Raises KeyboardInterrupt when the contest is stopped,
+        RunError when the run fails.
+        """
         run = run_control(trial, competitor)
         return Outcome(scoring.score(trial, run).to_dict(), _windows(run))
 
     def spot(
         self, trials: Sequence[NetworkTrial], scores: Mapping[str, Mapping[str, float]]
     ) -> tuple[float, float] | None:
-        """Return the mean share of the rate, and the geometric mean of the delay, over the networks without other flows."""
+        """Return a congestion control's place in the figure, over the networks in which it is alone: the mean share of
+        the rate (0 to 1), and the geometric mean of the delay as a multiple of the shortest RTT; None if nothing
+        arrived in any.
+        """
         alone = [scores[trial.key] for trial in trials if trial.rule == "power"]
         if not any(each["rate"] for each in alone):
             return None
@@ -65,17 +73,21 @@ class Controls(Game):
         return sum(each["rate"] for each in alone) / len(alone), delay
 
     def plane(self, spots: Sequence[tuple[float, float]]) -> Plane:
-        """Return axes from 0 to 1, and from 1 to the longest delay."""
+        """Return the axes of the figure for these places: the share of the rate from 0 to 1, and the delay,
+        logarithmic, from 1 to a little above the longest.
+        """
         return Plane((0.0, 1.0), (1.0, max([2.0, *(delay for _, delay in spots)]) * 1.05), log_y=True)
 
     def spot_in_words(self, x: float, y: float) -> str:
-        """Return share of the rate and delay as text."""
+        """Return a place in the figure as text: the share `x` of the rate in per cent, and the delay `y` as a multiple
+        of the shortest RTT.
+        """
         return f"{100 * x:.0f} % of the rate, {y:.2f} times the shortest RTT"
 
 
 def run_control(trial: NetworkTrial, control: object) -> Run:
-    """Run a trial's scenario with a congestion control in the library engine. Raises KeyboardInterrupt when the contest
-    is stopped.
+    """Run a trial's scenario with a congestion control (a Linux name, a class, or a proxy for a student's) in the
+    library engine. Raises KeyboardInterrupt when the contest is stopped, RunError when the run fails.
     """
     if stopping.is_set():
         raise KeyboardInterrupt
@@ -83,7 +95,9 @@ def run_control(trial: NetworkTrial, control: object) -> Run:
 
 
 def _windows(run: Run) -> list[list[float]]:
-    """Return the first flow's window over time: pairs of t_s in s and window in segments."""
+    """Return the window of a run's first flow over time: pairs of the time in s and the window in segments, 0 before
+    the first sample.
+    """
     first: Any = run.intervals[run.intervals["flow"] == run.flows["flow"].iloc[0]]
     pairs = zip(first["t_s"], first["cwnd_segments"].ffill().fillna(0), strict=True)
     return [[round(float(t_s), 3), float(segments)] for t_s, segments in pairs]

@@ -28,7 +28,9 @@ class Plane:
     height: int = 460
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return the position of a point of the figure in units of the picture: from the left and from the top."""
+        """Return the position in the picture of the point with the values `x` and `y` on the axes: the distances from
+        the left and from the top, in units of the picture.
+        """
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         low, high, value = (math.log(each) for each in (*self.y, y)) if self.log_y else (*self.y, y)
         up = (value - low) / (high - low)
@@ -36,11 +38,15 @@ class Plane:
         return round(LEFT + across * width, 1), round(TOP + (1 - up) * height, 1)
 
     def line(self, points: Sequence[Sequence[float]]) -> str:
-        """Return the points (x and y in units of the axes) as text for an SVG polyline."""
+        """Return the positions of some points (pairs of values on the x and y axes) as text for the `points` of an SVG
+        polyline.
+        """
         return " ".join("{},{}".format(*self.at(x, y)) for x, y in points)
 
     def frame(self) -> dict[str, Any]:
-        """Return the picture's size, edges and ticks as values for a template, in units of the picture."""
+        """Return the size, the edges and the ticks (position and text) of the picture as values for a template, in
+        units of the picture.
+        """
         return {
             "width": WIDTH, "height": self.height, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP,
             "bottom": self.height - BOTTOM,
@@ -53,8 +59,10 @@ class Plane:
 
 
 def place_labels(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return copies of the dots with the position of each label: the nearest one that overlaps no dot and no other
-    label, or the one that overlaps least.
+    """Return copies of the dots (each with "x", "y" and the text "label", "" for none) with the position of the label,
+    "text_x", "text_y" and "anchor" for SVG: the nearest one that overlaps no dot and no other label, or the one that
+    overlaps least. "far" is True if the label is so far away that it needs a line to its dot. All are in units of the
+    picture.
 
     One that is `far` needs a line to its dot.
     """

@@ -15,11 +15,11 @@ class Trial(Protocol):
 
     @property
     def key(self) -> str:
-        """Its name in tables."""
+        """The trial's name in tables, such as "walk"."""
 
     @property
     def title(self) -> str:
-        """Its name in words."""
+        """The trial's name in words, such as "a rate that wanders"."""
 
 
 @dataclass(frozen=True)
@@ -75,28 +75,36 @@ class Game(ABC):
 
     @abstractmethod
     def draw(self, seed: str) -> Sequence[Any]:
-        """Return the trials that follow from a seed, in the order of the board."""
+        """Return the trials (objects with the properties of Trial) that follow from a seed, a text, in the order of the
+        board.
+        """
 
     @abstractmethod
     def references(self) -> Mapping[str, object]:
-        """Return the reference competitors by name."""
+        """Return the reference competitors, which compete with the students' classes, by name: classes, or names of
+        Linux's congestion controls.
+        """
 
     @abstractmethod
     def is_own(self, reference: str) -> bool:
-        """Return whether the reference competitor of this name is netlab's, not Linux's."""
+        """Return whether the reference competitor of this name is netlab's own, not Linux's."""
 
     @abstractmethod
     def play(self, trial: Any, competitor: object) -> Outcome:
-        """Let a competitor take part in a trial, and return its result. Raises NetlabError when its code fails."""
+        """Let a competitor (a class, a proxy for a student's, or the name of a congestion control) take part in a trial
+        of `draw`, and return its result. Raises NetlabError when its code fails.
+        """
 
     @abstractmethod
     def spot(self, trials: Sequence[Any], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
-        """Return the place of a competitor in the figure, by its scores in the trials; None if it finished none."""
+        """Return the place of a competitor in the figure, the values on its two axes, from its scores by key of the
+        trial; None if it has no result to show.
+        """
 
     @abstractmethod
     def plane(self, spots: Sequence[tuple[float, float]]) -> Plane:
-        """Return the axes of the figure for these places."""
+        """Return the axes of the figure that shows competitors at these places, each a pair of values on the axes."""
 
     @abstractmethod
     def spot_in_words(self, x: float, y: float) -> str:
-        """Return a place in the figure as text."""
+        """Return a place in the figure, the values `x` and `y` on its axes, as text with units."""

@@ -15,17 +15,16 @@ COLUMNS = ("date", "seed", "student", "score", "sha256")
 
 
 def last_scores(output: Path, seed: str) -> dict[str, float]:
-    """Return the score of each student in the last contest with the networks of this seed, from the history in
-    `output`; empty if there is none.
-
-    Raises NetlabError when the history is there and cannot be read.
+    """Return the last score of each student for this seed, by student, from the file history.csv in the directory
+    `output`; {} if there is none. Raises NetlabError when the file is there and cannot be read.
     """
     return {row["student"]: float(row["score"]) for row in _rows(output / HISTORY) if row["seed"] == seed}
 
 
 def write_down(contest: Contest, output: Path, now: datetime | None = None) -> None:
-    """Add a row to the history in `output` for each student whose file or score differs from the last time; `now`
-    replaces the present time.
+    """Add a row to the file history.csv in the directory `output` for each student of a contest whose file or score
+    differs from the student's last row for the same seed; `now` replaces the present time (None) as the date. Raises
+    NetlabError when the file cannot be read.
     """
     path = output / HISTORY
     rows = _rows(path)
@@ -44,8 +43,8 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a history file, by column; empty if there is no file. Raises NetlabError when it cannot be
-    read.
+    """Return the rows of a history file in its order, each with the texts by name in COLUMNS; [] if there is no file.
+    Raises NetlabError when it cannot be read.
     """
     if not path.exists():
         return []

@@ -43,12 +43,12 @@ class NetworkTrial:
 
     @property
     def capacity_mbps(self) -> float:
-        """The largest goodput of TCP over the bottleneck in Mbit/s."""
+        """The largest goodput of TCP over the bottleneck in Mbit/s, by theory from its mean rate."""
         return theory.tcp_goodput_limit_mbps(self.rate_mbps)
 
     def scenario(self, control: object) -> Scenario:
-        """Return the scenario that runs a congestion control (a name or class): alone, with a flow of CUBIC, or with a
-        second flow of its own.
+        """Return the scenario that runs a congestion control (a Linux name, or a class) as the first flow: by the
+        trial's rule alone, beside a flow of CUBIC, or beside a second flow of its own.
         """
         beside: dict[Rule, list[object]] = {"power": [], "share": ["cubic"], "pair": [control]}
         ends = [("h1", "h3"), ("h2", "h4")]
@@ -60,7 +60,8 @@ class NetworkTrial:
 
 
 def draw(seed: str) -> list[NetworkTrial]:
-    """Return the networks that follow from a seed, in the order of the board; another seed gives other networks.
+    """Return the networks that follow from a seed (any text), in the order of the board; the same seed gives the same
+    networks.
 
     Examples
     --------
@@ -89,8 +90,8 @@ def _trial(
     trace: Any = None,
 ) -> NetworkTrial:
     """Return a network with this key, title and rule, drawn from the seed. `queue_bdp` is the range of the queue's size
-    in bandwidth-delay products, `loss_rate` that of the loss rate, and `trace` a function that draws a variable rate,
-    or None.
+    in bandwidth-delay products, `loss_rate` the range of the loss rate (0 to 1), and `trace` a function that draws a
+    variable rate from a random generator and the mean rate in Mbit/s, or None for a constant rate.
     """
     chance = random.Random(f"{seed}/{key}")  # noqa: S311 (no secret but the seed)
     rate_mbps, delay_ms = round(chance.uniform(3, 10), 1), round(chance.uniform(10, 40))
@@ -111,8 +112,8 @@ def _trial(
 
 
 def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
-    """Return a random walk of the rate that begins at `mean_mbps`: pairs of time in s and rate in Mbit/s each half
-    second, with steps of about a quarter, as on a radio link; `chance` is the random generator.
+    """Return a random walk of a link's rate that begins near `mean_mbps`: pairs of time in s and rate in Mbit/s each
+    half second, with steps of about a quarter, as on a radio link; `chance` is the random generator.
     """
     rate, steps = mean_mbps, []
     for number in range(round(DURATION_S / STEP_S)):

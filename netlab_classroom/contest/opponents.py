@@ -11,11 +11,13 @@ class Plough:
     """
 
     def on_start(self, flow: Any) -> None:
-        """Store the flow, whose window the other methods set."""
+        """Store the flow, an object of the library engine whose window in segments the other methods set."""
         self.flow = flow
 
     def on_ack(self, ack: Any) -> None:
-        """Enlarge the window: by the delivered segments in slow start, then by one segment per RTT."""
+        """Enlarge the flow's window after an acknowledgement, if it allows that (`may_grow`): by the delivered segments
+        in slow start, else by one segment per RTT.
+        """
         flow = self.flow
         if not ack.may_grow:
             return
@@ -25,7 +27,9 @@ class Plough:
             flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
 
     def on_loss(self, _loss: Any) -> None:
-        """Reduce window and threshold to three quarters of the window."""
+        """Set the flow's window and slow-start threshold to three quarters of the window, but at least
+        SMALLEST_SEGMENTS.
+        """
         flow = self.flow
         flow.ssthresh_segments = max(SMALLEST_SEGMENTS, 0.75 * flow.cwnd_segments)
         flow.cwnd_segments = flow.ssthresh_segments
@@ -39,12 +43,15 @@ class Tide:
     QUEUED_SEGMENTS = 4.0
 
     def on_start(self, flow: Any) -> None:
-        """Store the flow, whose window the other methods set."""
+        """Store the flow, an object of the library engine whose window in segments the other methods set, and forget
+        the smoothed RTT.
+        """
         self.flow, self.rtt_ms = flow, None
 
     def on_ack(self, ack: Any) -> None:
-        """Move the window by one segment per RTT towards the one with QUEUED_SEGMENTS segments in the queue; leave slow
-        start there.
+        """Move the flow's window after an acknowledgement by one segment per RTT, towards the window with which
+        QUEUED_SEGMENTS segments wait in the queue by the smoothed RTT; in slow start grow by the delivered segments
+        until that many wait.
         """
         flow = self.flow
         if ack.rtt_ms is None:
@@ -62,7 +69,7 @@ class Tide:
         )
 
     def on_loss(self, _loss: Any) -> None:
-        """Reduce window and threshold to four fifths of the window."""
+        """Set the flow's window and slow-start threshold to four fifths of the window, but at least SMALLEST_SEGMENTS."""
         flow = self.flow
         flow.ssthresh_segments = flow.cwnd_segments = max(SMALLEST_SEGMENTS, 0.8 * flow.cwnd_segments)
 
@@ -75,12 +82,15 @@ class Gauge:
     KEPT_RTTS, GAIN = 10, 1.1
 
     def on_start(self, flow: Any) -> None:
-        """Store the flow, and forget all measured rates."""
+        """Store the flow, an object of the library engine whose window in segments the other methods set, and forget
+        all measured rates.
+        """
         self.flow, self.rates, self.round_ends_s, self.best = flow, [0.0], 0.0, 0.0
 
     def on_ack(self, ack: Any) -> None:
-        """Measure the delivery rate, and set window and pacing rate a tenth above its maximum over the last KEPT_RTTS
-        RTTs.
+        """Measure the delivery rate of an acknowledgement, and set the flow's window and pacing rate about a tenth
+        above its maximum over the last KEPT_RTTS RTTs; in slow start grow by the delivered segments until twice that
+        window.
         """
         flow = self.flow
         if ack.rtt_min_ms is None or not ack.delivery_rate_mbps:
@@ -100,7 +110,7 @@ class Gauge:
         flow.pacing_mbps = max(0.1, self.GAIN * rate_mbps)
 
     def on_loss(self, _loss: Any) -> None:
-        """End slow start; otherwise ignore the loss."""
+        """End the flow's slow start; the window is not changed by a loss."""
         self.flow.ssthresh_segments = SMALLEST_SEGMENTS
 
 

@@ -33,8 +33,9 @@ class Entrant:
 
 
 def read(game: Game, student: str, path: str, file: str, digest: str) -> Entrant:
-    """Read a student's submission for a game at `path`; a bad one is part of the result, not an error. `file` is its
-    name in reports, `digest` its SHA-256.
+    """Read a student's submission at `path`, in the helper process, and return the competitor: the code of the class
+    that has one of the game's methods, or the error if there is none (not raised). `file` is the submission's name in
+    reports, `digest` its SHA-256.
     """
     try:
         code = helper().ask("competitor", path=path, methods=list(game.methods))
@@ -44,9 +45,10 @@ def read(game: Game, student: str, path: str, file: str, digest: str) -> Entrant
 
 
 def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """Let a submission take part in these trials of a game, in the sandbox, and return its row as plain data: status, a
-    sentence on what went wrong, class, scores and total, and the value over time in one trial. `tell` is called after
-    each trial.
+    """Let a submission take part in these trials of a game, in the sandbox, and return its row: "student", "file",
+    "status" (a constant of this module), "sentence" (what went wrong, or ""), "class", "scores" by trial, "total", and
+    "series", the value over time in the trial that the game shows. `tell` is called after each trial. Errors of the
+    student's code are in the row; NetlabError is raised only when the contest is stopped.
     """
     found: dict[str, Any] = {"student": entrant.student, "file": entrant.file, "status": RACED, "sentence": ""}
     if "error" in entrant.code:
@@ -84,8 +86,9 @@ def enter(game: Game, entrant: Entrant, trials: Sequence[Trial], tell: Callable[
 def landmark(
     game: Game, name: str, competitor: object, trials: Sequence[Trial], tell: Callable[[], None]
 ) -> dict[str, Any]:
-    """Let a reference competitor take part in these trials, outside the sandbox, and return its row as `enter` does;
-    `tell` is called after each trial.
+    """Let a reference competitor (the name of a Linux control, or a class) take part in these trials of a game, outside
+    the sandbox, and return its row in the form of `enter`, with `name` in place of a student; `tell` is called after
+    each trial. Errors of runs are raised.
     """
     scores: dict[str, dict[str, float]] = {}
     series: list[list[float]] = []
@@ -98,8 +101,8 @@ def landmark(
 
 
 def _result(game: Game, name: str, scores: dict[str, dict[str, float]], trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the class's name, the score in each trial (no points where there is none), the total, and no value over
-    time.
+    """Return the fields of a row that all competitors have: "class" (`name`), "scores" by trial (the game's score for
+    nothing where `scores` has none), their "total", and an empty "series".
     """
     rows = {trial.key: scores.get(trial.key, dict(game.nothing)) for trial in trials}
     return {"class": name, "scores": rows, "total": scoring.total(rows), "series": []}

@@ -29,12 +29,14 @@ class Score:
     """Jain's index of the two flows, if the control competes with another."""
 
     def to_dict(self) -> dict[str, float]:
-        """Return the fields, rounded: points to 2 decimals, the others to 4."""
+        """Return the fields by name, rounded: points to 2 decimals, the others to 4."""
         return {name: round(value, DIGITS + 2 * (name != "points")) for name, value in asdict(self).items()}
 
 
 def score(trial: NetworkTrial, run: Run) -> Score:
-    """Return the score of a run of a trial's scenario, by the trial's rule."""
+    """Return the score of the congestion control that was the first flow (by the rule "pair" both flows) of a run of a
+    trial's scenario, with the points of the trial's rule.
+    """
     goodputs = run.flows["goodput_mbps"].fillna(0.0).to_numpy()
     own = goodputs if trial.rule == "pair" else goodputs[:1]
     labels = run.flows["flow"][: len(own)]
@@ -50,7 +52,7 @@ def score(trial: NetworkTrial, run: Run) -> Score:
 
 
 def total(scores: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return the mean of the points of all networks, rounded to 2 decimals; 0 if there are none. `scores` has fields of
-    `Score` by network.
+    """Return the mean of the points, 0 to 100, of all trials, rounded to 2 decimals; 0 if there are none. `scores` has
+    a score with "points" for each trial, by its key.
     """
     return round(sum(each["points"] for each in scores.values()) / len(scores), DIGITS) if scores else 0.0

@@ -27,10 +27,13 @@ class Careful:
     """
 
     def __init__(self) -> None:
+        """Begin with the lowest quality, 0."""
         self.last = 0
 
     def on_chunk(self, _buffer_s: float, throughput_mbps: float, _sizes: Sequence[int]) -> int:
-        """Return the quality of the next chunk, by the throughput in Mbit/s of the one before."""
+        """Return the quality of the next chunk, an index of LADDER_MBPS: the highest whose rate is at most half of
+        `throughput_mbps`, the throughput of the chunk before, but at most one above the last quality.
+        """
         allowed = [quality for quality, rate in enumerate(LADDER_MBPS) if rate <= throughput_mbps / 2]
         self.last = min(self.last + 1, max(allowed, default=0))
         return self.last
@@ -57,14 +60,15 @@ class Video:
 
     @property
     def capacity_mbps(self) -> float:
-        """The highest mean rate of a video that plays for ever without stalls: what TCP carries, at most that of the
-        ladder.
+        """The highest mean rate in Mbit/s of a video that plays for ever without stalls: TCP's goodput at the trace's
+        mean rate, but at most the highest rate of the ladder.
         """
         return min(LADDER_MBPS[-1], theory.tcp_goodput_limit_mbps(self.trace.mean_mbps()))
 
 
 def draw(seed: str) -> list[Video]:
-    """Return the videos that follow from a seed, in the order of the board; another seed gives other traces.
+    """Return the videos that follow from a seed (any text), in the order of the board; the same seed gives the same
+    traces.
 
     Examples
     --------
@@ -74,7 +78,9 @@ def draw(seed: str) -> list[Video]:
     chance = random.Random(f"{seed}/videos")  # noqa: S311 (no secret but the seed)
 
     def part(name: str, low: float, high: float) -> Trace:
-        """Return a part of one of netlab's traces, with all rates times a number between `low` and `high`."""
+        """Return a part of netlab's trace of this name from a random time on, with all rates times a random number
+        between `low` and `high`.
+        """
         return settings.mobile(name, round(chance.uniform(low, high), 3), settings.STEP_S * chance.randrange(60))
 
     steady_mbps = round(chance.uniform(1.5, 6), 2)
@@ -88,15 +94,18 @@ def draw(seed: str) -> list[Video]:
 
 
 def _falls(chance: random.Random) -> Trace:
-    """Return a trace of 100 s that is high, then low for 10 to 40 s; `chance` is the random generator."""
+    """Return a trace of 100 s, drawn with the random generator `chance`: a high rate, then a low one for 10 to 40 s
+    that begins between 20 and 50 s, then the high one again.
+    """
     high_mbps, low_mbps = round(chance.uniform(5, 9), 2), round(chance.uniform(0.5, 1.5), 2)
     at_s, length_s = round(chance.uniform(20, 50)), round(chance.uniform(10, 40))
     return Trace([(0.0, high_mbps), (float(at_s), low_mbps), (float(at_s + length_s), high_mbps)], duration_s=100.0)
 
 
 def score(video: Video, player: Player) -> dict[str, float]:
-    """Return the score of a played video: points, the quality of experience and the mean rate in Mbit/s, stalls in s,
-    and the number of changes of the quality.
+    """Return the score of a rule by the player that has played a video with it: "points" (100 times the quality of
+    experience over the video's capacity, cut to 0 to 100), "experience" and mean "rate" in Mbit/s, "stall_s" in s, and
+    "changes", the number of changes of the quality.
 
     Points are 100 times the quality of experience over the capacity, at least 0 and at most 100.
     """
@@ -129,20 +138,21 @@ class Videos(Game):
     )
 
     def draw(self, seed: str) -> list[Video]:
-        """Return the videos that follow from a seed."""
+        """Return the videos that follow from a seed (any text), in the order of the board."""
         return draw(seed)
 
     def references(self) -> dict[str, object]:
-        """Return netlab's rules by name."""
+        """Return netlab's own rules for video players, which compete with the students', as classes by name."""
         return dict(RULES)
 
     def is_own(self, reference: str) -> bool:
-        """Return whether the rule of this name is one of netlab's; all are."""
+        """Return whether the reference competitor of this name is one of netlab's rules; all are."""
         return reference in RULES
 
     def play(self, trial: Video, competitor: object) -> Outcome:
-        """Play a video by a rule, and return its score and the rate of each chunk. Raises StudentCodeError if the rule
-        returns no quality, KeyboardInterrupt when the contest is stopped.
+        """Play a video by a rule (a class, or a proxy for a student's), and return its score and, as steps over time,
+        pairs of the time in s and the rate of the chunk in Mbit/s. Raises StudentCodeError if the rule returns no
+        quality, KeyboardInterrupt when the contest is stopped.
         """
         if stopping.is_set():
             raise KeyboardInterrupt
@@ -161,17 +171,21 @@ class Videos(Game):
         return Outcome(score(trial, player), series)
 
     def spot(self, trials: Sequence[Video], scores: Mapping[str, Mapping[str, float]]) -> tuple[float, float] | None:
-        """Return the mean rate of all videos in Mbit/s, and the sum of their stalls in s."""
+        """Return a rule's place in the figure by its scores in these videos: the mean rate of all videos in Mbit/s, and
+        the sum of their stalls in s; None if it has not finished one of them.
+        """
         found = [scores[trial.key] for trial in trials]
         if not all(each["rate"] for each in found):
             return None
         return sum(each["rate"] for each in found) / len(found), sum(each["stall_s"] for each in found)
 
     def plane(self, spots: Sequence[tuple[float, float]]) -> Plane:
-        """Return axes from 0 to the highest rate, and to the longest stalls."""
+        """Return the axes of the figure for these places (rate in Mbit/s and stalls in s): from 0 to a little above the
+        highest rate, and from 0 to a little above the longest stalls.
+        """
         rates, stalls = [rate for rate, _ in spots], [stall_s for _, stall_s in spots]
         return Plane((0.0, max([1.0, *rates]) * 1.05), (0.0, max([10.0, *stalls]) * 1.05))
 
     def spot_in_words(self, x: float, y: float) -> str:
-        """Return mean rate and stalls as text."""
+        """Return a place in the figure as text: the mean rate `x` in Mbit/s, and the stalls `y` in s."""
         return f"{x:.2f} Mbit/s, {y:.1f} s of stalls"
