@@ -28,8 +28,8 @@ class ArtifactStore:
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, work: Path = Path("/tmp")) -> None:
-        """Prepare a store whose copies go to `folder` and may have `max_bytes` together; `work` is the folder in which
-        commands that save files have their working directories.
+        """Prepare an empty store whose copies go to `folder` and may have `max_bytes` bytes in total; `work` is the
+        folder in which commands that save files get their working directories.
         """
         self.unsaved: dict[str, str] = {}
         self.work = work
@@ -38,8 +38,9 @@ class ArtifactStore:
         self._left_bytes = max_bytes
 
     def save(self, path: Path, name: str) -> None:
-        """Copy the regular file at `path` to `name` in the store's folder, or note in `unsaved` why that failed;
-        symbolic links are not followed.
+        """Copy the regular file at `path` to the file `name` in the store's folder. If that fails (no such file, a
+        symbolic link or another kind of file, not readable, or too large for the store), nothing is raised and the
+        reason is in `unsaved[name]`.
         """
         try:
             # No symbolic links: the agent can read files that its user cannot.
@@ -54,8 +55,9 @@ class ArtifactStore:
             self.unsaved[name] = f"it could not be copied ({error.strerror})"
 
     def _copy(self, handle: int, name: str) -> None:
-        """Copy the open file with the descriptor `handle` to `name` in the store's folder, or note in `unsaved` that it
-        is not a regular file or too large. Raises OSError if it cannot be read or written.
+        """Copy the open file with the descriptor `handle` to the file `name` in the store's folder. If it is not a
+        regular file or has more bytes than are left in the store, put the reason into `unsaved[name]` instead. Raises
+        OSError if it cannot be read or written.
         """
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

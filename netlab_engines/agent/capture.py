@@ -59,8 +59,9 @@ class Capture:
     """
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
-        """Begin to capture the packets that leave (`outgoing`) or arrive at a device in the namespace of the process
-        `pid`, the first `snap_bytes` bytes of each, to the file `path`. Raises OSError if the kernel refuses.
+        """Begin to capture the packets that leave `device` (if `outgoing`) or else those that arrive at it, in the
+        network namespace of the process or thread with the id `pid`. A thread writes the first `snap_bytes` bytes of
+        each to the file at `path`. Raises OSError if there is no such device or the kernel refuses.
         """
         with enter_namespace(pid):
             # Protocol 0 receives nothing, so that no packet arrives before the ring and the filter are in place.
@@ -135,8 +136,9 @@ class Capture:
             self._next = (self._next + 1) % BLOCKS
 
     def _write_block(self, number: int, *, closed: bool) -> None:
-        """Write the packets in the block of this number, if there are any, to the file, after their count and size;
-        `closed` is whether the kernel has finished the block.
+        """Append the packets in the block with this number (from 0) of the ring to the file, after their number and
+        their size in bytes; write nothing if there are none. `closed` is False for a block that the kernel is still
+        filling, whose header does not have the size.
         """
         start = number * BLOCK_BYTES
         _version, _private, _status, packets, first, length = BLOCK_HEAD.unpack_from(self._ring, start)
@@ -147,8 +149,8 @@ class Capture:
                 self._file.write(ring[start + first : start + first + size])
 
     def _size(self, start: int, packets: int) -> int:
-        """Return the size in bytes of the `packets` packets from the offset `start` of the ring on, in a block whose
-        header does not have it yet.
+        """Return the size in bytes, without padding at the end, of the `packets` packets (at least 1) from the offset
+        `start` of the ring on, for a block whose header does not have the size yet.
         """
         at = start
         for _ in range(packets - 1):

@@ -33,8 +33,9 @@ class LinkChanger:
     """
 
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
-        """Prepare changes of the running network's `directions`, a list that each change updates; nothing is applied
-        before `start`. `clock` is "virtual" or "real", and random draws follow from the run's `seed`.
+        """Prepare changes of the links of a running network; nothing is applied before `start` or `apply_now`.
+        `directions` are the two directions of each link, a list that each change updates; `clock` is "virtual" or
+        "real"; the random draws of the links follow from the run's `seed`.
         """
         self.schedule = Schedule(directions, clock, seed)
         self._network = network
@@ -44,8 +45,8 @@ class LinkChanger:
         self._origin_s = 0.0
 
     def apply_now(self, changes: list[Change], now_ns: int) -> None:
-        """Add changes whose times count from now, which is `now_ns` after the start of the run, and apply all that are
-        due. Raises RunError if the kernel refuses one.
+        """Add changes whose times count from now, and apply at once those that are due; a thread applies later ones.
+        `now_ns` is the present time in ns from the run's start. Raises RunError if the kernel refuses a change.
         """
         with self._lock:
             self.schedule.add(changes, now_ns)
@@ -55,8 +56,9 @@ class LinkChanger:
             self.start(self._origin_s)
 
     def start(self, origin_s: float) -> None:
-        """Apply all later changes in a thread; their times count from `origin_s`, a time of the monotonic clock in s.
-        An error in the thread is raised by `check`.
+        """Start a thread that applies all later changes at their times, and return at once; the times count from
+        `origin_s`, the run's start in s on the monotonic clock. If the kernel refuses a change, the thread ends and
+        `check` raises the error.
         """
         self._origin_s = origin_s
         threading.Thread(
@@ -69,8 +71,8 @@ class LinkChanger:
             raise self._error
 
     def _apply_planned(self, origin_ns: int) -> None:
-        """Apply the changes at their times, which count from `origin_ns` on the monotonic clock, until there are no
-        more or one fails; runs in a thread.
+        """Apply the changes, each at its time, until none is left or one fails; runs in a thread. `origin_ns` is the
+        run's start in ns on the monotonic clock. The error of a change that failed is kept for `check`.
         """
         try:
             while (next_ns := self.schedule.next_ns) is not None:
@@ -81,14 +83,15 @@ class LinkChanger:
             self._error = error
 
     def apply_due(self, now_ns: int) -> None:
-        """Apply all changes whose time is at most `now_ns` after the start of the run; `schedule` then has only later
-        ones. Raises RunError if the kernel refuses one.
+        """Apply all changes whose time is at most `now_ns`, in ns from the run's start, and remove them from the
+        schedule. Raises RunError if the kernel refuses one.
         """
         while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
 
     def apply(self, steps: Iterable[Step]) -> None:
-        """Send the steps, in their order, to the kernel in the namespaces of their nodes, and wait for its answers.
+        """Send the message of each step, in the order given, to the kernel in the namespace of the step's node, and
+        wait for the kernel's answers. Raises RunError if the kernel refuses one.
 
         Raises RunError if the kernel refuses one.
         """
@@ -106,11 +109,11 @@ class _KernelInterfaces(Interfaces):
     """The interfaces of the current network namespace by name, with the numbers that the kernel gave them."""
 
     def make(self, name: str) -> int:  # noqa: ARG002 (the kernel chooses the number)
-        """Return 0 as the number of the new interface `name`, so that the kernel chooses the number."""
+        """Return 0 for a new interface, whatever its `name`, which tells the kernel to choose the number."""
         return 0
 
     def __call__(self, name: str) -> int:
-        """Return the number that the kernel gave the existing interface of this name. Raises
-        OSError if there is none.
+        """Return the number that the kernel gave the existing interface `name` in the network namespace of the calling
+        thread. Raises OSError if there is none.
         """
         return socket.if_nametoindex(name)

@@ -60,7 +60,7 @@ class Dcf:
     ----------
     wifi : Wifi
         The settings of the medium.
-    rooms : sequence of int
+    capacities : sequence of int
         The capacity of each station's queue in frames, the one in service included.
     seed : str
         The seed of the random backoffs and losses.
@@ -69,8 +69,9 @@ class Dcf:
     """
 
     def __init__(self, wifi: Wifi, capacities: Sequence[int], seed: str, now_ns: int) -> None:
-        """Start with an idle medium with the settings `wifi` at `now_ns`, and a station without frames for each entry
-        of `capacities`, which is the capacity of its queue in frames; `seed` determines backoffs and losses.
+        """Start at the time `now_ns`, in ns on the caller's clock, with an idle medium that has the settings `wifi`.
+        Each entry of `capacities` adds a station without frames, whose queue has so many frames at most; the string
+        `seed` determines backoffs and losses.
         """
         self.wifi = wifi
         self.stations = [Station(capacity_frames) for capacity_frames in capacities]
@@ -82,8 +83,9 @@ class Dcf:
         self.collision_us = 0
 
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
-        """Add a frame that its host sends at `now_ns` to the queue of the station `number`, or count a drop if the
-        queue is full; a station that was empty may have to draw a backoff.
+        """Add an Ethernet frame, which the station's host sends at `now_ns` (ns on the caller's clock), to the queue of
+        the station with this number (from 0), or count a drop if the queue is full. A station whose queue was empty and
+        whose backoff is over draws a new backoff if the medium is busy.
         """
         station = self.stations[number]
         if len(station.waiting) >= station.capacity_frames:
@@ -98,22 +100,25 @@ class Dcf:
         station.waiting_bytes += len(frame)
 
     def _draw(self, station: Station) -> int:
-        """Return a random number of slots from 0 to the station's present window, both included."""
+        """Return a random number of slots, uniform from 0 to the station's present contention window, both included."""
         return self._random.randint(0, station.window)
 
     def _start_ns(self, station: Station) -> int:
-        """Return the time in ns at which the first frame of the station's queue starts if no other starts before."""
+        """Return the time at which the station starts to send the first frame of its queue if no other station starts
+        before, in ns on the caller's clock.
+        """
         return max(self._idle_ns + self._difs_ns + station.slots * self._slot_ns, station.ready_ns)
 
     def next_start_ns(self) -> int | None:
-        """Return the time in ns at which the next transmission starts unless another frame arrives before; None if no
-        frame waits at any station.
+        """Return the time in ns on the caller's clock at which the next transmission starts unless another frame
+        arrives before; None if no frame waits at any station.
         """
         return min((self._start_ns(station) for station in self.stations if station.waiting), default=None)
 
     def could_be_first(self, start_ns: int | None) -> list[int]:
-        """Return the numbers of the stations with an empty queue where a frame that arrives now could start before, or
-        in the same slot as, the transmission at `start_ns`; None means that none is planned, and gives all stations.
+        """Return the numbers (from 0) of those stations with an empty queue whose frame, if it arrived now, could start
+        before the transmission at `start_ns` (ns on the caller's clock) or in the same slot. With None, no transmission
+        is planned, and the result has all stations.
         """
         if start_ns is None:
             return list(range(len(self.stations)))
@@ -125,8 +130,9 @@ class Dcf:
         ]
 
     def begin(self) -> Transmission:
-        """Start the transmission, a frame or colliding frames, whose backoff ends next, count down the backoffs of the
-        other stations, and return it. At least one frame must wait; frames that failed too often are dropped.
+        """Start the transmission that is due next, a frame or several that collide, and return it; the other stations'
+        backoffs are counted down. A frame that collides or is lost is tried again with a new backoff, or given up after
+        MAX_ATTEMPTS tries. A frame must wait at one station at least.
         """
         starts = {n: self._start_ns(station) for n, station in enumerate(self.stations) if station.waiting}
         start_ns = min(starts.values())
@@ -155,8 +161,9 @@ class Dcf:
         return Transmission(winner, arrival_ns, self._idle_ns)
 
     def take(self, number: int) -> bytes:
-        """Remove the frame that the station `number` has just delivered from its queue, count it and return it; the
-        station draws a new backoff.
+        """Remove the frame that the station with this number (from 0) has just delivered from its queue, count it and
+        its bytes, and return it; the station draws a new backoff. To be called after `begin` returned the number as the
+        winner.
         """
         station = self.stations[number]
         frame = self._remove_first(station)
@@ -165,8 +172,8 @@ class Dcf:
         return frame
 
     def _note_failure(self, station: Station) -> None:
-        """Note that the station's first frame failed: double its window and draw a new backoff, or give the frame up
-        after MAX_ATTEMPTS.
+        """Note that the first frame of the station's queue collided or was lost: double the contention window and draw
+        a new backoff, or remove the frame and count it as given up after MAX_ATTEMPTS tries.
         """
         station.attempts += 1
         if station.attempts >= MAX_ATTEMPTS:
@@ -178,8 +185,8 @@ class Dcf:
         station.ready_ns = 0
 
     def _remove_first(self, station: Station) -> bytes:
-        """Remove the station's first frame from its queue and return it; the station's window is the smallest again,
-        and it draws a new backoff.
+        """Remove the first frame from the station's queue and return it; reset the contention window and the count of
+        tries, and draw a new backoff.
         """
         frame = station.waiting.popleft()
         station.waiting_bytes -= len(frame)

@@ -63,7 +63,9 @@ class EarlyExit:
 
     @classmethod
     def unpack(cls, data: bytes, read_ns: int) -> EarlyExit:
-        """Return the process of one record of the kernel's device, which was read at `read_ns`."""
+        """Return the process that one record of the kernel's device of failed processes describes; `data` is the
+        record's bytes, and `read_ns` the time of its reading in ns on the monotonic clock.
+        """
         _, pid, parent, status, started_ns, network, flags, *sizes, _, command, error, output = RECORD.unpack(data)
         texts = zip((command, error, output), sizes, strict=True)
         words, *written = (text[:size].decode(errors="replace") for text, size in texts)
@@ -74,8 +76,8 @@ class EarlyExit:
         return self.flags & (NO_PROGRAM | IN_BACKGROUND) == NO_PROGRAM and self.parent == INIT
 
     def ended_by_others(self) -> bool:
-        """Return whether a signal from another process ended the process, or, if it is a shell, the program for which
-        it waited.
+        """Return True if the process was ended by a signal that a program does not cause itself (any but SIGSEGV and
+        the like), or if it is a shell whose exit status says so of its last program.
         """
         number = self.status & 0x7F
         return number not in CRASHES if number else self.status >> 8 in ENDED_BY_OTHERS
@@ -94,7 +96,7 @@ class Starts:
     """
 
     def __init__(self, path: str = STARTS) -> None:
-        """Start with no notes; they are read from the file at `path`, which need not exist."""
+        """Start without notes; `read` reads them from the file at `path`, which need not exist."""
         self._path = path
         self._read_bytes = 0
         self._popen: dict[int, tuple[int, str]] = {}
@@ -104,11 +106,15 @@ class Starts:
         self.networks: dict[int, str] = {}
 
     def are_noted(self) -> bool:
-        """Return whether Mininet's nodes run in this guest and write notes."""
+        """Return whether the file of notes exists, that is, whether Mininet's nodes run in this guest and write
+        notes.
+        """
         return os.path.exists(self._path)
 
     def read(self) -> None:
-        """Read the notes that were written since the last call; nothing happens if nodes write none."""
+        """Read the notes that were appended to the file since the last call, whole lines only; nothing happens if there
+        is no file.
+        """
         if not self.are_noted():
             return
         with open(self._path, "rb") as file:
@@ -120,8 +126,10 @@ class Starts:
             self._take(*json.loads(line))
 
     def _take(self, what: str, pid: int, *more: object) -> None:
-        """Record one note: `what` is "shell", "popen", "sent" or "read", `pid` that of the process or of its shell, and
-        `more` its other entries.
+        """Record one note. `what` and `more` are "shell" with the node's name and the inode of its network namespace;
+        "popen" with the time of the start (ns on the monotonic clock) and the node's name; "sent" with that time and
+        the command; or "read" if the script read the output. `pid` is that of the node's shell ("shell", "sent") or of
+        the process.
         """
         match what, more:
             case "shell", (str(name), int(network)):
@@ -137,8 +145,9 @@ class Starts:
                 self._output_read.add(pid)
 
     def node_of(self, process: EarlyExit) -> str | None:
-        """Return the name of the node whose `popen` or `sendCmd` started a process, if the script has not read its
-        output and can thus not know of the failure; None for any other process.
+        """Return the name of the Mininet node whose `popen` or `sendCmd` started a failed process. None if neither did,
+        if the script has read the output and thus can know of the failure, or if the process belongs to a list of
+        commands, such as `a; b`.
         """
         time_ns, node = self._popen.get(process.pid, (0, ""))
         # Numbers of processes are given out again.
@@ -158,8 +167,8 @@ class EarlyExits:
     """
 
     def __init__(self, send: Callable[[str], None], networks: Callable[[], Mapping[int, str]] = dict) -> None:
-        """Open the kernel's device of failed processes, if there is one. `send` is called with each line; `networks`
-        returns the names of nodes by the inode of their network namespace.
+        """Open the kernel's device of failed processes; without such a device, nothing is ever reported. `send` is
+        called with each line of text; `networks` returns the names of nodes by the inodes of their network namespaces.
         """
         self._send = send
         self._networks = networks
@@ -187,14 +196,15 @@ class EarlyExits:
         return GRACE_NS / 1e9 if self._undecided else None
 
     def note_start(self, pid: int, node: str, command: str) -> None:
-        """Note that the process `pid` runs `command` in the background of `node`, so that its failure is reported with
-        these names.
+        """Note that the process with the id `pid` runs the shell command `command` in the background of the node with
+        the name `node`; a line about its failure then has these two texts.
         """
         self._own[pid] = (node, command)
 
     def report(self, *, at_end: bool = False) -> None:
-        """Send a line for each process that has failed and was not reported; one that a script may still notice is left
-        for the next call, unless `at_end`.
+        """Send one line for each background process that has failed and was not reported, unless another process ended
+        it by a signal. A failure that Mininet's script may still notice waits for a later call, up to GRACE_NS ns of
+        network time, unless `at_end`.
         """
         now_ns = time.monotonic_ns()
         self._undecided += self._records(now_ns)
@@ -215,8 +225,9 @@ class EarlyExits:
         self._undecided = waiting
 
     def _records(self, now_ns: int) -> Iterable[EarlyExit]:
-        """Yield the processes that the kernel has recorded since the last call, as read at `now_ns`; the device is
-        closed if its records have another format.
+        """Yield the processes that the kernel has recorded since the last call, each with `now_ns` (ns on the monotonic
+        clock) as the time of reading. If the records have another format, because another version of netlab built the
+        kernel, close the device and yield none.
         """
         while self._device >= 0 and (data := os.read(self._device, READ_BYTES)):
             if len(data) % RECORD.size or int.from_bytes(data[:4], sys.byteorder) != RECORD.size:
@@ -229,8 +240,8 @@ class EarlyExits:
                 yield self._recent[-1]
 
     def _node_and_command(self, process: EarlyExit) -> tuple[str, str] | None:
-        """Return the node's name ("" if not known) and the command of a process that certainly ran in the background,
-        whatever Mininet has noted; None for any other.
+        """Return the name of the node ("" if it is not known) and the command of a process that certainly ran in the
+        background: one of `note_start`, one that a shell started with `&`, or a daemon. None for any other process.
         """
         if process.pid in self._own:
             return self._own[process.pid]
@@ -240,8 +251,8 @@ class EarlyExits:
         return node or self._networks().get(process.network, ""), self._command(process)
 
     def _send_line(self, process: EarlyExit, node: str, command: str) -> None:
-        """Send the line about a process, its node and its command, or one line in place of all after the first
-        MAX_REPORTS.
+        """Send the line about a failed process, with the name of its node ("" if it is not known) and its command.
+        After MAX_REPORTS lines, send one line that there are more, and then none.
         """
         self._count += 1
         if self._count <= MAX_REPORTS:
@@ -250,8 +261,9 @@ class EarlyExits:
             self._send(MORE)
 
     def _line(self, process: EarlyExit, node: str, command: str) -> str:
-        """Return the line about a process: its node, its command, how it ended, and the reason that it, or the child
-        whose exit status it has, printed.
+        """Return the line about a failed process, such as "h1: iperf -s exited with status 1: bind failed". `node` is
+        the name of its node ("" leaves it out), `command` its command, shortened to MAX_COMMAND characters; the reason
+        comes from the output of the process or of a child with the same exit status.
         """
         written = [each for each in (process, self._child(process)) if each is not None]
         # A shell's `echo >&2` writes to descriptor 1. The shell of a live host also writes its variables there.
@@ -263,14 +275,16 @@ class EarlyExits:
         return f"{named}{shortened(command, MAX_COMMAND)} {process.ending()}{reason and f': {reason}'}"
 
     def _child(self, process: EarlyExit) -> EarlyExit | None:
-        """Return the latest failed child of the process with the same exit status, from which a shell has it; None if
-        there is none.
+        """Return the latest recorded process that failed with the same status and whose parent is `process`, as the
+        program of a shell is; None if there is none.
         """
         recent = reversed(self._recent)
         return next((each for each in recent if each.parent == process.pid and each.status == process.status), None)
 
     def _command(self, process: EarlyExit) -> str:
-        """Return the command of a failed process as a user typed it, as far as it is known."""
+        """Return the command of a failed process as a user typed it. If only the shell that was to run the command is
+        known, that is the name of the program that it did not find, or else "a command in the background".
+        """
         if not process.flags & NO_PROGRAM or process.is_daemon():
             return command_line(process.words)
         if (child := self._child(process)) is not None:
@@ -280,7 +294,9 @@ class EarlyExits:
 
 
 def without_mnexec(words: list[str]) -> list[str]:
-    """Return the words of a command without mnexec and its options at their beginning, if it begins so."""
+    """Return the words of a command without `mnexec` (Mininet's program that enters a node's namespaces) and its
+    options, if it begins with them; `words` must not be empty.
+    """
     if os.path.basename(words[0]) != "mnexec":
         return words
     at = 1
@@ -290,7 +306,8 @@ def without_mnexec(words: list[str]) -> list[str]:
 
 
 def command_line(words: list[str]) -> str:
-    """Return a command, given as its words, as it was typed: without mnexec and without the shell in which it runs.
+    """Return the command line that a user typed for a program with these words (its name and its arguments): without
+    Mininet's `mnexec`, and without the `sh -c` that runs it.
 
     >>> command_line(["mnexec", "-da", "27", "iperf", "-s"])
     'iperf -s'
@@ -307,8 +324,9 @@ def command_line(words: list[str]) -> str:
 
 
 def reason_in(error: str, program: str) -> str:
-    """Return the line of a program's error output `error` that says why it failed; `program` is its name. A missing
-    program's package is added.
+    """Return the line of `error`, a program's error output, that says why the program failed, without the program's
+    name and in at most MAX_REASON characters; `program` is that name. If a program was not found, return "command not
+    found" and the name of its package, if it is known. "" if the output is empty.
 
     That is the last line with the program's name before it, of several one with the word error; without such a line,
     the last one.
@@ -328,14 +346,16 @@ def reason_in(error: str, program: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of a text that is not empty, without characters that cannot be printed;
-    "" if there is none.
+    """Return the last line of `text` that is not blank, without white space at its ends and without characters that
+    cannot be printed; "" if there is none.
     """
     lines = ["".join(filter(str.isprintable, line)).strip() for line in text.splitlines()]
     return next((line for line in reversed(lines) if line), "")
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return the text in one line of at most `limit` characters, which ends with "..." if it was longer."""
+    """Return the text in one line (each run of white space is one space), without characters that cannot be printed. If
+    that has more than `limit` characters, it is cut and "..." ends it, within the limit.
+    """
     line = " ".join("".join(filter(str.isprintable, text.replace("\n", " "))).split())
     return line if len(line) <= limit else f"{line[: limit - 3]}..."

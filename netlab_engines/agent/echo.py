@@ -42,8 +42,9 @@ class Pinger:
     def __init__(
         self, sock: socket.socket, dst: str, *, identifier: int, interval_s: float, payload_bytes: int
     ) -> None:
-        """Prepare echo requests from a raw ICMP socket to the IPv4 address `dst`, every `interval_s`, with this
-        identifier (0 to 65535) and payload size; nothing is sent before `send`.
+        """Prepare ICMP echo requests that the raw ICMP socket `sock` sends to the IPv4 address `dst` every `interval_s`
+        s. `identifier` (0 to 65535) is their ICMP identifier, and `payload_bytes` the size of each one's payload, at
+        least 16. Nothing is sent before `send`.
         """
         self.sent_s: dict[int, float] = {}
         self.rtt_ms: dict[int, float] = {}
@@ -55,8 +56,9 @@ class Pinger:
         self._stop = threading.Event()
 
     def send(self, start_s: float, count: int | None, end_s: float) -> None:
-        """Send request k at `start_s` + (k - 1) · interval, up to `count` of them (None: no limit) while that is before
-        `end_s`, both in s on the monotonic clock; return after the last, or after `stop`.
+        """Send request number k (from 1) at `start_s` + (k - 1) · interval, and return after the last, or soon after
+        `stop`. The last is number `count` (None: no limit) or the last one before `end_s`; `start_s` and `end_s` are in
+        s on the monotonic clock. A request that the kernel refuses counts as sent.
         """
         sequence = 0
         due_ns, end_ns, interval_ns = (round(t_s * NS_PER_S) for t_s in (start_s, end_s, self._interval_s))
@@ -76,7 +78,9 @@ class Pinger:
                 continue
 
     def receive(self) -> None:
-        """Record replies in `rtt_ms` until `stop` is called; to be run in a thread of its own."""
+        """Record the round-trip time of each reply to this sender in `rtt_ms` (the first, if one comes twice) until
+        `stop` is called; to be run in a thread of its own.
+        """
         self._socket.settimeout(None)
         while not self._stop.is_set():
             try:
@@ -103,8 +107,8 @@ class Pinger:
             pass
 
     def _request(self, sequence: int, now_ns: int) -> bytes:
-        """Return the bytes of the echo request of this sequence number, with the time `now_ns` of its sending in the
-        payload.
+        """Return the bytes of an ICMP echo request with this sequence number (its low 16 bits in the header), checksum
+        included; the payload begins with the number and `now_ns`, the time of its sending in ns on the monotonic clock.
         """
         body = _STAMP.pack(sequence, now_ns) + self._padding
         head = _HEADER.pack(ECHO_REQUEST, 0, 0, self._identifier, sequence & 0xFFFF)
@@ -113,7 +117,8 @@ class Pinger:
 
 
 def internet_checksum(data: bytes) -> int:
-    """Return the 16-bit ones' complement checksum of RFC 1071 of some bytes.
+    """Return the 16-bit ones' complement checksum of RFC 1071 of `data`, as a number from 0 to 65535; an odd number of
+    bytes is padded with a zero byte.
 
     >>> hex(internet_checksum(bytes.fromhex("0001f203f4f5f6f7")))
     '0x220d'

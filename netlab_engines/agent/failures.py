@@ -15,12 +15,14 @@ class Failures:
         self._seen: set[tuple[str, str]] = set()
 
     def watch_threads(self) -> None:
-        """Record exceptions that end threads from now on; Python itself only prints them to the guest's console."""
+        """Record each exception that ends a thread of this process from now on (instead of Python's printing of it), so
+        that `check` raises it.
+        """
         threading.excepthook = self._note_thread
 
     def note(self, what: str, error: BaseException) -> None:
-        """Record an exception of the part of the agent with the name `what`, for the next `check`; an equal exception
-        of the same part is recorded once.
+        """Record `error`, which `what` (the name of a thread or another part of the agent, at the beginning of a
+        sentence) raised, for the next `check`; an equal exception of the same name is recorded once.
         """
         head = f"{type(error).__name__}: {error}"
         if (what, head) not in self._seen:
@@ -28,12 +30,16 @@ class Failures:
             self._unreported.append(f"{what} failed in the guest: {head}\n{''.join(traceback.format_exception(error))}")
 
     def check(self) -> None:
-        """Raise RunError with the texts of all exceptions that were recorded since the last call, if there are any."""
+        """Raise one RunError with the texts and tracebacks of all exceptions that were recorded since the last call;
+        return if there are none.
+        """
         unreported, self._unreported = self._unreported, []
         if unreported:
             raise RunError("\n".join(unreported))
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
-        """Record the exception that ended a thread."""
+        """Record the exception that ended a thread, under the thread's name; the value for `threading.excepthook`,
+        whose argument `ended` is.
+        """
         if ended.exc_value is not None:
             self.note("A thread" if ended.thread is None else ended.thread.name, ended.exc_value)

@@ -30,8 +30,8 @@ libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
 
 def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
-    """Mount a file system of a kind such as "tmpfs" on the directory `target`, with options as for mount(8) and flags
-    as for mount(2). Raises OSError if the kernel refuses.
+    """Mount a file system of the type `kind`, such as "tmpfs", on the directory `target`, with options as mount(8)
+    takes them and flags as mount(2) does; the device has the name of the type. Raises OSError if the kernel refuses.
     """
     if libc.mount(kind.encode(), os.fsencode(target), kind.encode(), flags, os.fsencode(options)) != 0:
         number = ctypes.get_errno()
@@ -39,8 +39,8 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
 
 
 def enter_overlay(folder: str, shared: list[str]) -> None:
-    """Make / an overlay over the host's files: what the guest writes stays in its memory, except below `folder` and the
-    directories `shared`, which are the host's own.
+    """Make / an overlay over the host's files: what the guest writes stays in its memory, except below the run's folder
+    `folder` and the directories `shared` (absolute paths), which are the host's own. Raises OSError if a mount fails.
     """
     mount("tmpfs", STAGE, "mode=755")
     for name in ("upper", "work", "root"):
@@ -70,8 +70,9 @@ def enter_overlay(folder: str, shared: list[str]) -> None:
 
 
 def share(root: str, folder: str, shared: list[str]) -> None:
-    """Below the new root `root`, mount the host's directories `shared` for writing, and the files that the guest writes
-    elsewhere at WRITTEN_FILES; `folder` is the run's folder for the agent's files, whose surroundings stay hidden.
+    """Mount the host's directories `shared` for writing below the new root `root`, and the files that the guest writes
+    elsewhere at WRITTEN_FILES; all are absolute paths. `folder` is the run's folder for the agent's files. Raises
+    OSError if a mount fails.
 
     netlab's own files in the directory above `folder` stay hidden or read-only.
     """
@@ -88,7 +89,9 @@ def share(root: str, folder: str, shared: list[str]) -> None:
 
 
 def forget_start_up() -> None:
-    """Draw new random keys and sleep until a round time, so that nothing depends on how this Python started."""
+    """Draw new random keys in the guest's kernel and sleep until the next multiple of GRID_S s on the monotonic clock,
+    so that nothing depends on how this Python started.
+    """
     with open("/dev/urandom", "wb") as file:
         fcntl.ioctl(file, RNDRESEEDCRNG)
     time.sleep(GRID_S - time.monotonic() % GRID_S)
@@ -101,8 +104,8 @@ def power_off() -> None:
 
 
 def main() -> None:
-    """Set up the guest from the folder on the command line, run the program's `work`, and power off in any case; an
-    error is written to the folder's `crash.txt`.
+    """Set up the guest from the file boot.json in the folder on the command line, run its program's function `work`,
+    and power off in any case. The text of an exception is written to crash.txt in the folder.
     """
     folder = sys.argv[1]
     try:

@@ -49,8 +49,9 @@ class HostChannel:
     early_exits: "EarlyExits | None" = None
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
-        """Open the device of the channel. `forget_start_up` draws new random keys and sleeps until a round time;
-        `power_off` ends the guest, and is called when the host is gone.
+        """Open the device of the channel. `forget_start_up`, called after each new seed, draws new random keys and
+        sleeps until a round time; `power_off` ends the guest, and is called when the host is gone. Raises OSError if
+        there is no device.
         """
         self._forget_start_up = forget_start_up
         self.power_off = power_off
@@ -58,15 +59,15 @@ class HostChannel:
         self._buffer = bytearray()
 
     def put(self, **message: Any) -> None:
-        """Send a message, whose fields are the arguments, to the host; wait until it is written."""
+        """Send the host one message, a JSON object with the arguments as its fields, and return when it is written."""
         made: Message = message  # type: ignore[assignment]
         left = memoryview(encode(made))
         while left:
             left = left[os.write(self._device, left) :]
 
     def get(self) -> Any:
-        """Wait for the next message from the host and return it; nothing in this guest runs until it arrives. The guest
-        ends if the host is gone.
+        """Wait for the next message from the host and return it as its JSON value; the guest's clock stands still until
+        it arrives. If the host is gone, the guest ends.
         """
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
         return json.loads(self._read(size))
@@ -84,21 +85,22 @@ class HostChannel:
         return data
 
     def new_seed(self, seed: int) -> None:
-        """Set the seed of all random draws of the guest's kernel from now on, and let no draw depend on how the guest
-        started.
+        """Seed all random draws of the guest's kernel from now on with `seed`, 0 to 2^64 - 1, then sleep until a round
+        time, so that no draw depends on how the guest started.
         """
         fcntl.ioctl(self._device, SEED, struct.pack("=Q", seed))
         self._forget_start_up()
 
     def hand_over(self) -> int:
-        """Remove the channel's device, so that no other program of this guest can open it, and return the file
-        descriptor of this process.
+        """Remove the channel's device file, so that no other program of this guest can open it, and return the
+        channel's file descriptor, which stays open in this process.
         """
         Path(DEVICE).unlink()
         return self._device
 
     def foreground(self, group: int) -> None:
-        """Set the process group that receives interrupts from the host; 0 means none.
+        """Set the id of the process group that receives the host's interrupts; 0 means none. The calling thread has
+        real-time priority while there is one.
 
         While there is one, the calling thread has real-time priority. A program that computes lets no network time
         pass, so the scheduler may leave the processor to it until it ends; what it has printed is to be sent at once.
@@ -112,8 +114,9 @@ class HostChannel:
             forbid_timer_slack()
 
     def report_early_exits(self, networks: Callable[[], Mapping[int, str]] = dict) -> "EarlyExits":
-        """Send reports of background programs that fail early to the host from now on, and return the object that finds
-        them; `networks` returns the names of nodes by the inode of their network namespace.
+        """Send the host a line of text about each background program that fails within a second of its start, from now
+        on, and return the object that finds them. `networks` returns the names of nodes by the inodes of their network
+        namespaces.
         """
         # Only labs with programs need the module.
         from netlab_engines.agent.early_exits import EarlyExits
@@ -123,15 +126,17 @@ class HostChannel:
 
 
 def _schedule(policy: int, priority: int) -> None:
-    """Give the calling thread a scheduling policy and priority. Raises OSError if the kernel refuses."""
+    """Set the calling thread's scheduling policy (a constant of `os`, such as `os.SCHED_FIFO`) and priority as
+    sched_setscheduler(2) does. Raises OSError if the kernel refuses.
+    """
     # Not os.sched_setscheduler: musl's function always fails, because Linux's acts on a thread and POSIX means a process.
     check(libc.syscall(SCHED_SETSCHEDULER, 0, policy, ctypes.byref(ctypes.c_int(priority))), "sched_setscheduler")
 
 
 def serve(channel: HostChannel, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Tell the host by the channel that the guest is ready, then answer its requests one after the other until the
-    guest ends. `answerer` returns the function for the request of a name, which gets the request's arguments by name;
-    if one raises, the host gets the error.
+    """Tell the host on the channel that the guest is ready, then answer its requests one after the other; does not
+    return. `answerer` takes the name of a request and returns the function that gets its arguments by name and returns
+    its answer. If either raises an exception, the host gets its text, with the traceback unless it is a NetlabError.
     """
     channel.put(ready=time.monotonic_ns())
     while True:

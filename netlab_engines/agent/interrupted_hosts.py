@@ -28,20 +28,25 @@ class Interrupts:
 
 
 def count_interrupt() -> None:
-    """Note an interrupt; to be called by the handler of SIGINT before it raises anything."""
+    """Count one more interrupt in `Interrupts.number`; the handler of SIGINT must call this before it raises
+    anything.
+    """
     Interrupts.number += 1
 
 
 def free_at_interrupts() -> None:
-    """Change Mininet's nodes: an interrupt that comes while a script waits for a host's command ends the command, and
-    the next command of each host that had one finds an idle shell.
+    """Replace `sendCmd` and `waitOutput` of Mininet's class `Node`: an interrupt that comes while a script waits for
+    the output of a node's command ends this command, and a node's next command after an interrupt finds an idle shell.
     """
     import mininet.node
 
     plain_send, plain_wait = mininet.node.Node.sendCmd, mininet.node.Node.waitOutput
 
     def send_command(self: Any, *words: Any, **more: Any) -> Any:
-        """Send a command as Mininet does, after the host was freed if an interrupt came since its last command."""
+        """Send a command to the shell of a Mininet node (`self`), with the arguments and result of Mininet's `sendCmd`;
+        if an interrupt came since the node's last command, first make the shell idle. SIGINT is blocked while the
+        command is sent.
+        """
         if getattr(self, "interrupts_seen", Interrupts.number) != Interrupts.number:
             free(self)
         self.interrupts_seen = Interrupts.number
@@ -53,7 +58,10 @@ def free_at_interrupts() -> None:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def wait_output(self: Any, *words: Any, **more: Any) -> Any:
-        """Wait for the output of the node's command as Mininet does; an interrupt ends the command."""
+        """Wait for the output of the command of a Mininet node (`self`), with the arguments and result of Mininet's
+        `waitOutput`. If an interrupt comes meanwhile, end the command, make the shell idle and raise the handler's
+        exception again.
+        """
         seen = Interrupts.number
         try:
             return plain_wait(self, *words, **more)
@@ -68,8 +76,9 @@ def free_at_interrupts() -> None:
 
 
 def free(node: Any) -> None:
-    """Interrupt the command of a Mininet node, if one runs, and wait for an idle shell, for a few seconds of
-    network time at most. A command that ignores interrupts continues.
+    """Interrupt the command that runs in the shell of a Mininet node, if there is one, and wait for an idle shell, at
+    most for a few seconds of network time. A command that ignores interrupts continues. Nothing happens if the node has
+    no shell.
     """
     if not node.shell:
         return
@@ -88,7 +97,9 @@ def free(node: Any) -> None:
 
 
 def _discard_output(node: Any) -> None:
-    """Read the output of a node until none comes for WAIT_MS of network time, at most MAX_WAITS times."""
+    """Read and discard the output of a Mininet node's shell until none comes for WAIT_MS ms of network time, in at most
+    MAX_WAITS reads.
+    """
     for _ in range(MAX_WAITS):
         if not _has_output(node):
             return
@@ -96,7 +107,9 @@ def _discard_output(node: Any) -> None:
 
 
 def _read_until(node: Any, text: str) -> bool:
-    """Read the output of a node until it has this text; return False if it has not after MAX_WAITS."""
+    """Read and discard the output of a Mininet node's shell until it contains `text`, and return True; return False
+    after MAX_WAITS reads, each of which waits up to WAIT_MS ms of network time.
+    """
     output = ""
     for _ in range(MAX_WAITS):
         if _has_output(node):
@@ -107,7 +120,9 @@ def _read_until(node: Any, text: str) -> bool:
 
 
 def _has_output(node: Any) -> bool:
-    """Wait up to WAIT_MS of network time for output of a node, and return whether there is some."""
+    """Return True as soon as a Mininet node's shell has output that was not read, or False after WAIT_MS ms of network
+    time without any.
+    """
     # Mininet's own waitReadable also returns when the terminal can be written to, which is always.
     output = select.poll()
     output.register(node.stdout, select.POLLIN)

@@ -79,9 +79,9 @@ class Lab:
     """
 
     def __init__(self, channel: HostChannel, folder: Path, packages: list[str], work: Path) -> None:
-        """Prepare a lab without a network, which the request `build` makes; `channel` leads to the host, captures and
-        saved files go to `folder`, and commands that save files work in `work`. `packages` are the directories of
-        netlab and Mininet.
+        """Prepare a lab without a network, which the request `build` makes. `channel` leads to the host; captures and
+        saved files go to `folder`; commands that save files work in `work`. `packages` are the directories of netlab
+        and Mininet, for other Python processes.
         """
         self._channel = channel
         self._folder = folder
@@ -104,7 +104,8 @@ class Lab:
         self._queues: list[QueueSample] = []
 
     def request(self, name: str) -> Callable[..., Any]:
-        """Return the function that answers the request of this name, from this lab, its programs or its script.
+        """Return the function that answers the request with this name, a method of this lab, its programs or its
+        script.
 
         Raises RunError if there is none, or if the lab was built without programs and the request needs them.
         """
@@ -122,9 +123,9 @@ class Lab:
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> BuildReply:
-        """Build the network of the plan, its traffic and captures, and start the traffic at a round time; returns that
-        time (`origin_ns` on the real-time clock, which may be in the future). With `programs` the nodes have shells for
-        a user's commands.
+        """Build the network of the plan, begin its captures, and start its traffic at a round time. Return that time,
+        the run's start (`origin_ns` on the real-time clock, possibly in the future), and the present time. With
+        `programs`, the nodes can also run a user's commands. Raises RunError if a part cannot be set up.
         """
         self._channel.new_seed(plan["seed"])
         # Threads inherit this setting: every flow then starts on time, not up to 50 us later.
@@ -161,7 +162,7 @@ class Lab:
         return {"origin_ns": self._origin_ns(), **self._moment()}
 
     def _origin_ns(self) -> int:
-        """Return the start of the run in ns on the real-time clock."""
+        """Return the start of the run in ns since 1970 on the guest's real-time clock."""
         return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
 
     def _moment(self) -> TimeReply:
@@ -169,12 +170,15 @@ class Lab:
         return {"now_s": time.monotonic() - self._origin_s}
 
     def _make_readers(self) -> list[Medium | QueueReader]:
-        """Return new readers of all queues: one for each shared medium, and one for each node with rate limits."""
+        """Return new readers of the queues of all links: one for each shared medium, and one for each node that sends
+        into links with rate limits or queues.
+        """
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> TimeReply:
-        """Change fields of the shape of the directions of these numbers, or switch the directions off or on (`up`),
-        from now on; None means no change. Offload is switched off where the new shape requires it. Returns the time.
+        """Change the directions with these numbers (positions in the plan's list, from 0) from now on: set the fields
+        of `shape` (None: none), and switch them on or off as `up` says (None: leave). Segmentation offload is switched
+        off where the new shape requires it. Return the time. Raises RunError if the kernel refuses.
         """
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
@@ -189,9 +193,9 @@ class Lab:
     # Time -----------------------------------------------------------------------------------------------------
 
     def advance(self, until_s: float, progress_s: float | None) -> TimeReply:
-        """Let network time pass until `until_s` in s after the start, sample at the end of each interval, and send the
-        host a progress message every `progress_s` (None: none); returns the time. Raises RunError if a part of the
-        agent has failed.
+        """Let network time pass until `until_s` in s from the run's start, take a sample at the end of each interval,
+        and send the host a progress message every `progress_s` s of network time (None: none). Return the time. Raises
+        RunError if a thread of the agent has failed.
         """
         self._in_advance = True
         try:
@@ -205,8 +209,8 @@ class Lab:
         return self._moment()
 
     def _report(self, until_s: float, every_s: float) -> None:
-        """Send the host a progress message every `every_s`, in s of network time, until `until_s` or the end of
-        `advance`; runs in a thread, for intervals longer than that.
+        """Send the host a progress message every `every_s` s of network time until `until_s` in s from the run's start
+        or the end of `advance`; runs in a thread, for intervals of samples that are longer than `every_s`.
 
         The thread that samples cannot report: if two threads sleep until the same time, the one that slept first wakes
         first. A second sleep in that thread would change the order of a sample and a packet.
@@ -230,8 +234,9 @@ class Lab:
                 self._failures.note("Sampling", error)
 
     def _sample_until(self, until_s: float, progress_s: float | None) -> None:
-        """Sample flows and queues at the end of each interval up to `until_s` in s after the start, and report progress
-        every `progress_s` (None: not at all); blocks meanwhile.
+        """Take a sample of all connections and queues at the end of each interval up to `until_s` in s from the run's
+        start, and send the host a progress message every `progress_s` s (None: none); blocks. Raises RunError if
+        `until_s` is finite and a thread of the agent has failed.
         """
         told_s = 0.0
         while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
@@ -251,8 +256,8 @@ class Lab:
                 self._failures.check()
 
     def _sample(self, t_s: float) -> None:
-        """Append the present counters of all connections and queues, with the time `t_s` in s, to the tables; the
-        caller has the lock.
+        """Append one row for each connection and each queue, with its present counters and the time `t_s` in s from the
+        run's start, to the tables of samples; the caller holds the lock.
         """
         for flow in self._flows.values():
             self._streams.extend(flow.sample(t_s))
@@ -262,8 +267,9 @@ class Lab:
     # Traffic --------------------------------------------------------------------------------------------------
 
     def start(self, item: Item) -> StartReply:
-        """Start one more item of traffic, whose `start_s` counts from now (rounded up to START_GRID_S), and return its
-        start in s after the run's start. Offload is switched off where it requires that.
+        """Start one more item of traffic in the running network; its `start_s` counts from now, rounded up to
+        START_GRID_S. Return its start in s from the run's start and the present time. Segmentation offload is switched
+        off where the item requires it. Raises RunError if the item cannot be set up.
         """
         with self._lock:
             self._changer.apply(gso_off_steps(self._plan, [item], self._gso_off_hosts))
@@ -274,8 +280,9 @@ class Lab:
         return {"start_s": item["start_s"], **self._moment()}
 
     def _set_up(self, items: list[Item], duration_s: float) -> list[RunningFlow[Any]]:
-        """Open the sockets of these items of traffic, which end `duration_s` after the run's start at the latest, note the
-        items and their ports as used, and return their flows, not started.
+        """Open the sockets of these items of traffic and return their flows, not started, in the same order. The items
+        end `duration_s` s after the run's start at the latest. They and their ports are recorded as used. Raises
+        RunError if an item cannot be set up.
         """
         plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
         made = make_flows(plan, self._network, self._artifacts, len(self._items) + 1, self._port)
@@ -290,14 +297,17 @@ class Lab:
             self._flows[flow.label] = flow
 
     def stop(self, label: str) -> TimeReply:
-        """End the running item of traffic with this label now, and return the time."""
+        """End the running item of traffic with this label now, and return the time. Raises KeyError if there is
+        none.
+        """
         with self._lock:
             self._flows[label].stop()
         return self._moment()
 
     def finish(self, until_s: float) -> TimeReply:
-        """Wait until packets in flight have arrived, at most until `until_s` in s after the start, end all traffic and
-        captures, and return the time. Raises RunError if a change of a link or a part of the agent failed.
+        """Wait until packets in flight have arrived, for each flow at most until `until_s` in s from the run's start,
+        then end all traffic and captures, and return the time. Raises RunError if a planned change of a link or a
+        thread of the agent has failed.
         """
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
@@ -309,8 +319,9 @@ class Lab:
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """Return all counters so far, without the first `streams` rows of the connections' samples and the first
-        `queues` rows of the queues' samples, which the host has already.
+        """Return all counters of the run so far and facts about its kernel; of the samples, leave out the first
+        `streams` rows of connections and the first `queues` rows of queues, which the host has already. Raises RunError
+        if a thread of the agent has failed.
         """
         self._failures.check()
         with self._lock:
@@ -334,7 +345,9 @@ class Lab:
             }
 
     def totals(self, label: str) -> TotalsReply:
-        """Return the totals so far of the flow with this label; None if it has not begun."""
+        """Return the item of traffic with this label, its totals so far (None if it has not begun) and the time. Raises
+        RunError if a thread of the agent has failed, KeyError if there is no such item.
+        """
         self._failures.check()
         with self._lock:
             flow = self._flows[label]
@@ -346,21 +359,25 @@ class Lab:
             }
 
     def _totals(self, flow: RunningFlow[Any]) -> Totals:
-        """Return the totals of a flow so far."""
+        """Return the totals of a flow that has begun: the final ones after `finish`, before it those that it would have
+        if it ended now.
+        """
         return flow.totals() if self._finished else flow.totals_so_far()
 
     # Captures -------------------------------------------------------------------------------------------------
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> TimeReply:
-        """Record every packet of the directions of these numbers in files with the prefix `name` from now on, of each
-        its first `snap_bytes` bytes, and return the time.
+        """Record every packet at both ends of the directions with these numbers (positions in the plan's list, from 0)
+        from now on, each packet's first `snap_bytes` bytes, in files whose names begin with `name`; return the time.
+        Raises OSError if the kernel refuses.
         """
         self._begin_capture(name, directions, snap_bytes)
         return self._moment()
 
     def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
-        """Begin the captures at both ends of the directions of these numbers, in files with the prefix `name`, of each
-        packet its first `snap_bytes` bytes.
+        """Begin a capture at both ends of each direction with one of these numbers (positions in the plan's list, from
+        0), of each packet's first `snap_bytes` bytes, in files of the lab's folder whose names begin with `name`.
+        Raises OSError if the kernel refuses.
         """
         prefix = str(self._folder / files.CAPTURES / name)
         self._captures[name] = [
@@ -370,16 +387,18 @@ class Lab:
         ]
 
     def stop_capture(self, name: str) -> CaptureReply:
-        """End the capture of this name, and return the number of packets that its rings could not hold and the time."""
+        """End the capture with this name, and return the number of packets that were lost because its buffers were
+        full, and the time. Raises KeyError if there is no such capture.
+        """
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
         return {"lost": lost, **self._moment()}
 
 
 def work(channel: HostChannel, folder: str, packages: list[str], work_folder: str = "/tmp") -> None:
-    """Serve the requests of the host on `channel` to one lab; does not return, as the channel ends this guest when the
-    process that started it is gone. `folder` receives the lab's files, commands that save files work in `work_folder`,
-    and `packages` are the directories of netlab and Mininet for the programs that it starts.
+    """Answer the host's requests on `channel` with one lab; does not return (the channel ends this guest when the host
+    is gone). The lab's files go to `folder`, commands that save files work in `work_folder`, and `packages` are the
+    directories of netlab and Mininet for the programs that the lab starts.
 
     Any steps before the first request must be the same in every guest: a guest that was booted long ago gives the same
     results as a new one, because its clock shows the same time.

@@ -27,8 +27,8 @@ class SocketChannel(HostChannel):
     """
 
     def __init__(self, folder: str) -> None:
-        """Connect to the host's sockets in `folder`, and listen for interrupts in a thread. Raises OSError if that
-        fails.
+        """Connect to the host's two Unix sockets in `folder`, one for messages and one for interrupts, and listen for
+        interrupts in a thread. Raises OSError if that fails.
         """
         self._buffer = bytearray()
         self._group = 0
@@ -44,12 +44,12 @@ class SocketChannel(HostChannel):
         """Do nothing: the random draws of the machine's kernel cannot be seeded."""
 
     def foreground(self, group: int) -> None:
-        """Set the process group that receives interrupts from the host; 0 means none."""
+        """Set the id of the process group that receives the host's interrupts from now on; 0 means none."""
         self._group = group
 
     def _listen(self) -> None:
-        """Send SIGINT or SIGKILL to the process group in the foreground for each interrupt of the host, and end this
-        process when the host is gone; runs in a thread.
+        """Send the process group in the foreground SIGINT for each byte "i" on the interrupts' socket and SIGKILL for
+        any other, and end this process when the host is gone; runs in a thread.
         """
         try:
             while how := self._interrupts.recv(1):
@@ -61,15 +61,18 @@ class SocketChannel(HostChannel):
 
 
 def _connect(path: str) -> socket.socket:
-    """Return a Unix socket that is connected to the one at `path`."""
+    """Return a Unix stream socket that is connected to the listening one at the file path `path`. Raises OSError if
+    that fails.
+    """
     made = socket.socket(socket.AF_UNIX)
     made.connect(path)
     return made
 
 
 def main(folder: str, packages: list[str]) -> None:
-    """Serve a lab over the sockets in `folder` until the process that started this one ends; `packages` are the
-    directories of netlab and Mininet.
+    """Run the agent of one lab on this machine's own kernel: answer the requests that come over the sockets in
+    `folder`, until the host's process ends; then end this process. `packages` are the directories of netlab and
+    Mininet. Raises OSError if the mounts fail.
     """
     channel = SocketChannel(folder)
     try:

@@ -37,8 +37,8 @@ RING_FRAMES = 20_000
 
 
 def open_tap(interface: str, pid: int) -> int:
-    """Create a TAP device with the name `interface` in the namespace of the process `pid`, and return the descriptor
-    from which the medium reads its frames.
+    """Create a TAP device with the name `interface` in the network namespace of the process with the id `pid`, and
+    return its file descriptor, which does not block: a read returns a frame that the kernel sends into the device.
 
     Raises RunError if the kernel has no TAP devices.
     """
@@ -69,8 +69,9 @@ class Medium:
     """The shared medium of one link: two TAPs, and a thread that forwards frames between them as 802.11 would."""
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
-        """Set up the medium for a link's two directions, `forward` and `backward`; `files` has the TAP's descriptor of
-        each interface, and random draws follow from `seed`. Nothing is forwarded before `start`.
+        """Set up the medium of a link; nothing is forwarded before `start`. `forward` and `backward` are the link's two
+        directions (their shapes have the medium and the capacity of the sender's queue in packets), `files` has the
+        file descriptor of the TAP by the name of each interface, and `seed` determines the random draws.
         """
         self._ends = [
             MediumEnd(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
@@ -86,7 +87,9 @@ class Medium:
         )
 
     def start(self) -> None:
-        """Forward frames in a thread that ends with the process."""
+        """Start the thread that forwards frames between the two ends and return at once; the thread ends with the
+        process.
+        """
         threading.Thread(target=self._run, name="A shared medium", daemon=True).start()
 
     def _run(self) -> None:
@@ -106,8 +109,9 @@ class Medium:
                 os.write(self._ends[1 - sent.winner].file, frame)
 
     def _arrives_before(self, start_ns: int | None) -> bool:
-        """Wait until `start_ns` (None: without limit) for frames from those stations whose frame could start before it;
-        return whether any arrived.
+        """Wait for frames of those hosts whose frame could still start before `start_ns`, the start of the next
+        transmission in ns on the monotonic clock (None: no frame waits, so wait without limit). Add all frames that
+        arrived to the queues and return True, or return False if none came before `start_ns` or no host could be first.
         """
         first = self._dcf.could_be_first(start_ns)
         if not first:
@@ -123,8 +127,8 @@ class Medium:
         return True
 
     def _collect(self, now_ns: int) -> None:
-        """Add all frames that the hosts have sent by now, which is `now_ns` on the monotonic clock, to the stations'
-        queues.
+        """Read all frames that the kernel has sent to the two TAPs by now, and add them to their stations' queues as
+        frames that arrive at `now_ns`, in ns on the monotonic clock.
         """
         # Poll first: a read of an empty TAP takes 1 us of the guest's time, a poll takes none.
         while ready := self._poll.poll(0):
@@ -132,8 +136,8 @@ class Medium:
                 self._dcf.arrive(self._number[file], os.read(file, MAX_FRAME_BYTES), now_ns)
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the counters and present backlog of each end's queue by its interface, in the form of
-        `netlab_engines.agent.sampling`.
+        """Return the counters since the start and the present backlog of the queue at each end, in bytes and packets,
+        by the name of the end's interface; as `QueueReader.read` does for other links.
         """
         return {
             end.interface: Qdisc(
@@ -148,8 +152,8 @@ class Medium:
         }
 
     def totals(self) -> list[StationTotals]:
-        """Return the counters since the start (frames, collisions, errors, frames given up, drops) of each end, the
-        first direction's sender first.
+        """Return one row for each end, the sender of the first direction first: the name of its interface and its
+        numbers of frames delivered, collisions, errors, frames given up and drops since the start.
         """
         return [
             cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})

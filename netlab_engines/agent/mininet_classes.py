@@ -30,7 +30,7 @@ _warned: set[str] = set()
 
 
 def _warn_once(note: str) -> None:
-    """Print a warning in Mininet's log unless this process has printed the same before."""
+    """Print the text `note` as a warning in Mininet's log, unless this process has printed the same text before."""
     if note not in _warned:
         _warned.add(note)
         warn(note)
@@ -40,8 +40,8 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
     """A learning Linux bridge in place of Mininet's OpenFlow switches; it uses no controller."""
 
     def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
-        """Make the switch `name` as Mininet does with `params`; `failMode` and other options for OpenFlow switches are
-        accepted and ignored.
+        """Make the switch `name`, a Linux bridge, as Mininet does with `params`; `failMode` and other options that only
+        OpenFlow switches have are accepted and ignored.
         """
         for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
             params.pop(word, None)
@@ -53,20 +53,24 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         super().start(controllers)
 
     def attach(self, intf: Any) -> None:
-        """Add the interface `intf` to the bridge's ports and switch it on."""
+        """Add the interface `intf` (its name or Mininet's object) to the bridge's ports and switch it on."""
         self.cmd("brctl addif", self, intf)
         self.cmd("ifconfig", intf, "up")
 
     def detach(self, intf: Any) -> None:
-        """Remove the interface `intf` from the bridge's ports."""
+        """Remove the interface `intf` (its name or Mininet's object) from the bridge's ports."""
         self.cmd("brctl delif", self, intf)
 
     def dpctl(self, *words: Any) -> str:
-        """Return a message that there are no flow tables, in place of the command's output."""
+        """Return a line saying that the bridge has no flow tables and that the command `words` is ignored; nothing is
+        run.
+        """
         return f"{self.name} is a Linux bridge and has no flow tables: {' '.join(map(str, words))} is ignored\n"
 
     def vsctl(self, *words: Any) -> str:
-        """Return a message, in place of the output of Open vSwitch's command, that the bridge has no flow tables."""
+        """Return a line saying that the bridge has no flow tables and that the words of the command of `ovs-vsctl` are
+        ignored; nothing is run.
+        """
         return self.dpctl(*words)
 
     @classmethod
@@ -79,39 +83,47 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
     """A host without limits on CPU time, in place of `CPULimitedHost`."""
 
     def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
-        """Make the host `name` as Mininet does with `params`, and warn once that limits on CPU time (such as `sched`)
-        are ignored.
+        """Make the host `name` as Mininet does with `params`, and warn once that limits on CPU time are ignored,
+        whatever their scheduler `sched` is.
         """
         _warn_once(NO_LIMITS)
         super().__init__(name, **params)
 
     def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
-        """Do nothing, in place of a limit on CPU time, and return ""."""
+        """Return "" and set no limit; `f` (the share of CPU time) and `sched` (the scheduler) are ignored."""
         return ""
 
     def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
-        """Do nothing, in place of a choice of CPUs."""
+        """Do nothing; the CPUs `cores` and memory nodes `mems` to which Mininet would bind the host are ignored."""
 
     def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
-        """Configure the host with `params` as Mininet does, without the limits `cpu` and `cores`."""
+        """Configure the host with `params` as Mininet does and return Mininet's result; the limits `cpu` (a share of
+        CPU time) and `cores` (CPUs) are ignored.
+        """
         return super().config(**params)
 
 
 def _adapt_nat() -> None:
-    """Change Mininet's NAT: warn that a guest has no outside network, and create the file in which it enters its interface."""
+    """Change Mininet's class `NAT`: a node warns once if it is to reach outside networks, which a guest has not, and
+    its configuration first creates the file /etc/network/interfaces, in which Mininet enters the node's interface.
+    """
     # Methods of NAT name their class, so a subclass cannot replace it.
     nat = mininet.nodelib.NAT
     plain_init, plain_config = nat.__init__, nat.config
 
     def init(self: Any, name: str, *words: Any, **params: Any) -> None:
-        """Make the NAT node, and warn once if it is to use the machine's own interfaces."""
+        """Make the NAT node `name` (`self`) with Mininet's arguments, and warn once if it is to use the machine's own
+        interfaces (`inNamespace=False`).
+        """
         if not params.get("inNamespace", True):
             # In Mininet this option means that the node has the machine's own interfaces.
             _warn_once(NO_OUTSIDE)
         plain_init(self, name, *words, **params)
 
     def config(self: Any, **params: Any) -> Any:
-        """Create the file of interfaces, and configure the NAT node as Mininet does."""
+        """Create the file /etc/network/interfaces if it is missing, then configure the NAT node `self` with `params` as
+        Mininet does and return Mininet's result.
+        """
         os.makedirs(os.path.dirname(INTERFACES), exist_ok=True)
         with open(INTERFACES, "a"):
             pass
@@ -121,11 +133,15 @@ def _adapt_nat() -> None:
 
 
 def _do_nothing(*_words: Any) -> None:
-    """Do nothing: bridges need no controller program, and a fresh guest needs no clean-up."""
+    """Do nothing with any arguments, in place of Mininet's clean-up and of methods that start and check controllers:
+    bridges need no controller, and a fresh guest needs no clean-up.
+    """
 
 
 def install() -> None:
-    """Install the replacements; to be called before a script imports modules of Mininet."""
+    """Install all of netlab's replacements of Mininet's classes, methods and functions in this process; to be called
+    before a script imports modules of Mininet.
+    """
     mininet_names.install()
     mininet_segments.install()
     mininet_starts.install()

@@ -38,9 +38,9 @@ def iperf(
     seconds: float = 5,
     port: int = 5001,
 ) -> list[str]:
-    """Run iperf for `seconds` between the first and the second of `hosts` (None: the first and the last host), over TCP
-    or UDP (at the rate `udpBw`, as iperf's -b takes it), and return the rates that server and client report, as text in
-    iperf's unit `fmt`; a missing rate is "".
+    """Run iperf for `seconds` s from the first to the second of `hosts` (None: from the network's first host to its
+    last), over `l4Type`, "TCP" or "UDP", to the port `port`. Return the rates that server and client report, as texts
+    in iperf's unit `fmt` (None: iperf's choice), "" for a missing one. Raises ValueError for a wrong argument.
 
     With UDP, `udpBw` comes before the two rates.
     """
@@ -66,8 +66,9 @@ def iperf(
 
 
 def _measure(client: Any, server: Any, words: list[Any], options: list[Any], limit_s: float) -> list[str]:
-    """Run iperf's server with `words` on one node and its client with `words` and `options` on another, and return the
-    rates that server and client report, "" for a missing one; the client may take `limit_s` s of network time.
+    """Run iperf's server (the command `words` and `-s`) on the Mininet node `server` and its client (`words` and
+    `options`) on the node `client`, and return the rates that server and client report, in this order, "" for a missing
+    one. The client may take `limit_s` s of network time.
     """
     server.cmd("killall -9 iperf")
     server.sendCmd(*words, "-s")
@@ -84,8 +85,8 @@ def _measure(client: Any, server: Any, words: list[Any], options: list[Any], lim
 
 
 def _rate(node: Any, text: str) -> str:
-    """Return the last rate that iperf printed in `text`, such as "9.62 Mbits/sec"; without one, return "" and log, with
-    the node's name, its line about a failure or its last line.
+    """Return the last rate in iperf's output `text`, such as "9.62 Mbits/sec". Without one, return "" and log an error
+    with the node's name and the last line about a failure, or else the last line.
 
     >>> _rate("h2", "[  1] 0.0000-5.0123 sec  5.75 MBytes  9.62 Mbits/sec")
     '9.62 Mbits/sec'
@@ -100,8 +101,8 @@ def _rate(node: Any, text: str) -> str:
 
 
 def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> str:
-    """Read and return the output of a node's command up to a text that matches `wanted` (None: none), the command's
-    end, or `limit_s` s of network time.
+    """Read the output of the command that runs on a Mininet node, and return it when it has a text that matches
+    `wanted` (None: no such text), when the command has ended, or after `limit_s` s of network time.
     """
     text = ""
     deadline_s = time.monotonic() + limit_s
@@ -116,8 +117,9 @@ def _read_until(node: Any, wanted: re.Pattern[str] | None, limit_s: float) -> st
 
 
 def _end(node: Any) -> str:
-    """End a node's command with Ctrl-C and return its last output; with an open connection iperf's server needs a
-    second Ctrl-C.
+    r"""End the command that runs on a Mininet node, if there is one, and return the output meanwhile: with Ctrl-C, if
+    needed with a second one (iperf's server needs it for open connections), then with Ctrl-\. Each may take
+    INTERRUPTED_S s.
     """
     text = ""
     for key in (CTRL_C, CTRL_C, CTRL_BACKSLASH):
@@ -128,8 +130,9 @@ def _end(node: Any) -> str:
 
 
 def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80, timeout: float | None = None) -> bool:
-    """Wait until `server` (a node or an address) listens on a port, as tried by telnet from the node `client` (None:
-    from here); return whether it does within `timeout` s, or within MAX_LISTENING_WAIT_S if that is None.
+    """Return True when `server` (a Mininet node or an IP address as text) accepts TCP connections on `port`, as telnet
+    tries on the node `client` (None: on this machine). Return False and log an error without a route, or after
+    `timeout` s (None: MAX_LISTENING_WAIT_S).
     """
     run = client.cmd if client else partial(quietRun, shell=True)  # noqa: S604 (a line for a shell, as in Mininet)
     address = server if isinstance(server, str) else server.IP()
@@ -149,7 +152,9 @@ def wait_listening(client: Any = None, server: Any = "127.0.0.1", port: Any = 80
 
 
 def install() -> None:
-    """Install `iperf` and `wait_listening` in Mininet in place of its own functions."""
+    """Replace Mininet's method `Mininet.iperf` and its function `waitListening` with `iperf` and `wait_listening` of
+    this module.
+    """
     import mininet.net
     import mininet.util
 

@@ -18,14 +18,14 @@ class HostNames:
     """The entries of a script's hosts in the file `path` (/etc/hosts), whose other lines stay."""
 
     def __init__(self, path: Path = Path(HOSTS)) -> None:
-        """Start with no entries; the file is written by `note`."""
+        """Start with no entries for the hosts file at `path`; `note` writes them there."""
         self._path = path
         self._addresses: dict[str, str] = {}
         self._ours = ""
 
     def note(self, name: str, address: str) -> None:
-        """Write the address of the host `name` to the file, in place of its earlier one; nothing is written if it is
-        the same.
+        """Write a line with the IP address `address` and the host name `name` to the file, in place of the name's
+        earlier line; other lines stay. Nothing is written if the address is the same as before.
         """
         if self._addresses.get(name) == address:
             return
@@ -43,21 +43,26 @@ class HostNames:
 
 
 def install() -> None:
-    """Change Mininet's nodes so that they enter their names; to be called before a script makes a node."""
+    """Change Mininet's nodes so that each one with a namespace of its own has its name and address in /etc/hosts; to be
+    called before a script makes a node.
+    """
     names = HostNames()
     node = mininet.node.Node
     plain_start, plain_set_ip = node.startShell, node.setIP
 
     def start_shell(self: Any, *words: Any, **params: Any) -> None:
-        """Start the node's shell as Mininet does, and enter the node's name with its address."""
+        """Start the shell of the node `self` with Mininet's arguments, and write the node's name to /etc/hosts, with
+        its address or, before it has one, 127.0.1.1.
+        """
         plain_start(self, *words, **params)
         if self.inNamespace:
             address = str(self.params.get("ip") or UNKNOWN_ADDRESS)
             names.note(self.name, address.partition("/")[0])
 
     def set_ip(self: Any, ip: Any, prefixLen: Any = 8, intf: Any = None, **params: Any) -> Any:  # noqa: N803 (Mininet's name)
-        """Set the address `ip` of an interface (None: the first) as Mininet does, and enter it in /etc/hosts if it is
-        the node's first interface.
+        """Set the IP address `ip` with the prefix length `prefixLen` of the interface `intf` (None: the first) of the
+        node `self` and return Mininet's result; write the address to /etc/hosts if it is that of the node's first
+        interface.
         """
         done = plain_set_ip(self, ip, prefixLen, intf, **params)
         if self.inNamespace and intf in (None, self.defaultIntf(), str(self.defaultIntf())):

@@ -19,12 +19,18 @@ OFF = "0"
 
 
 def install() -> None:
-    """Change the setting here and in every node's namespace; to be called before a script makes a node."""
+    """Switch off, in this namespace and in that of each Mininet node made from now on, the growth of TCP's offloaded
+    segments on paths with a small RTT (the sysctl tcp_tso_rtt_log); to be called before a script makes a node. Raises
+    OSError if the kernel lacks the setting.
+    """
     SETTING.write_text(OFF)
     node_class = mininet.node.Node
     plain_start = node_class.startShell
 
     def start_shell(self: Any, *words: Any, **named: Any) -> None:
+        """Start the shell of the node `self` with Mininet's arguments, and write the setting in the node's namespace if
+        it has one of its own.
+        """
         plain_start(self, *words, **named)
         if self.inNamespace:
             with enter_namespace(self.pid):

@@ -20,18 +20,23 @@ class Notes:
     """
 
     def __init__(self, path: str = STARTS) -> None:
-        """Open the file at `path` for appending; it is created if it does not exist."""
+        """Open the file of notes at `path` for appending; it is created if it does not exist. Raises OSError if that
+        fails.
+        """
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def write(self, what: str, pid: int, *more: Any) -> None:
-        """Append one note to the file: `what` happened ("shell", "popen", "sent" or "read"), the process's `pid`, and
-        `more` entries that depend on it.
+        """Append one note, a JSON list, to the file: `what` is "shell" (a shell was started), "popen" (a program was
+        started), "sent" (a command was sent to a shell) or "read" (its output was read), `pid` that of the process or
+        of the shell, and `more` such entries as a name or a time in ns.
         """
         os.write(self._file, json.dumps([what, pid, *more]).encode() + b"\n")
 
 
 def install() -> None:
-    """Change Mininet's nodes so that they write notes to STARTS; to be called before a script makes any node."""
+    """Change Mininet's nodes so that they write notes of the programs that they start and whose output is read, to the
+    file STARTS; to be called before a script makes a node.
+    """
     notes = Notes()
     mininet.node.Popen = popen_with_notes(notes)
     note_shells(notes)
@@ -40,7 +45,9 @@ def install() -> None:
     plain_popen = node_class.popen
 
     def popen(self: Any, *words: Any, **named: Any) -> Any:
-        """Start a program in a node as Mininet does, note it with the time, and return its process."""
+        """Start a program in the Mininet node `self` with Mininet's arguments, write a note with its pid, the time in
+        ns on the monotonic clock and the node's name, and return the process.
+        """
         started_ns = time.monotonic_ns()
         process = plain_popen(self, *words, **named)
         notes.write("popen", process.pid, started_ns, self.name)
@@ -50,21 +57,25 @@ def install() -> None:
 
 
 def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
-    """Return a subclass of `subprocess.Popen` that writes a note when somebody takes the pipe with the program's error
-    output.
+    """Return a subclass of `subprocess.Popen` that writes a note to `notes` when a caller first takes the pipe with the
+    program's error output.
     """
 
     class Popen(subprocess.Popen[Any]):
         """A process that writes a note when its error output is first read."""
 
         def __init__(self, *words: Any, **named: Any) -> None:
-            """Start a program as `subprocess.Popen` does, with the same arguments."""
+            """Start a program with the arguments of `subprocess.Popen`, and remember which of its pipes has the error
+            output ("stdout" if both go there).
+            """
             self._errors = "stdout" if named.get("stderr") == subprocess.STDOUT else "stderr"
             self._pipes: dict[str, Any] = {}
             super().__init__(*words, **named)
 
         def _take(self, name: str) -> Any:
-            """Return the pipe "stdout" or "stderr", and note it at the first time if it has the error output."""
+            """Return the pipe of the program's "stdout" or "stderr", as `name` says (None if there is none); write a
+            note at the first time if it has the program's error output.
+            """
             pid = getattr(self, "pid", None)
             if pid is not None and name == self._errors and self._pipes[name] is not None:
                 self._errors = ""
@@ -73,6 +84,9 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
         @property
         def stdout(self) -> Any:
+            """The pipe of the program's standard output (None without one); the first reading writes a note if error
+            output goes there too.
+            """
             return self._take("stdout")
 
         @stdout.setter
@@ -81,6 +95,7 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
         @property
         def stderr(self) -> Any:
+            """The pipe of the program's error output (None without one); the first reading writes a note."""
             return self._take("stderr")
 
         @stderr.setter
@@ -91,16 +106,16 @@ def popen_with_notes(notes: Notes) -> type[subprocess.Popen[Any]]:
 
 
 def note_shells(notes: Notes) -> None:
-    """Change Mininet's nodes so that they write a note with the pid, name and network namespace of each shell they
-    start.
+    """Change Mininet's nodes so that they write a note to `notes` for each shell that they start: its pid, the node's
+    name and the inode of its network namespace (0 for the first namespace, which several nodes may share).
     """
     own_network = os.stat("/proc/self/ns/net").st_ino
     node_class = mininet.node.Node
     plain_start = node_class.startShell
 
     def start_shell(self: Any, *words: Any, **named: Any) -> None:
-        """Start the node's shell as Mininet does, and note it; the first namespace, which several nodes may share, is
-        noted as 0.
+        """Start the shell of the node `self` with Mininet's arguments, and write a note with its pid, the node's name
+        and the inode of its network namespace, which is 0 for the script's own.
         """
         plain_start(self, *words, **named)
         network = os.stat(f"/proc/{self.pid}/ns/net").st_ino
@@ -111,8 +126,8 @@ def note_shells(notes: Notes) -> None:
 
 
 def note_sent_commands(notes: Notes) -> None:
-    """Change Mininet's nodes so that they write a note for each command of `sendCmd`, and another when a script reads
-    what it prints; `cmd`, which waits for its command, is not noted.
+    """Change Mininet's nodes so that they write a note to `notes` for each command of `sendCmd`, and another when a
+    script first reads its output. Commands of `cmd`, which waits for their ends, have none.
     """
     node_class = mininet.node.Node
     plain_cmd, plain_send, plain_monitor = node_class.cmd, node_class.sendCmd, node_class.monitor
@@ -120,7 +135,9 @@ def note_sent_commands(notes: Notes) -> None:
     unread: set[int] = set()
 
     def cmd(self: Any, *words: Any, **named: Any) -> Any:
-        """Run a command as Mininet does, without notes, because the script waits for its output."""
+        """Run a command in the shell of the node `self` with Mininet's arguments and return its output; no note is
+        written.
+        """
         waiting.add(self.pid)
         try:
             return plain_cmd(self, *words, **named)
@@ -128,7 +145,9 @@ def note_sent_commands(notes: Notes) -> None:
             waiting.discard(self.pid)
 
     def send_cmd(self: Any, *words: Any, **named: Any) -> None:
-        """Send a command to the node's shell as Mininet does, and note it with the time."""
+        """Send a command to the shell of the node `self` with Mininet's arguments, and write a note with the shell's
+        pid, the time in ns on the monotonic clock and the command, unless `cmd` sends it.
+        """
         sent_ns = time.monotonic_ns()
         plain_send(self, *words, **named)
         if self.pid not in waiting:
@@ -136,7 +155,9 @@ def note_sent_commands(notes: Notes) -> None:
             notes.write("sent", self.pid, sent_ns, self.lastCmd)
 
     def monitor(self: Any, *words: Any, **named: Any) -> Any:
-        """Return output of the node's shell as Mininet does, and note the first read after a command."""
+        """Return output of the shell of the node `self` with Mininet's arguments; the first call after a command of
+        `sendCmd` writes a note.
+        """
         if self.pid in unread:
             unread.discard(self.pid)
             notes.write("read", self.pid)

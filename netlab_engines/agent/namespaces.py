@@ -19,8 +19,11 @@ IFF_RUNNING = 0x40
 
 
 def create_namespace(hostname: str = "") -> int:
-    """Start a thread that keeps new network, mount and hostname namespaces open, and return its thread id, which can be
-    used like a pid.
+    """Start a thread that keeps new network, mount and hostname namespaces open as long as this process runs, and
+    return the thread's id, which can be used like a pid. `hostname` is the host name there; with "" the machine's name
+    stays. Raises OSError if the kernel refuses.
+
+    A thread, because to fork this process would take ten times as long.
 
     `hostname` is the name of the host in there; without it the machine's name
     stays.
@@ -37,8 +40,9 @@ def create_namespace(hostname: str = "") -> int:
 
 
 def _hold(answers: queue.SimpleQueue[int | OSError], hostname: str) -> None:
-    """Make new namespaces for this thread, with `hostname` unless it is "", put its thread id or the OSError into
-    `answers`, and keep them open as long as the process runs; runs in a thread.
+    """Make new network, mount and hostname namespaces for the calling thread, and keep them open as long as the process
+    runs. Put the thread's id or the kernel's OSError into `answers`; `hostname` is the new host name, and "" leaves the
+    machine's.
     """
     try:
         check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS), "unshare")
@@ -53,8 +57,9 @@ def _hold(answers: queue.SimpleQueue[int | OSError], hostname: str) -> None:
 
 @contextmanager
 def enter_namespace(pid: int) -> Iterator[None]:
-    """Enter the network namespace of the process or thread `pid`, with this thread only, while the block runs; sockets
-    made inside stay in it. Raises OSError if it is gone or may not be entered.
+    """Return a context manager that runs its block in the network namespace of the process or thread with the id `pid`,
+    for the calling thread only; sockets made in the block stay in that namespace. Raises OSError if the namespace is
+    gone or may not be entered.
     """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)

@@ -24,7 +24,9 @@ class NetlinkSocket:
     """
 
     def __init__(self, pid: int) -> None:
-        """Open the socket in the network namespace of the process or thread `pid`. Raises OSError if that fails."""
+        """Open a netlink socket in the network namespace of the process or thread with the id `pid`. Raises OSError if
+        that fails.
+        """
         self.interfaces = Interfaces()
         with enter_namespace(pid):
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
@@ -33,8 +35,8 @@ class NetlinkSocket:
             self._socket.setsockopt(SOL_NETLINK, option, 1)
 
     def send(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """Send messages to the kernel, in batches and in their order, each given with the equivalent line of `ip` or
-        `tc`, and wait for its answers.
+        """Send netlink messages to the kernel in their order and wait for its answers. Each item of `lines` is the
+        equivalent command line of `ip` or `tc`, for error messages, and the message.
 
         Raises RunError, which shows the line, if the kernel refuses a message.
         """
@@ -42,8 +44,8 @@ class NetlinkSocket:
             self._send_batch(part)
 
     def _send_batch(self, lines: wire.Lines) -> None:
-        """Send one batch of messages and wait until the kernel has answered the last. Raises RunError at the first
-        refusal.
+        """Send these messages, each with its command line, in one system call and wait until the kernel has answered
+        the last. Raises RunError with the command line of the first one that the kernel refuses.
         """
         self._socket.send(wire.batch([message for _line, message in lines]))
         while True:
@@ -68,8 +70,8 @@ class NetlinkSocket:
 
 
 def _kernel_text(body: bytes) -> str:
-    """Return the kernel's own text in the body of an error message, in parentheses after a space; "" if there is only a
-    number.
+    """Return the kernel's own text from the body of a netlink error message, as " (text)" with a leading space; "" if
+    the body has only an error number.
     """
     said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")

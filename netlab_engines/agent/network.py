@@ -47,7 +47,9 @@ class NamespaceNode:
         """Do nothing: Mininet would look for programs that are not needed here, such as ifconfig."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Create the namespace and keep it open."""
+        """Create the node's namespaces, with its name as the host name, and set `pid` to the id of the thread that
+        keeps them open; no shell is started, and `mnopts` is ignored. Raises OSError if the kernel refuses.
+        """
         self.pid = create_namespace(self.name)
 
 
@@ -59,7 +61,7 @@ class Bridge(NamespaceNode, Switch):  # type: ignore[misc]
     """A learning switch of the plan: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
-        """Do nothing: the bridge is configured with the other nodes."""
+        """Do nothing: `Network.configure` sets the bridge up. The controllers are ignored."""
 
 
 class BatchedLink(Link):  # type: ignore[misc]
@@ -69,20 +71,25 @@ class BatchedLink(Link):  # type: ignore[misc]
 
     @classmethod
     def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
-        """Do nothing: `Network` makes the pairs."""
+        """Do nothing and ignore all arguments, in place of Mininet's making of a veth pair: `Network` makes the pairs
+        of all links together.
+        """
 
 
 class PlannedIntf(Intf):  # type: ignore[misc]
     """A Mininet interface that is configured from the plan, not by ifconfig."""
 
     def config(self, **params: Any) -> dict[str, Any]:
-        """Do nothing: `Network.configure` sets the addresses."""
+        """Return an empty dict and ignore `params`: `Network.configure` sets addresses in place of Mininet's
+        ifconfig.
+        """
         return {}
 
 
 def mininet_network(plan: Plan, host: type[Node], switch: type[Node], interface: type[Intf]) -> Mininet:
-    """Return a Mininet object with the nodes, links and addresses of a plan, made of the given classes of nodes,
-    switches and interfaces; what it does to the kernel depends on those.
+    """Return a Mininet object, not built, with the nodes, links and addresses of a plan. Its hosts and routers have the
+    class `host`, its switches `switch` and its interfaces `interface`; the effect on the kernel is that of these
+    classes.
     """
     # Without this Mininet would change the limits of the whole machine; here the plan sets those of the namespaces.
     Mininet.inited = True
@@ -106,8 +113,8 @@ class Network:
     """
 
     def __init__(self, plan: AgentPlan) -> None:
-        """Make the namespaces and the links of the plan; addresses and queues are set by `configure`. Raises RunError
-        if the kernel refuses a setting or message.
+        """Make the namespaces, veth pairs and TAPs of the plan in the kernel; `configure` sets addresses and queues.
+        Raises RunError if the kernel refuses a setting or message, and OSError if it refuses a namespace.
         """
         self.plan = plan
         for key, value in plan["machine_sysctls"].items():
@@ -123,11 +130,15 @@ class Network:
         self._make_links()
 
     def _taps(self) -> list[tuple[str, str]]:
-        """Return the node and the interface of each end of a link with a shared medium."""
+        """Return the names of the node and of the interface for each end of the links with a shared medium, in the
+        order of the plan's directions.
+        """
         return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
 
     def _make_links(self) -> None:
-        """Make all veth pairs of the plan, in one batch of messages per node."""
+        """Make all veth pairs of the plan, in one batch of messages per node. Raises RunError if the kernel refuses
+        one.
+        """
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
         numbers = {name: routing.interfaces for name, routing in self._routing.items()}
         for name, lines in messages.veth_messages(self.plan, numbers, spaces.__getitem__).items():
@@ -136,8 +147,10 @@ class Network:
             os.close(space)
 
     def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
-        """Set addresses, routes, neighbours and offloads, then the queues, wait until all links are up, and start the
-        media; `ip_lines` and `queueing` have further lines of `ip` and the queues, by the node's name.
+        """Set addresses, routes, neighbours, offloads and queues in the kernel, wait until all links are up, and start
+        the shared media. By the node's name, `ip_lines` has further arguments of `ip`, one command per text, and
+        `queueing` the queues and filters in their order. Raises RunError if the kernel refuses one or a link stays
+        down.
         """
         lines: dict[str, list[str]] = {name: [] for name in self.nodes}
         for name, interface in self._taps():
@@ -170,7 +183,9 @@ class Network:
             medium.start()
 
     def _wait_for_links(self) -> None:
-        """Wait until all interfaces of the plan's links are up. Raises RunError after LINK_PATIENCE_S."""
+        """Wait until all interfaces of the plan's links are up and have a carrier. Raises RunError, which names the
+        interface, after LINK_PATIENCE_S s.
+        """
         # A veth learns of its peer's carrier up to a second later; until then it drops packets.
         deadline_s = time.monotonic() + LINK_PATIENCE_S
         interfaces: dict[str, list[str]] = {}
@@ -185,8 +200,8 @@ class Network:
                         time.sleep(0.02)
 
     def write_names(self) -> None:
-        """Write the nodes' names and addresses to /etc/hosts, so that programs find all hosts, their own included;
-        other lines are replaced.
+        """Replace /etc/hosts with the name and first address of each node, and localhost, so that programs find all
+        nodes by name.
         """
         lines = {"localhost": "127.0.0.1"}
         for item in self.plan["addresses"]:
@@ -199,8 +214,8 @@ class Network:
 
 
 def set_sysctl(key: str, value: str, where: str) -> None:
-    """Set the sysctl `key`, such as "net.ipv4.ip_forward", of the current network namespace. Raises RunError, which
-    names `where`, if the kernel refuses.
+    """Set the sysctl `key`, such as "net.ipv4.ip_forward", to the text `value` in the network namespace of the calling
+    thread. `where` names the place in the RunError that is raised if the kernel refuses.
     """
     try:
         Path("/proc/sys", key.replace(".", "/")).write_text(value)

@@ -24,8 +24,8 @@ EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 
 def kernel_errors() -> dict[str, str | None]:
-    """Test each part of the kernel and return the kernel's error message by the names of
-    `netlab_engines.kernels.parts.PARTS`; to be run as root.
+    """Test each part of the kernel (devices, qdiscs, congestion controls) that netlab needs and return the kernel's
+    error message by the name of the part, as in `netlab_engines.kernels.parts.PARTS`; to be run as root.
 
     The error is "" if the kernel has the part, and None if the test needs another part that the kernel lacks.
     """
@@ -46,8 +46,9 @@ def kernel_errors() -> dict[str, str | None]:
 
 
 def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
-    """Send the messages that a function makes to a new network namespace, and return the kernel's error, or "" if it
-    accepts them. The function gets the namespace's socket and the id of the thread that keeps it open.
+    """Send messages to a new network namespace and return the text of the kernel's error, or "" if it accepts all.
+    `messages` is called with the namespace's netlink socket and the id of the thread that keeps the namespace open, and
+    returns the messages, each with the command line that it stands for.
     """
     holder = create_namespace()
     routing = NetlinkSocket(holder)
@@ -61,18 +62,24 @@ def _error_of(messages: Callable[[NetlinkSocket, int], Lines]) -> str:
 
 
 def _qdisc_error(*asked: Queueing) -> str:
-    """Return the kernel's error for a list of queueing parts on a new loopback device, or "" if it accepts them."""
+    """Set up the given qdiscs and filters, in their order, on the loopback device of a new network namespace, and
+    return the text of the kernel's error, or "" if it accepts all.
+    """
     return _error_of(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
 
 
 def _ifb(routing: NetlinkSocket, _holder: int) -> Lines:
-    """Return the message that makes an ifb device."""
+    """Return the message, with its command line, that makes an ifb device `wire0` in the namespace of the socket
+    `routing`; nothing is sent.
+    """
     line = "link add name wire0 type ifb"
     return [(line, ip_line(line, routing.interfaces))]
 
 
 def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
-    """Return the message that makes a veth pair in the namespace of the thread `holder`."""
+    """Return the message, with its command line, that makes a veth pair whose two ends are in the namespace of the
+    thread with the id `holder`; nothing is sent.
+    """
     # The descriptor stays open, because the kernel uses it when it receives the message.
     here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
     pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
@@ -80,7 +87,9 @@ def _veth(_routing: NetlinkSocket, holder: int) -> Lines:
 
 
 def _control_error(name: str) -> str:
-    """Return the kernel's error for the congestion control of this name, or "" if it has it."""
+    """Return the text of the kernel's error if a TCP socket of this process asks for the congestion control `name`, or
+    "" if the kernel has it.
+    """
     try:
         with socket.socket() as asked:
             asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

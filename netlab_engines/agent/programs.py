@@ -57,9 +57,9 @@ class Programs:
         packages: list[str],
         moment: Callable[[], TimeReply],
     ) -> None:
-        """Make the home directories of the network's nodes and install the replacements of programs; the output of
-        commands goes to `channel`. `packages` are the directories of netlab and Mininet, and `moment` returns the
-        present time of the network, which is a part of each answer.
+        """Prepare programs in the nodes of a running network: make the nodes' home directories and install replacements
+        of missing programs. The output of commands goes to `channel`; `packages` are the directories of netlab and
+        Mininet; `moment` returns the present time of the network, which is part of each answer.
         """
         self._channel = channel
         self._plan = plan
@@ -75,19 +75,19 @@ class Programs:
         self._all_programs = replacements.install(BINARIES)
 
     def _networks(self) -> dict[int, str]:
-        """Return the names of the nodes by the inode of their network namespace."""
+        """Return the name of each node by the inode number of its network namespace."""
         return {os.stat(f"/proc/{self._network.pid(node)}/ns/net").st_ino: node for node in self._network.nodes}
 
     def run(self, node: str, command: str) -> ExitReply:
-        """Run a command in a node's shell until it ends, send its output to the host meanwhile, and return its exit
-        code.
+        """Run a shell command on the node with the name `node` until it ends, send its output to the host meanwhile,
+        and return its exit code and the time.
         """
         words, where = self._in_shell(node, command)
         return {"code": run_with_output(self._channel, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> ProcessReply:
-        """Start a command in a node's shell in the background, with its output in a file, give it GRID_S to begin, and
-        return its pid.
+        """Start a shell command in the background on the node with the name `node`, with its output in a file. After
+        GRID_S s of network time, in which a server can begin to listen, return its pid and the time.
         """
         path = f"{HOME}/output-{len(self._background)}"
         words, where = self._in_shell(node, command)
@@ -102,8 +102,9 @@ class Programs:
         return {"pid": process.pid, **self._now()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> OutputReply:
-        """Wait, at most `wait_s`, for the end of the background process `pid`, and return its output from the byte
-        `offset` on, the offset of the output's end, and the exit code (None while it runs).
+        """Wait for the end of the background process `pid`, at most `wait_s` s of network time. Return its output from
+        the byte `offset` (from 0) on as text, the offset after that, its exit code (None while it runs) and the time.
+        Raises KeyError if `background` did not start it.
         """
         process, path = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -119,16 +120,17 @@ class Programs:
         }
 
     def signal(self, pid: int, number: int) -> TimeReply:
-        """Send the signal `number` to the background process `pid` and all processes that it started, and return the
-        time.
+        """Send the signal with this number to the background process `pid` and all processes of its group; nothing
+        happens if they have ended. Return the time.
         """
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return self._now()
 
     def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
-        """Return the words that run a command in a node's shell, and the arguments of Popen for its directory and
-        environment variables. The shell keeps directory, variables and functions for the next command.
+        """Return the program and arguments that run a shell command on the node with the name `node`, and the arguments
+        of `Popen` for its directory and environment. Directory, variables and functions of the shell stay for the
+        node's next command.
         """
         home = f"{HOME}/{node}"
         # mnexec joins the namespaces: Python itself could not use vfork for that, and a fork takes four times as long.
@@ -136,23 +138,24 @@ class Programs:
         return words, {"cwd": home, "env": _environment(home)}
 
     def read(self, node: str, path: str) -> FileReply:
-        """Return the bytes of a file as hexadecimal digits; a relative path starts in the node's home directory. Raises
-        RunError if it cannot be opened.
+        """Return the content of a file as hexadecimal digits, and the time; a relative `path` starts in the home
+        directory of the node with the name `node`. Raises RunError if the file cannot be opened.
         """
         with _file(node, path, "rb") as file:
             return {"hex": file.read().hex(), **self._now()}
 
     def write(self, node: str, path: str, hex: str) -> TimeReply:  # noqa: A002 (what `bytes.fromhex` takes)
-        """Write the bytes in the hexadecimal digits `hex` to a file; a relative path starts in the node's home
-        directory. Raises RunError if it cannot be opened.
+        """Write the bytes that the hexadecimal digits `hex` stand for to a file, in place of its content, and return
+        the time; a relative `path` starts in the home directory of the node with the name `node`. Raises RunError if it
+        cannot be opened.
         """
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> ProcessReply:
-        """Open a node's shell on a new terminal of this size, in rows and columns of characters, and return its pid,
-        which names the terminal.
+        """Open a shell of the node with the name `node` on a new terminal of `rows` by `columns` characters; return the
+        shell's pid, by which later requests name the terminal, and the time.
         """
         home = f"{HOME}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
@@ -160,16 +163,16 @@ class Programs:
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> ProcessReply:
-        """Open Mininet's prompt on a new terminal of this size, in rows and columns of characters, and return its pid,
-        which names the terminal.
+        """Open Mininet's prompt for the network on a new terminal of `rows` by `columns` characters; return its pid, by
+        which later requests name the terminal, and the time.
         """
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOME, self._prompt_environment(), rows, columns)
         return {"pid": pid, **self._now()}
 
     def prompt_lines(self, lines: str) -> ExitReply:
-        """Run the lines of Mininet's prompt in `lines`, send the output to the host meanwhile, and return the exit
-        code.
+        """Run commands of Mininet's prompt, one per line of the text `lines`, send their output to the host meanwhile,
+        and return the prompt's exit code and the time.
         """
         commands = f"{HOME}/commands"
         with open(commands, "w") as file:
@@ -181,8 +184,8 @@ class Programs:
         }
 
     def _prompt(self, commands: str | None) -> list[str]:
-        """Write a file that describes the network, and return the words of the command that opens Mininet's prompt for
-        it, with input from the file `commands` (None: from the terminal).
+        """Write a file that describes the network, and return the program and arguments that open Mininet's prompt for
+        it, with commands from the file at the path `commands` (None: from the terminal).
         """
         path = f"{HOME}/prompt.json"
         with open(path, "w") as file:
@@ -191,19 +194,21 @@ class Programs:
         return [sys.executable, "-S", "-c", PROMPT.format(packages=self._packages, path=path, commands=commands)]
 
     def _prompt_environment(self) -> dict[str, str]:
-        """Return the environment variables of Mininet's prompt, whose search path includes all replacements."""
+        """Return the environment variables of Mininet's prompt, whose search path includes all of netlab's replacements
+        of programs.
+        """
         return _environment(HOME) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
     def turn(self, **words: Any) -> TerminalReply:
-        """Send keys to a terminal, let time pass and return its output and the time; the arguments are those of
-        `Terminals.turn`.
+        """Send keys to a terminal, let network time pass, and return its output and the time; `words` are the arguments
+        of `netlab_engines.agent.terminals.Terminals.turn` by name.
         """
         return {**self._terminals.turn(**words), **self._now()}
 
 
 def _file(node: str, path: str, mode: str) -> IO[bytes]:
-    """Open a node's file in a mode of `open` and return it; a relative path starts in the node's home directory. Raises
-    RunError if that fails.
+    """Open the file at `path` for bytes in a mode of Python's `open`, such as "rb", and return it; a relative path
+    starts in the home directory of the node with the name `node`. Raises RunError if that fails.
     """
     try:
         return open(os.path.join(HOME, node, path), mode)
@@ -215,7 +220,9 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 
 def _environment(home: str) -> dict[str, str]:
-    """Return the environment variables of a node's shell with this home directory."""
+    """Return the environment variables of a node's shell with the home directory `home`, whose search path includes
+    replacements of programs that the machine lacks.
+    """
     # The search path includes replacements for programs that a machine may lack, such as ifconfig, iptables and telnet.
     return replacements.environment(home, replacements.search_path(BINARIES))
 

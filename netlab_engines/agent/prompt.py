@@ -21,14 +21,16 @@ class ExistingNamespace:
     namespace_pids: ClassVar[dict[str, int]] = {}
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Start the node's shell in the existing namespace."""
+        """Start the shell of this Mininet node in the existing namespace of the live network's node with the same name;
+        `mnopts` is ignored.
+        """
         self.inNamespace = False
         super().startShell("-cd")  # type: ignore[misc]
         self.inNamespace = True
 
     def _popen(self, command: list[str], **params: Any) -> Any:
-        """Start a command with mnexec, which joins the node's existing namespace in place of making one, and return the
-        process.
+        """Start a command with `params` as Mininet does and return its process; a command that begins with `mnexec
+        -cd`, Mininet's way to make a namespace, joins the existing namespace of this node instead.
         """
         if command[:2] == ["mnexec", "-cd"]:
             command = ["mnexec", "-cda", str(self.namespace_pids[self.name]), *command[2:]]  # type: ignore[attr-defined]
@@ -43,7 +45,7 @@ class ExistingSwitch(ExistingNamespace, Switch):  # type: ignore[misc]
     """A bridge of the live network, in Mininet's prompt."""
 
     def start(self, _controllers: Any = None) -> None:
-        """Do nothing: the bridge runs already."""
+        """Do nothing: the bridge of the live network runs already. The controllers are ignored."""
 
 
 class ExistingIntf(PlannedIntf):
@@ -54,8 +56,9 @@ class ExistingIntf(PlannedIntf):
     plan: ClassVar[dict[str, Any]] = {}
 
     def ifconfig(self, *words: str) -> Any:
-        """Do with `ip` what Mininet does with ifconfig: set the interface `up` or `down` and return "", or else return
-        its description.
+        """Switch the interface on or off with `ip` and return "", if the only argument is "up" or "down"; "up" also
+        sets the node's routes and neighbours again. With any other arguments, change nothing and return the description
+        of `ip address show`.
         """
         if words not in (("up",), ("down",)):
             return self.cmd("ip address show dev", self.name)
@@ -71,7 +74,7 @@ class ExistingIntf(PlannedIntf):
         return ""
 
     def isUp(self, setUp: bool = False) -> bool:  # noqa: N802 (Mininet's names)
-        """Return whether the interface is up; `setUp` is ignored."""
+        """Return whether the interface is switched on; `setUp`, with which Mininet would switch it on, is ignored."""
         return "UP" in self.cmd("ip -o link show dev", self.name).partition(">")[0]
 
 
@@ -79,16 +82,16 @@ class Prompt(CLI):  # type: ignore[misc]
     """Mininet's prompt for a live network; xterm opens a terminal in the host's program."""
 
     def onecmd(self, line: str) -> Any:
-        """Run a line of the prompt as Mininet does, printed before its output if it came from a file; a true result
-        ends the prompt.
+        """Run one line of the prompt as Mininet does and return Mininet's result; a true one ends the prompt. If
+        commands come from a file, first print the prompt and the line.
         """
         if self.inputFile:
             output(f"{self.prompt}{line.rstrip()}\n")
         return super().onecmd(line)
 
     def do_xterm(self, line: str, term: str = "xterm") -> None:
-        """Ask the host's program to open a terminal for each node named in `line`, or print why
-        that is not possible.
+        """Ask the program that shows this prompt's terminal to open a terminal for each node whose name is a word of
+        `line`, or print that there is no such node or that the prompt has no terminal. `term` is ignored.
         """
         for name in line.split():
             if name not in self.mn:
@@ -102,8 +105,9 @@ class Prompt(CLI):  # type: ignore[misc]
 
 
 def main(path: str, commands: str | None = None) -> None:
-    """Open Mininet's prompt for the network that the JSON file at `path` describes, and return at its end; commands
-    come from the file `commands` (None: from the terminal).
+    """Open Mininet's prompt for the live network that the JSON file at `path` describes (its plan, and the pids of its
+    namespaces), and return when it is closed. Commands come from the file at the path `commands` (None: from the
+    terminal).
     """
     words = json.loads(Path(path).read_text())
     setLogLevel("info")

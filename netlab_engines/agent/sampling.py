@@ -35,8 +35,8 @@ class Qdisc:
     marks: int = 0
 
     def sample(self, interface: str, t_s: float) -> QueueSample:
-        """Return a row of the run's queue samples for this qdisc on `interface` at the time `t_s`, in s after the run's
-        start.
+        """Return this qdisc's counters (bytes and packets since it was made, and the present backlog) as a row of a
+        run's queue samples; `interface` and `t_s`, a time in s from the run's start, are copied into the row.
         """
         return {
             "t_s": t_s,
@@ -54,8 +54,8 @@ class QueueReader:
     """A reader of the queues of the given interfaces, over a netlink socket in the namespace in which it was made."""
 
     def __init__(self, interfaces: list[str]) -> None:
-        """Look up the numbers of the interfaces and open the socket, both in the current namespace. Raises OSError if
-        an interface is missing.
+        """Look up the kernel's numbers of the interfaces with these names and open the netlink socket, both in the
+        network namespace of the calling thread. Raises OSError if there is no interface with one of the names.
         """
         self.indices = {socket.if_nametoindex(name): name for name in interfaces}
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
@@ -63,8 +63,8 @@ class QueueReader:
         self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, Qdisc]:
-        """Return the counters and backlog of the queue of each interface by its name; interfaces without a rate limit
-        or queue are absent.
+        """Return the present counters and backlog of the queue of each interface, by the interface's name; an interface
+        without a rate limit (tbf) and without a queue of netlab's is absent. Raises OSError if the kernel refuses.
 
         Backlog, drops and marks come from the queue discipline, the counters of sent bytes and packets from the rate
         limit.
@@ -85,7 +85,9 @@ class QueueReader:
         return found
 
     def _dump(self) -> list[Qdisc]:
-        """Ask the kernel for all qdiscs of the namespace and return them. Raises OSError if it refuses."""
+        """Ask the kernel for all qdiscs of all interfaces of the socket's namespace and return them in the kernel's
+        order. Raises OSError if the kernel refuses.
+        """
         self._socket.send(self._request)
         found: list[Qdisc] = []
         while True:
@@ -99,8 +101,8 @@ class QueueReader:
 
 
 def parse_qdisc(body: bytes) -> Qdisc:
-    """Return the qdisc of one RTM_NEWQDISC message, whose `body` is a `tcmsg` and its attributes; missing counters are
-    0.
+    """Return the qdisc that one netlink message RTM_NEWQDISC describes; `body` is the message without its header: a
+    `tcmsg` and its attributes. A counter that the message lacks is 0.
     """
     _family, index, handle, parent, _info = wire.TCMSG.unpack_from(body)
     qdisc = Qdisc(index, "", handle, parent)
@@ -121,8 +123,9 @@ def parse_qdisc(body: bytes) -> Qdisc:
 
 
 def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
-    """Return a reader of the queues of each node that sends into one of these directions; `pid_of` returns the pid of a
-    node's namespace.
+    """Return one queue reader for each node that sends into one of these directions of links, in the order of the
+    nodes' first directions; it reads the queues of the interfaces with which the node sends. `pid_of` returns the pid
+    of a node's namespace by the node's name. Raises OSError if an interface is missing.
     """
     shaped: dict[str, list[str]] = {}
     for direction in directions:

@@ -35,10 +35,12 @@ class Prompts:
 
 
 def begin(folder: str, commands: str) -> None:
-    """Prepare this process for a Mininet script, before its first line: install netlab's versions of Mininet's classes,
-    prompt (with lines from the file `commands`), interrupts (by the host's file in `folder`) and tracebacks; then
-    sleep until a round time, so that nothing in the script depends on how long this took. The process ends if an
-    interrupt came before.
+    """Prepare this process for a Mininet script, before the script's first line: install netlab's versions of Mininet's
+    classes and prompt, and its handling of interrupts and tracebacks; then sleep until a round time, so that nothing in
+    the script depends on the time that this took. If an interrupt came before, the process exits with status 130.
+
+    `folder` is the folder in which the host writes the name of the signal with which it ends the script, `commands` the
+    path of a file with the lines that Mininet's prompt reads if there is no terminal.
 
     `folder` is the folder in which the host writes how it ends the script, `commands` the file with lines for Mininet's
     prompt.
@@ -65,15 +67,17 @@ def begin(folder: str, commands: str) -> None:
 
 
 def customize_as_the_machine_does() -> None:
-    """Run the machine's own `sitecustomize`, which the one that called this module hides."""
+    """Run the module `sitecustomize` of this machine's Python, if it has one; Python itself did not run it, because
+    netlab's module of the same name came first in the path.
+    """
     found = importlib.machinery.PathFinder.find_spec("sitecustomize")
     if found is not None and found.loader is not None:
         found.loader.exec_module(importlib.util.module_from_spec(found))
 
 
 def adapt_the_prompt(commands: str) -> None:
-    """Change Mininet's prompt: on a terminal the network runs in real time while it is open; else its lines come from
-    the file `commands`.
+    """Replace Mininet's class of its prompt, `mininet.cli.CLI`: with a terminal, the network runs in real time while
+    the prompt is open; without one, the prompt reads its lines from the file at the path `commands`.
     """
     import mininet.cli
 
@@ -83,15 +87,18 @@ def adapt_the_prompt(commands: str) -> None:
         """
 
         def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
-            """Open the prompt of a Mininet network, with commands from the file `script`; without one, and without a
-            terminal, they come from the file `commands`.
+            """Open the prompt of the Mininet network `network` and run commands until it closes. The commands come from
+            the file at the path `script`; without it, from `stdin` if the process has a terminal, or else from the file
+            of netlab's commands.
             """
             if script is None and not sys.stdin.isatty():
                 script = commands
             super().__init__(network, stdin=stdin, script=script, **more)
 
         def run(self) -> None:
-            """Read and run commands until the prompt is closed."""
+            """Read and run commands until the prompt is closed; print a mark at the beginning and one at the end, with
+            which the host's terminal lets the network run in real time meanwhile.
+            """
             Prompts.are_open = True
             sys.stdout.write(PACE)
             sys.stdout.flush()
@@ -106,13 +113,15 @@ def adapt_the_prompt(commands: str) -> None:
 
 
 def handle_interrupts(ending: Path) -> None:
-    """Install the handler of SIGINT: it raises the signal that the host names in the file `ending`, if the script
-    handles that, and else acts as Ctrl-C does; also after a command of `os.system`.
+    """Install a handler of SIGINT. It reads the name of a signal from the file at `ending`, which the host writes to
+    end the script, and sends this process that signal if the script handles it; else it raises KeyboardInterrupt as
+    Ctrl-C does. Also replace `os.system`, so that an interrupt during its command is handled after it.
     """
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
-        """Raise the signal that the host names, if the script handles that, end the script if Mininet's prompt is open,
-        or else act as on Ctrl-C; a signal handler.
+        """Handle SIGINT (`number`, with the present frame): send this process the signal that the host names if the
+        script handles it; else raise SystemExit with 128 plus its number if Mininet's prompt is open, or
+        KeyboardInterrupt as on Ctrl-C.
         """
         interrupted_hosts.count_interrupt()
         named = _named_signal(ending)
@@ -128,7 +137,9 @@ def handle_interrupts(ending: Path) -> None:
     plain = os.system
 
     def system(command: Any) -> int:
-        """Run a shell command as `os.system` does, and handle an interrupt that came meanwhile."""
+        """Run a shell command and return its status as `os.system` does; then handle an interrupt by the host that came
+        meanwhile, which Python ignores while the command runs.
+        """
         # Python ignores Ctrl-C while a command of os.system runs.
         before = ending.exists()
         status = plain(command)
@@ -140,8 +151,8 @@ def handle_interrupts(ending: Path) -> None:
 
 
 def _named_signal(ending: Path) -> signal.Signals | None:
-    """Return the signal that the host names in the file `ending`; None for SIGINT, or if the file is missing or names
-    none.
+    """Return the signal whose name, such as "SIGTERM", is the text of the file `ending`; None if that is SIGINT, if
+    there is no such file or if its text is not the name of a signal.
     """
     with contextlib.suppress(OSError, ValueError, KeyError):
         named = signal.Signals[ending.read_text()]
@@ -150,23 +161,31 @@ def _named_signal(ending: Path) -> signal.Signals | None:
 
 
 def hide_own_frames() -> None:
-    """Leave the frames of netlab's own code out of every traceback that this process prints from now on."""
+    """Leave the frames of netlab's own code out of every traceback that this process prints from now on, by replacing
+    `traceback.TracebackException.__init__`, `sys.excepthook` and `threading.excepthook`.
+    """
     plain_init = traceback.TracebackException.__init__
 
     def init(self: Any, kind: Any, value: Any, trace: Any, **more: Any) -> None:
-        """Prepare the traceback of the exception `value` for printing as Python does, without netlab's frames."""
+        """Prepare the traceback `trace` of the exception `value` of the class `kind` for printing as Python's
+        `TracebackException` does, with its other arguments `more`, without the frames of netlab's own code.
+        """
         plain_init(self, kind, value, without_own_frames(trace), **more)
 
     traceback.TracebackException.__init__ = init  # type: ignore[method-assign, assignment]
     plain_hook, plain_thread_hook = sys.excepthook, threading.excepthook
 
     def hook(kind: type[BaseException], value: BaseException, _trace: TracebackType | None) -> None:
-        """Print the exception `value`, which ends the process, without netlab's frames."""
+        """Print the exception `value` of the class `kind`, which ends the process, with its traceback and those of its
+        causes, without the frames of netlab's own code; the value for `sys.excepthook`.
+        """
         _strip(value, set())
         plain_hook(kind, value, value.__traceback__)
 
     def thread_hook(arguments: Any) -> None:
-        """Print an exception that ends a thread without netlab's frames."""
+        """Print the exception that ended a thread, without the frames of netlab's own code; the value for
+        `threading.excepthook`, whose one argument it takes.
+        """
         if arguments.exc_value is not None:
             _strip(arguments.exc_value, set())
             trace = arguments.exc_value.__traceback__
@@ -177,8 +196,8 @@ def hide_own_frames() -> None:
 
 
 def _strip(error: BaseException, seen: set[int]) -> None:
-    """Remove the frames of netlab's own code from the traceback of an exception and of those that it names as cause,
-    context or members; `seen` has the ids of those that were done.
+    """Remove the frames of netlab's own code from the traceback of an exception and from those of its cause, its
+    context and the exceptions of a group, recursively. `seen` has the `id` of each exception that is done, and grows.
     """
     if id(error) in seen:
         return
@@ -190,7 +209,9 @@ def _strip(error: BaseException, seen: set[int]) -> None:
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of netlab's own code; None if no other is left."""
+    """Return a copy of a traceback without the frames of netlab's own code; None if no other frame is left or `trace`
+    is None.
+    """
     kept: list[TracebackType] = []
     while trace is not None:
         if not is_own_file(trace.tb_frame.f_code.co_filename):

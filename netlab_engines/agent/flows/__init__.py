@@ -32,8 +32,9 @@ __all__ = ["RUNNERS", "FlowContext", "RunningFlow", "make_flows"]
 def make_flows(
     plan: AgentPlan, network: Network, artifacts: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[RunningFlow[Any]]:
-    """Return a flow with open sockets, not started, for each item of the plan's traffic, in its order. Flows are
-    numbered from `number` and their ports from `port`; files that commands save go to `artifacts`.
+    """Return a flow with open sockets, not started, for each item of the plan's traffic, in the plan's order. The first
+    flow has the number `number`, each later one the next; `port` is the first free port, from which flows take as many
+    as they need. Files that commands save go to `artifacts`.
 
     Raises RunError if the kind of an item is unknown or an item cannot be set up.
     """

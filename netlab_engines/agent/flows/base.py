@@ -32,7 +32,9 @@ class FlowContext:
     """The first port of the flow, which has as many as its `ports` says."""
 
     def pid(self, node: str) -> int:
-        """Return the id of the thread or process that keeps the namespace of a node open."""
+        """Return the id of the thread or process that keeps the network namespace of the node with the name `node`
+        open.
+        """
         return self.network.pid(node)
 
 
@@ -45,8 +47,9 @@ class RunningFlow(Generic[ItemType]):
     """The number of ports that the flow uses."""
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
-        """Note the times of the item, whose end is at most the run's; `place` has the plan, the network and the flow's
-        number and ports. Subclasses also open its sockets, and raise OSError if that fails.
+        """Prepare the flow of one item of the plan's traffic, whose end is at most the end of the run; `place` has the
+        plan, the running network and the flow's number and ports. Subclasses also open its sockets, and raise OSError
+        if that fails.
         """
         self.item = item
         self.label = item["label"]
@@ -61,32 +64,33 @@ class RunningFlow(Generic[ItemType]):
         self._threads: list[threading.Thread] = []
 
     def launch(self, origin_s: float) -> None:
-        """Start the flow's threads and return at once; traffic begins at `origin_s` + `start_s` in s on the monotonic
-        clock.
+        """Start the flow's threads and return at once. `origin_s` is the run's start in s on the monotonic clock;
+        traffic begins at `origin_s` + `start_s`.
         """
         raise NotImplementedError
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Return the cumulative counters of each of the flow's TCP connections now, with the time `at_s`, in s from the
-        run's start, in each row; [] for other kinds of traffic.
+        """Return one row for each of the flow's TCP connections with its counters since its start, read now; `at_s`,
+        the present time in s from the run's start, is copied into each row. [] for kinds of traffic without TCP
+        connections of netlab's.
         """
         del at_s
         return []
 
     def finish(self, until_s: float) -> None:
-        """Wait until all packets in flight have arrived, at most until `until_s` in s on the monotonic clock, then end
-        the flow.
+        """Wait until all packets in flight have arrived, but not longer than until `until_s` in s on the monotonic
+        clock, then end the flow. The base class does nothing.
         """
 
     def intervals(self) -> list[DatagramInterval]:
-        """Return the bytes and datagrams that arrived in each interval, one row per interval with any; [] for kinds of
-        traffic without datagram counters.
+        """Return one row for each interval of the run in which datagrams of the flow arrived, with their number and
+        bytes, in the order of time; [] for kinds of traffic without datagram counters.
         """
         return []
 
     def totals(self) -> Totals:
-        """Return the flow's totals after its end, with its label and its errors (None if there are none); each kind
-        returns a type that extends `Totals`.
+        """Return the flow's totals after its end: its label and its errors, joined by "; " (None if there are none).
+        Each kind of traffic adds its own counters, in a type that extends `Totals`.
         """
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
@@ -95,25 +99,29 @@ class RunningFlow(Generic[ItemType]):
         return self.totals()
 
     def stop(self) -> None:
-        """End the flow now, before its planned end; for kinds without a subclass method nothing happens."""
+        """End the flow now, before its planned end. The base class does nothing: a kind of traffic without a method of
+        its own goes on.
+        """
 
     def _start(self, target: Callable[..., None], *args: Any) -> None:
-        """Start a thread of the flow that calls `target` with these arguments; see `_thread`."""
+        """Start a thread of the flow that calls `target` with the arguments `args`, and keep it in `_threads`; a
+        network error there becomes an error of the flow, as `_thread` says.
+        """
         thread = self._thread(target, *args)
         self._threads.append(thread)
         thread.start()
 
     def _thread(self, target: Callable[..., None], *args: Any) -> threading.Thread:
-        """Return a thread, not yet started, that calls `target` with these arguments and turns exceptions into errors
-        of the flow.
+        """Return a thread, not yet started, that calls `target` with the arguments `args`; an exception there becomes
+        one of the flow's errors.
 
         An exception that is not a network error but a defect of netlab stops the flow and ends the run (see
         `agent.failures`).
         """
 
         def guarded() -> None:
-            """Call the function; network errors become errors of the flow, any other exception also stops it and is
-            raised again.
+            """Call `target` with its arguments. A network error (OSError or ThroughputError) becomes an error of the
+            flow; any other exception also stops the flow, marks it as failed and is raised again.
             """
             try:
                 target(*args)

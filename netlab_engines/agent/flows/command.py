@@ -20,8 +20,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
     """A command in a node's shell, as an item of traffic: its output, its exit code and the files that it saves."""
 
     def __init__(self, item: CommandItem, place: FlowContext) -> None:
-        """Prepare the command of an item of traffic in the node's shell, and make its working directory if it saves
-        files; `place` has the plan and the network.
+        """Prepare the item's shell command on its host, and make a working directory for it if it saves files; nothing
+        runs before `launch`. `place` has the plan, the running network and the store of saved files. Raises OSError if
+        the directory cannot be made.
         """
         super().__init__(item, place)
         self._node = place.network.nodes[item["host"]]
@@ -35,7 +36,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
         self._exit_code: int | None = None
 
     def launch(self, origin_s: float) -> None:
-        """Start the thread that runs the command at `origin_s` + `start_s` in s on the monotonic clock."""
+        """Start the thread that runs the command and return at once. `origin_s` is the run's start in s on the
+        monotonic clock; the command starts at `origin_s` + `start_s`.
+        """
         self._origin_s = origin_s
         self._start(self._run)
 
@@ -46,8 +49,8 @@ class CommandFlow(RunningFlow["CommandItem"]):
         self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)
 
     def finish(self, until_s: float) -> None:
-        """Wait for the command's end until `until_s` on the monotonic clock, but at least PATIENCE_S, then copy the
-        files that it saves to the store and remove its directory.
+        """Wait for the command's end until `until_s` in s on the monotonic clock, but at least PATIENCE_S s; then copy
+        the files that it saves to the store and remove its working directory. A command that still runs is not ended.
         """
         for thread in self._threads:
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
@@ -57,7 +60,9 @@ class CommandFlow(RunningFlow["CommandItem"]):
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:
-        """Return the command's output, exit code (None if it has not ended) and start in s."""
+        """Return the flow's label and errors, the command's standard output and error output ("" until it has ended),
+        its exit code (None if it has not ended) and its start in s from the run's start.
+        """
         return {
             **super().totals(),
             "stdout": self._stdout,

@@ -33,7 +33,9 @@ class Tuning(NamedTuple):
     mss_bytes: int | None = None
 
     def tune(self, end: socket.socket) -> None:
-        """Set these values on a TCP socket. Raises OSError or ThroughputError if the kernel refuses."""
+        """Set the congestion control, the window and the segment size on the TCP socket `end`, before it is connected.
+        Raises OSError or ThroughputError if the kernel refuses one.
+        """
         options.tune_tcp(
             end,
             congestion=self.congestion,
@@ -70,8 +72,9 @@ class TcpConnection:
     """
 
     def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, tuning: Tuning) -> None:
-        """Open a listening socket at `address` and `port` in the namespace of the process `dst_pid`, and the connecting
-        socket in that of `src_pid`. Raises OSError or ThroughputError if that fails.
+        """Open a listening socket at the IPv4 address `address` and the port `port` in the namespace of the process or
+        thread `dst_pid`, and the socket that will connect to it in that of `src_pid`, both with the settings `tuning`.
+        Nothing is connected yet. Raises OSError or ThroughputError if that fails.
         """
         self.address = (address, port)
         with enter_namespace(dst_pid):
@@ -90,27 +93,37 @@ class TcpConnection:
 
     @property
     def first_s(self) -> float | None:
-        """The time in s on the monotonic clock at which its first data arrived; None if none did."""
+        """The time in s on the monotonic clock at which the connection's first data arrived at the receiver; None if
+        none did. Each subclass defines it.
+        """
         raise NotImplementedError
 
     @property
     def last_s(self) -> float | None:
-        """The time in s on the monotonic clock at which its last data arrived; None if more may come."""
+        """The time in s on the monotonic clock at which the connection's last data arrived at the receiver; None if
+        more may come. Each subclass defines it.
+        """
         raise NotImplementedError
 
     @property
     def has_started(self) -> bool:
-        """True once the connection can be stopped."""
+        """True from the moment at which the connection has counters to note and can be stopped. Each subclass defines
+        it.
+        """
         raise NotImplementedError
 
     def connect(self) -> None:
-        """Connect, and note when; blocks. Raises OSError if it cannot connect."""
+        """Connect the sending host's socket to the listening one, and set `connect_s` to the time of the call in s on
+        the monotonic clock; blocks. Raises OSError if there is no connection within CONNECT_PATIENCE_S s.
+        """
         self.connecting.settimeout(CONNECT_PATIENCE_S)
         self.connect_s = time.monotonic()
         self.connecting.connect(self.address)
 
     def accept(self) -> socket.socket | None:
-        """Return the accepted connection; blocks. None if the flow has ended meanwhile."""
+        """Wait for the connection, close the listening socket and return the accepted one; return None if the flow
+        ended before.
+        """
         try:
             end, _ = self.listener.accept()
         except OSError:
@@ -120,8 +133,9 @@ class TcpConnection:
         return end
 
     def read(self) -> StreamState | None:
-        """Return the cumulative counters and the present state of both ends, and keep them in `last_info`; None if
-        there is no connection, or it is closed.
+        """Return the counters since the start (bytes, segments, retransmissions, timeouts) and the present state
+        (windows, round-trip time in ms) of both ends, and keep them in `last_info`; None if the connection is not
+        accepted yet, or closed.
         """
         if self.source is None or self.sink is None:
             return None
@@ -147,7 +161,7 @@ class TcpConnection:
         return self.last_info
 
     def stop(self) -> None:
-        """End what it sends now."""
+        """Stop the sending of data that is going on now; the sockets stay open. Each subclass defines it."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -165,7 +179,9 @@ class TcpConnection:
                     continue
 
     def _received_bytes(self, info: tcp_info.TcpInfo) -> int | None:
-        """Return the number of bytes that have arrived at the receiver, whose counters are `info`."""
+        """Return the number of bytes of data that have arrived at the receiver, from `info`, the kernel's counters of
+        the receiving socket; None if the kernel does not count them.
+        """
         return info.bytes_received
 
 
@@ -193,14 +209,17 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
     streams: Sequence[TcpConnection]
 
     def __init__(self, item: ConnectionsItem, place: FlowContext) -> None:
-        """Start without connections."""
+        """Prepare a flow without connections for one item of the plan's traffic; `place` has the plan, the running
+        network and the first port. Subclasses open the connections in `streams`.
+        """
         super().__init__(item, place)
         self._finished: dict[int, _FinishedStream] = {}
         self._reported_end: set[int] = set()
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Return one row of cumulative counters for each open connection, with the time `at_s` in s from the run's
-        start; one that has ended since the last call has its last row.
+        """Return one row for each connection that is open, with its number (from 0), its counters since its start, read
+        now, and `at_s`, the present time in s from the run's start. A connection that has ended since the last call has
+        one more row, its last; later none.
         """
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
@@ -216,13 +235,16 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         return found
 
     def finish(self, until_s: float) -> None:
-        """Wait for the ends of all connections, each at most until `until_s` in s on the monotonic clock."""
+        """Wait for the ends of the flow's threads, one per connection, each until `until_s` in s on the monotonic
+        clock, and at least 0.1 s; open connections are not closed.
+        """
         for thread in self._threads:
             thread.join(max(0.1, until_s - time.monotonic()))
 
     def totals(self) -> TcpTotals:
-        """Return the totals with a row for each connection that delivered data, in the order of their numbers; it is an
-        error if others did not.
+        """Return the flow's label and errors, and one row for each connection that delivered data, in the order of the
+        connections' numbers. If other connections delivered nothing and there is no other error, their number becomes
+        an error.
         """
         rows = [
             self._row(number, ended, ended.first_s)
@@ -235,7 +257,9 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         return {**super().totals(), "streams": rows}
 
     def totals_so_far(self) -> TcpTotals:
-        """Return the totals that the flow would have if its open connections ended now; they go on."""
+        """Return the totals, in the form of `totals`, that the flow would have if its open connections ended now; the
+        connections go on, and one that has delivered nothing yet is not an error.
+        """
         kept, errors = dict(self._finished), list(self.errors)
         try:
             self._finished.update(self._open_streams())
@@ -244,7 +268,9 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
             self._finished, self.errors = kept, errors
 
     def stop(self) -> None:
-        """Note the counters of the connections that are open, stop their senders and close them."""
+        """End all connections that are open: note their counters for `totals`, stop their senders and close them with a
+        reset.
+        """
         ended = self._open_streams()
         self._finished.update(ended)
         for number in ended:
@@ -252,7 +278,9 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
             self.streams[number].close()
 
     def _open_streams(self) -> dict[int, _FinishedStream]:
-        """Return the present counters of the connections that are open, by their numbers."""
+        """Return the present counters and times of each connection that has started and not ended, by its number (from
+        0).
+        """
         return {
             number: self._end_of(stream)
             for number, stream in enumerate(self.streams)
@@ -261,8 +289,8 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
 
     @staticmethod
     def _end_of(stream: TcpConnection) -> _FinishedStream:
-        """Return the counters and times of a connection as if it ended now, or with the time of its last data if the
-        receiver has all.
+        """Return the counters and times of a connection as at its end: the end is the arrival of the last data if the
+        receiver has all of them, and else the present time.
         """
         first_s, last_s = stream.first_s, stream.last_s
         return _FinishedStream(
@@ -270,8 +298,9 @@ class ConnectionsFlow(RunningFlow[ConnectionsItem]):
         )
 
     def _row(self, number: int, ended: _FinishedStream, first_s: float) -> StreamTotals:
-        """Return the row of totals of the connection of this number; its times are in s from the run's start, and
-        `first_s` is the arrival of its first bytes on the monotonic clock.
+        """Return the row of totals of the connection with this number (from 0). `ended` has its counters and times, and
+        `first_s` is the arrival of its first bytes, in s on the monotonic clock; times in the row are in s from the
+        run's start.
         """
         state = ended.state
         return {

@@ -18,8 +18,9 @@ class PingFlow(RunningFlow["PingItem"]):
     """A series of echo requests from a host to an address, as an item of traffic."""
 
     def __init__(self, item: PingItem, place: FlowContext) -> None:
-        """Open the raw socket in the sending host's namespace; `place` has the plan and the network. Raises OSError if
-        that fails.
+        """Open the raw ICMP socket of the item's echo requests in the namespace of the sending host; nothing is sent
+        before `launch`. `place` has the plan, the running network and the flow's number, which becomes the ICMP
+        identifier. Raises OSError if that fails.
         """
         super().__init__(item, place)
         with enter_namespace(place.pid(item["src"])):
@@ -33,8 +34,8 @@ class PingFlow(RunningFlow["PingItem"]):
         )
 
     def launch(self, origin_s: float) -> None:
-        """Start the threads that send the requests and record the replies, from `origin_s` + `start_s` in s on the
-        monotonic clock.
+        """Start the threads that send the requests and record the replies, and return at once. `origin_s` is the run's
+        start in s on the monotonic clock; the first request goes at `origin_s` + `start_s`.
         """
         self._origin_s = origin_s
         self._start(self.pinger.receive)
@@ -54,8 +55,9 @@ class PingFlow(RunningFlow["PingItem"]):
         self.pinger.stop()
 
     def totals(self) -> PingTotals:
-        """Return one row for each request, in the order of their numbers: its time in s from the run's start and its
-        round-trip time in ms, None without a reply.
+        """Return the flow's label and errors, and one row for each request that was sent, in the order of their numbers
+        (from 1): the number, the time of sending in s from the run's start and the round-trip time in ms, None without
+        a reply.
         """
         return {
             **super().totals(),

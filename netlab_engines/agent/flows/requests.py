@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 @functools.cache
 def _nowhere() -> mmap.mmap:
-    """Return a buffer for data that is read with MSG_TRUNC, which never touches it: it costs addresses, not pages."""
+    """Return a buffer of RECEIVE_CHUNK_BYTES bytes, the same at each call, for `recv_into` with MSG_TRUNC, which
+    discards the data and never writes to the buffer, so that it takes no memory.
+    """
     return mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
 
 
@@ -35,7 +37,9 @@ class _Exchange:
     """
 
     def __init__(self, number: int, source: socket.socket | None) -> None:
-        """Note that the request of this number is sent now; `source` is the server's socket, if it has one."""
+        """Note that the request with this number (from 0, in the flow) is sent now, and the retransmissions and
+        timeouts of the server's socket `source` so far; with None, the server has not accepted yet, and both are 0.
+        """
         self.number = number
         self.start_ns = time.monotonic_ns()
         self.end_ns: int | None = None
@@ -64,7 +68,10 @@ class RequestConnection(TcpConnection):
         request_bytes: int,
         response_bytes: int,
     ) -> None:
-        """Open the sockets; see `TcpConnection`."""
+        """Open the client's socket in the namespace of the process or thread `src_pid` and the server's listening one
+        at the IPv4 address `address` and the port `port` in that of `dst_pid`, with the settings `tuning`. Each request
+        has `request_bytes` bytes and each response `response_bytes`. Raises OSError or ThroughputError if that fails.
+        """
         super().__init__(src_pid, dst_pid, address, port, tuning)
         self.sink = self.connecting
         self.exchanges: list[_Exchange] = []
@@ -73,25 +80,31 @@ class RequestConnection(TcpConnection):
 
     @property
     def first_s(self) -> float | None:
-        """The time in s on the monotonic clock at which the first response had arrived; None if none has."""
+        """The time in s on the monotonic clock at which the first complete response had arrived at the client; None if
+        none has.
+        """
         ends = (exchange.end_ns for exchange in self.exchanges if exchange.end_ns is not None)
         first_ns = next(ends, None)
         return None if first_ns is None else first_ns / NS_PER_S
 
     @property
     def last_s(self) -> float | None:
-        """The time in s on the monotonic clock at which the last response had arrived; None if none has."""
+        """The time in s on the monotonic clock at which the latest complete response had arrived at the client; None if
+        none has.
+        """
         ends = (exchange.end_ns for exchange in reversed(self.exchanges) if exchange.end_ns is not None)
         last_ns = next(ends, None)
         return None if last_ns is None else last_ns / NS_PER_S
 
     @property
     def has_started(self) -> bool:
+        """Always True: a connection of requests can be stopped, and has totals, from the beginning."""
         return True
 
     def serve(self, end_s: float) -> None:
-        """Accept the connection and answer each request until the flow ends, at `end_s` in s on the monotonic clock;
-        blocks. Raises OSError if the connection fails.
+        """Run the server: accept the connection and answer each complete request with a response, until the client
+        closes, the flow ends or `end_s`, in s on the monotonic clock, is over; blocks. Raises OSError if the connection
+        fails.
         """
         forbid_timer_slack()
         source = self.accept()
@@ -126,8 +139,9 @@ class RequestConnection(TcpConnection):
                 return
 
     def ask(self, number: int, end_s: float) -> bool:
-        """Send the request of this number and wait for the whole response; blocks. Return whether it came before the
-        flow's end, at `end_s` in s on the monotonic clock. Raises OSError if the connection fails.
+        """Send the request with this number (from 0, in the flow) and wait for the whole response; blocks. Return True
+        if it came, False if the flow ended before, at `end_s` in s on the monotonic clock. Raises OSError if the
+        connection fails.
         """
         exchange = _Exchange(number, self.source)
         self.exchanges.append(exchange)
@@ -151,7 +165,7 @@ class RequestConnection(TcpConnection):
         return True
 
     def stop(self) -> None:
-        """End what it sends now."""
+        """Stop the sending of the request or response that is under way; the sockets stay open."""
         for sender in list(self._senders.values()):
             sender.stop()
 
@@ -165,8 +179,9 @@ class RequestConnection(TcpConnection):
         super().close()
 
     def _send(self, role: str, end: socket.socket, num_bytes: int, end_s: float) -> bool:
-        """Send so many bytes from an end of the connection, the "client" or the "server", until `end_s` at most; blocks.
-        Return whether all were sent. Raises OSError if the connection fails.
+        """Send `num_bytes` bytes from the socket `end`, whose `role` is "client" or "server", until `end_s` in s on the
+        monotonic clock at most; blocks. Return whether all were sent, False also if the flow has ended. Raises OSError
+        if the connection fails.
         """
         sender = TcpSender(end, end_s=end_s, num_bytes=num_bytes)
         self._senders[role] = sender
@@ -186,8 +201,9 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
     """A group of connections between a client and a server that start together, as an item of traffic."""
 
     def __init__(self, item: RequestsItem, place: FlowContext) -> None:
-        """Open the sockets of all connections of the item, each on a port of its own; `place` has the plan, the network
-        and the first port. Raises OSError or ThroughputError if that fails.
+        """Open the sockets of all connections of the item, each on a port of its own from the first port of `place` on;
+        nothing is connected yet. `place` has the plan and the running network too. Raises OSError or ThroughputError if
+        that fails.
         """
         super().__init__(item, place)
         src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
@@ -201,7 +217,9 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
         self.ports = len(self.streams)
 
     def launch(self, origin_s: float) -> None:
-        """Start the threads of all connections, which connect at `origin_s` + `start_s` in s on the monotonic clock."""
+        """Start the threads of all connections and return at once. `origin_s` is the run's start in s on the monotonic
+        clock; the connections are made at `origin_s` + `start_s`.
+        """
         self._origin_s = origin_s
         for number, stream in enumerate(self.streams):
             self._thread(stream.serve, origin_s + self.end_s).start()
@@ -209,7 +227,10 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
             self._start(self._end, number, stream)
 
     def totals(self) -> RequestsTotals:
-        """Return the totals with a row for each request, in the order of their numbers, and one for each connection."""
+        """Return the flow's label and errors; `responses`, a row for each request that was sent, in the order of their
+        numbers, with its start and end in s from the run's start (None without a whole response); and `ends`, a row for
+        each connection that has ended with its bytes, retransmissions and timeouts.
+        """
         origin_ns = round(self._origin_s * NS_PER_S)
         responses: list[Response] = [
             {
@@ -235,8 +256,10 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
         return {**super().totals(), "responses": sorted(responses, key=lambda row: row["number"]), "ends": ends}
 
     def _ask(self, number: int, stream: RequestConnection) -> None:
-        """Send the requests of the connection of this number, each when it is due, until the flow's end or until the last
-        one is answered, and then close it.
+        """Run the client of the connection with this number (from 0): connect at the flow's start and send every
+        request of the connection when it is due, after the response to the one before. Close the connection after the
+        last response; if requests are left at the flow's end, it stays open. Runs in a thread; raises OSError if the
+        connection fails.
         """
         forbid_timer_slack()
         item, start_ns = self.item, round((self._origin_s + self.start_s) * NS_PER_S)
@@ -269,12 +292,16 @@ class RequestsFlow(ConnectionsFlow["RequestsItem"]):
         self._conclude(number, stream)
 
     def _end(self, number: int, stream: RequestConnection) -> None:
-        """End the connection of this number at the flow's end, unless it has ended."""
+        """Wait until the flow's end, then note the counters of the connection with this number (from 0) and close it,
+        unless that was done; runs in a thread.
+        """
         sleep_until(self._origin_s + self.end_s)
         self._conclude(number, stream)
 
     def _conclude(self, number: int, stream: RequestConnection) -> None:
-        """Note the counters of the connection of this number and close it, unless that was done."""
+        """Note the counters of the connection with this number (from 0) for `totals`, stop its senders and close it; do
+        nothing if its counters are noted already.
+        """
         ended = self._end_of(stream)
         if self._finished.setdefault(number, ended) is ended:
             stream.stop()

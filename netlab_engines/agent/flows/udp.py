@@ -25,8 +25,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
     ports = 1
 
     def __init__(self, item: UdpItem, place: FlowContext) -> None:
-        """Open the sender's and the receiver's socket of the item in their hosts' namespaces; `place` has the plan, the
-        network and the port. Raises OSError if that fails.
+        """Open the sender's and the receiver's UDP socket of the item in the namespaces of the two hosts; nothing is
+        sent before `launch`. `place` has the plan, the running network and the port of the receiver. Raises OSError if
+        that fails.
         """
         super().__init__(item, place)
         self._seed = place.plan["seed"]
@@ -48,8 +49,8 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.receiver: UdpReceiver | None = None
 
     def launch(self, origin_s: float) -> None:
-        """Start the receiver's thread and the sender's, which sends from `origin_s` + `start_s` in s on the monotonic
-        clock.
+        """Start the receiver's and the sender's thread and return at once. `origin_s` is the run's start in s on the
+        monotonic clock; datagrams are sent from `origin_s` + `start_s` on.
         """
         self._origin_s = origin_s
         self.receiver = UdpReceiver(
@@ -106,8 +107,8 @@ class UdpFlow(RunningFlow["UdpItem"]):
         self.receiver.stop()
 
     def intervals(self) -> list[DatagramInterval]:
-        """Return a row with the bytes and datagrams that arrived in each interval in which any did, in the order of
-        time.
+        """Return one row for each interval of the run in which datagrams arrived, in the order of time: the flow's
+        label, the interval's number (from 0 at the run's start), and the payload bytes and the number of datagrams.
         """
         assert self.receiver is not None
         account = self.receiver.streams[self.stream_id]
@@ -130,8 +131,9 @@ class UdpFlow(RunningFlow["UdpItem"]):
             self.receiver.stop()
 
     def totals(self) -> UdpTotals:
-        """Return the flow's counters at its end: bytes, datagrams, delays and jitter in ms, and times in s from the
-        run's start (None if nothing arrived); without them, with an error, if it did not start.
+        """Return the flow's label and errors and its counters at both ends: payload bytes, datagrams, delays and jitter
+        in ms, and times in s from the run's start (None if nothing arrived). If the flow did not start, only the label
+        and an error.
         """
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]

@@ -58,16 +58,20 @@ class _Version:
     """A version number that can be compared, as in distutils; Mininet compares versions of Open vSwitch with it."""
 
     def __init__(self, text: str) -> None:
-        """Parse the numbers of a version such as "2.17.1"; other parts are ignored."""
+        """Parse the whole numbers between the dots of a version such as "2.17.1"; parts that are not numbers are
+        ignored.
+        """
         self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
 
     def __lt__(self, other: "_Version") -> bool:
-        """Return whether this version is older than the other."""
+        """Return whether this version is older than the other, by their numbers from left to right."""
         return self._numbers < other._numbers
 
 
 def provide_distutils() -> None:
-    """Provide `distutils.version.StrictVersion`, which Mininet imports and Python 3.12 no longer has."""
+    """Add modules `distutils` and `distutils.version`, with a class `StrictVersion`, to this process's modules unless
+    it has them: Mininet imports the class, and Python 3.12 no longer has it.
+    """
     version: Any = ModuleType("distutils.version")
     version.StrictVersion = _Version
     sys.modules.setdefault("distutils", ModuleType("distutils"))
@@ -75,8 +79,8 @@ def provide_distutils() -> None:
 
 
 def environment(home: str, path: str) -> dict[str, str]:
-    """Return the environment variables of a program in the guest, with this home directory and this search path
-    (`path`, separated by colons).
+    """Return the environment variables of a program in the guest: the home directory `home`, the search path `path`
+    (directories separated by colons), the user root and a few fixed settings.
     """
     return {
         "PATH": path,
@@ -91,8 +95,8 @@ def environment(home: str, path: str) -> dict[str, str]:
 
 
 def search_path(directory: str) -> str:
-    """Return the search path of a host's shell, separated by colons: the machine's programs first, then replacements in
-    `directory` for those that it lacks.
+    """Return the search path of a host's shell, directories separated by colons: the machine's programs, then the
+    replacements in `directory` for those that it lacks.
 
     On the pocket kernel the replacements in `filter` (such as iptables, sudo and modprobe) come before the machine's programs.
     """
@@ -103,7 +107,9 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str) -> str:
-    """Write all replacements to folders in `directory`, and return a search path that includes all of them."""
+    """Write the shell scripts of all replacements to subfolders of `directory`, and return a search path (directories
+    separated by colons) that includes all of them.
+    """
     for place, programs in PLACES.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, script in programs.items():
@@ -115,8 +121,8 @@ def install(directory: str) -> str:
 
 
 def script_text(name: str, script: str) -> str:
-    """Return the text of the replacement of the program `name`: the shell script `script`, with the header if a package
-    has the real program, and with shared functions.
+    """Return the text of the shell script that replaces the program `name`. `script` is the name of netlab's file for
+    it, without .sh; a header that names the real program's package is added if one is known.
     """
     first, _, rest = (SCRIPTS / f"{script}.sh").read_text().partition("\n")
     header = HEADER.format(name=name, packages=packages_of(name)) if name in PACKAGES else ""
@@ -125,8 +131,8 @@ def script_text(name: str, script: str) -> str:
 
 
 def is_missing(program: str) -> bool:
-    """Return whether the program of this name is one of `PACKAGES` and not installed on this machine, judged by this
-    process's search path.
+    """Return True if netlab knows a package of the program with this name and the program is not installed: this
+    process's search path has none, or only netlab's replacement.
     """
     found = shutil.which(program)
     return program in PACKAGES and (found is None or found.startswith(BINARIES))
