@@ -113,7 +113,7 @@ def lasting(duration_s: float, real_s: float) -> float:
 
 
 def require(requirements: list[Requirement]) -> None:
-    """Raise EngineError with the remedies if any of the requirements is `required` and not met."""
+    """Raise EngineError, with what was seen and the remedies, if a requirement that is `required` is not met."""
     missing = [requirement for requirement in requirements if requirement.required and not requirement.ok]
     if missing:
         raise EngineError(

@@ -58,7 +58,7 @@ def got(name: str, value: object) -> str:
 
 
 def got_flag(name: str, value: object) -> str:
-    """Return the end of a message about a value of the field `name` that is no bool: "got", the value and a remedy.
+    """Return the end of a message about a field `name` that is no bool: "got", the value and, if clear, what to write.
 
     >>> got_flag("up", "no"), got_flag("up", 3)
     ("got 'no'; write up=False", 'got 3')
@@ -101,14 +101,14 @@ def unknown_fields(where: str, given: Iterable[object], allowed: Sequence[str], 
 
 
 def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Return a decorator: a call that breaks the signature raises ScenarioError with a correct call, `example`."""
+    """Return a decorator that makes wrong arguments raise ScenarioError with a correct call, `example`."""
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        """Return the function, wrapped so that it explains wrong arguments."""
+        """Return `function`, wrapped to raise ScenarioError for arguments that do not fit its signature."""
 
         @functools.wraps(function)
         def explained(*given: _P.args, **named: _P.kwargs) -> _T:
-            """Call the function; raise ScenarioError if the arguments do not fit its signature."""
+            """Return `function(*given, **named)`; raise ScenarioError if they do not fit its signature."""
             try:
                 return function(*given, **named)
             except TypeError as error:
@@ -121,15 +121,15 @@ def explain_bad_arguments(example: str) -> Callable[[Callable[_P, _T]], Callable
 
 
 def explain_bad_construction(example: str) -> Callable[[_C], _C]:
-    """Return a class decorator that does for the constructor what `explain_bad_arguments` does for a function."""
+    """Return a class decorator that makes wrong arguments raise ScenarioError with a correct call, `example`."""
 
     def decorate(cls: _C) -> _C:
-        """Replace the class's `__init__` by one that explains wrong arguments, and return the class."""
+        """Replace the class's `__init__` by one that raises ScenarioError for wrong arguments, and return the class."""
         construct = cast("Any", cls).__init__
 
         @functools.wraps(construct)
         def explained(self: Any, *given: Any, **named: Any) -> None:
-            """Construct the object; raise ScenarioError if the arguments do not fit the signature."""
+            """Construct the object `self`; raise ScenarioError if the arguments do not fit the signature."""
             try:
                 construct(self, *given, **named)
             except TypeError as error:
@@ -199,7 +199,7 @@ def _argument_problems(
 
 
 def _number_remedy(name: str, value: object) -> str:
-    """Return the end of a message: how to write the field `name`, a number given as text or tuple; "" if unclear."""
+    """Return the end of a message: how to write the field `name` for the text or tuple `value`; "" if unclear."""
     if isinstance(value, (list, tuple)):
         if name == "rate_mbps" and value and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
             return f"; a rate that changes is a trace: rate_mbps=nl.Trace({short_repr(value)})"
@@ -217,7 +217,7 @@ def _number_remedy(name: str, value: object) -> str:
 
 
 def _as_field(name: str, value: object) -> float | None:
-    """Return a number, or a text such as "10ms", as a float in the unit of the field `name`; None if not plain."""
+    """Return `value`, a number or a text such as "10ms", in the unit of the field `name`; None if that fails."""
     if is_number(value):
         return float(cast("float", value))
     if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:

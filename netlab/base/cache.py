@@ -5,9 +5,7 @@ from pathlib import Path
 
 
 def root() -> Path:
-    """Return the directory of the user's cache: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else
-    `~/.cache/netlab`. It need not exist.
-    """
+    """Return the user's cache directory: $NETLAB_CACHE, $XDG_CACHE_HOME/netlab or ~/.cache/netlab; it may not exist."""
     named = os.environ.get("NETLAB_CACHE")
     if named:
         return Path(named).expanduser().absolute()

@@ -30,7 +30,7 @@ class _BriefTraceback(BaseException):
     """An exception that IPython shows in a few lines: the user's own line and the message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows instead of a traceback: the student's own line and the message."""
+        """Return the lines that IPython shows instead of a traceback: the user's own line, if any, and the message."""
         import traceback
 
         from netlab.base.location import is_own_file

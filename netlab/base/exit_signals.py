@@ -12,6 +12,7 @@ def signals_raise_system_exit() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit in a `with` block, so that `finally` clauses run (main thread only)."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
+        """Raise SystemExit with the exit status of a process that the signal `number` ended, 128 + `number`."""
         raise SystemExit(128 + number)
 
     with signals_handled(("SIGTERM", "SIGHUP"), leave):
@@ -21,9 +22,8 @@ def signals_raise_system_exit() -> Iterator[None]:
 @contextmanager
 def signals_handled(names: tuple[str, ...], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Let `handler(number, frame)` handle the signals of these names, such as "SIGTERM", inside a `with` block, and
-    restore the earlier handlers at its end; in other threads than the main one, do nothing.
-
-    Signals that the system lacks are left out.
+    restore the earlier handlers at its end; leave out signals that the system lacks. In other threads than the main
+    one, do nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

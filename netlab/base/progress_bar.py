@@ -28,8 +28,8 @@ BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 def shown_progress(
     progress: bool | Progress, whole: float, unit: str, *, done: float = 0.0, what: str = ""
 ) -> Iterator[Progress]:
-    """Yield the function to call with the amounts done and whole as the work proceeds: the caller's own, or one that
-    moves a bar from `done` to `whole` `unit`s. `what` is the bar's label.
+    """Yield the function to call with the amounts done and whole, in `unit`s, as the work proceeds: `progress` if it is
+    callable; if True, one that moves a bar with the label `what` from `done` to `whole`; if False, one without effect.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def shown_progress(
     ) as bar:
 
         def tell(done: float, _whole: float) -> None:
-            """Move the terminal's bar to the amount `done`."""
+            """Move the terminal's bar to the amount `done`, in the bar's unit; the whole stays what it was."""
             bar.update(done - bar.n)
 
         yield tell
@@ -67,8 +67,8 @@ def in_a_page() -> bool:
 
 @contextmanager
 def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
-    """Yield the function that moves a bar in a notebook, HTML that disappears at the end; `before` is the amount done
-    at the start, in `unit`s, and `what` the bar's label. (A widget would become an error message later.)
+    """Yield the function that moves a bar in a notebook from `before` to `whole` `unit`s; `what` is its label. The bar
+    is HTML that disappears at the end. (A widget would become an error message later.)
     """
     from IPython.display import display
 
@@ -76,7 +76,7 @@ def _notebook_bar(whole: float, unit: str, before: float, what: str) -> Iterator
     start_s = shown_s = time.monotonic()
 
     def tell(done: float, _whole: float) -> None:
-        """Show the amount `done` and the estimated remaining time, unless the bar was updated a moment ago."""
+        """Show the amount `done` and the estimated remaining time, at most every 0.25 s, not in the first second."""
         nonlocal handle, shown_s
         now_s = time.monotonic()
         if now_s - start_s < DELAY_S or now_s - shown_s < PAUSE_S:

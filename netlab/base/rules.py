@@ -17,7 +17,7 @@ class Flag:
     """A rule for a field: its value must be True or False."""
 
     def problem(self, name: str, value: object) -> str | None:
-        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
+        """Return the message about a `value` of the field `name` that is not True or False; None if it is."""
         return None if isinstance(value, bool) else f"{name} must be True or False, {got_flag(name, value)}"
 
 
@@ -28,7 +28,7 @@ class Choice:
     words: Sequence[str]
 
     def problem(self, name: str, value: object) -> str | None:
-        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
+        """Return the message about a `value` of the field `name` that is none of `words`; None if it is one."""
         return None if value in self.words else f"{name}: {one_of(value, self.words)}"
 
 
@@ -48,7 +48,7 @@ class Range:
     optional: bool = False
 
     def problem(self, name: str, value: object) -> str | None:
-        """Return the message about a value of the field `name` that breaks the rule; None if it fits."""
+        """Return the message about a `value` of the field `name` outside the allowed range; None if it fits."""
         if value is None and self.optional:
             return None
         fits = is_integer(value) if self.whole else is_number(value)
@@ -73,7 +73,7 @@ class Ranges:
     most: int
 
     def problem(self, name: str, value: object) -> str | None:
-        """Return the message about the first number in the list `value` that breaks the rule; None if all fit."""
+        """Return the message about a list `value` of a wrong length or its first wrong number; None if all fit."""
         if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= self.most:
             return f"{name} must be a list of 1 to {self.most} numbers, {got(name, value)}"
         problems = (self.each.problem(f"{name}[{place}]", one) for place, one in enumerate(value))

@@ -1,6 +1,4 @@
-"""Temporary directories that are removed also after a crash: one for each run, on a file system that allows executable
-memory, and those for the files that a run leaves.
-"""
+"""Temporary directories, removed also after a crash: one for each run, and those for the files that a run leaves."""
 
 import atexit
 import mmap
@@ -53,8 +51,9 @@ def usability_problem(directory: Path, free_bytes: int = MIN_FREE_BYTES, *, for_
 
 
 def base(free_bytes: int = MIN_FREE_BYTES, *, for_guests: bool = True) -> Path:
-    """Return the first of $TMPDIR, /tmp, /var/tmp and netlab's cache without a `usability_problem` for
-    `free_bytes` and `for_guests`. Raises EngineError when there is none, with the reason for each.
+    """Return the first of $TMPDIR, /tmp, /var/tmp and ~/.cache/netlab, made absolute, that has `free_bytes` free and
+    can hold a guest's memory file (unless `for_guests` is False). Raises EngineError, with a reason for each, if none
+    does.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []

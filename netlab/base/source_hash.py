@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def of_package(directory: Path, without: Iterable[str] = ()) -> str:
-    """Return the SHA-256, in hexadecimal digits, over all Python files in a package's directory except in its
+    """Return the SHA-256, in hexadecimal digits, over all Python files in a package's directory, without those in its
     subpackages `without`. Raises FileNotFoundError when one of these directories does not exist.
     """
     left_out = [directory / name for name in without]
@@ -41,5 +41,5 @@ def of_files(files: Iterable[Path | os.DirEntry[str]]) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _contents(path: str, _changed_ns: int, _size: int) -> bytes:
-    """Return the SHA-256 digest of a file, cached by its time of change and size, as it is needed before every run."""
+    """Return the 32 bytes of the SHA-256 of a file, cached by its time of change and size: every run needs it."""
     return hashlib.sha256(Path(path).read_bytes()).digest()

@@ -32,9 +32,7 @@ class TimeIsUpError(BaseException):
 
 
 def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
-    """Return `function(*given, **arguments)`, and stop the call if it has not returned after `limit_s` seconds of
-    wall-clock time. Raises TimeIsUpError when the limit is exceeded.
-    """
+    """Return `function(*given, **arguments)`; raise TimeIsUpError in it after `limit_s` seconds of wall-clock time."""
     with _alarm(limit_s) if _can_have_an_alarm() else _check_each_line(limit_s):
         return function(*given, **arguments)
 
@@ -157,6 +155,7 @@ def _alarm(limit_s: float) -> Iterator[None]:
     """Raise TimeIsUpError in the main thread `limit_s` seconds after a `with` block began, and then every 0.5 s."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
+        """Raise TimeIsUpError; the alarm calls this in the main thread."""
         raise TimeIsUpError
 
     before = signal.signal(signal.SIGALRM, stop)
@@ -175,6 +174,7 @@ def _check_each_line(limit_s: float) -> Iterator[None]:
     end_s = time.monotonic() + limit_s
 
     def look(_frame: FrameType, _event: str, _argument: object) -> Any:
+        """Raise TimeIsUpError after the limit, else return itself; Python calls this before each line."""
         if time.monotonic() > end_s:
             raise TimeIsUpError
         return look

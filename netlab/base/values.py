@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def short_repr(value: object) -> str:
-    """Return a value's `repr` for an error message, cut at `MAX_QUOTE_CHARACTERS` characters.
+    """Return a value's `repr` for an error message, cut at 120 characters (`MAX_QUOTE_CHARACTERS`).
 
     >>> short_repr("5")
     "'5'"
@@ -67,8 +67,8 @@ def read_list(
     required: tuple[str, ...],
     problems_of: Callable[[Mapping[str, Any], str], list[str]],
 ) -> tuple[list[Kind], list[str]]:
-    """Return the items of a list in a scenario file as objects of the class `kind`, and a message for each that cannot
-    be read. `name` is the list's name in messages.
+    """Return the items of `given`, a list of mappings or `kind` objects in a scenario file, as `kind` objects, and a
+    message for each that cannot be read. `name` is the list's name in messages; `required` has the fields of each item.
 
     Parameters
     ----------
