@@ -74,19 +74,19 @@ class Capture:
 
 
 def read(given: object) -> tuple[list[Capture], list[str]]:
-    """Return the captures in a scenario file's list `captures`, and a message for each item that cannot be read."""
+    """Return the captures in `given`, a scenario file's list `captures`, and a message for each unreadable item."""
     known = tuple(entry.name for entry in fields(Capture))
 
     def field_problems(words: Mapping[str, object], where: str) -> list[str]:
-        """Return a message for each field of one item, `words`, that a capture does not have."""
+        """Return a message, after the prefix `where`, for each key of `words` that is no field of a capture."""
         return unknown_fields(where, words, known)
 
     return read_list(given, "captures", Capture, ("a", "b"), field_problems)
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
-    """Write a pcapng file in `folder` for each capture from the packets that the agent wrote there, remove the agent's
-    files, and return the new paths. `items` has each capture, the beginning of its files' names, and its interfaces.
+    """Write `NAME.pcapng` in `folder` for each capture from the agent's files `NAME.INTERFACE.out` and `.in` there,
+    remove those, and return the new paths. `items` has for each the capture, NAME and its two interfaces.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
     made = []
@@ -104,8 +104,8 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
 
 
 def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> None:
-    """Write the pcapng files of a run's captures to the directory `artifacts` of its outcome, and add a message to
-    `unsaved` there if packets are missing. Do nothing if the run has no captures or no such directory.
+    """Write the pcapng files of a run's captures to the directory `artifacts` of its outcome, and add a message for
+    each to the outcome's `unsaved` if packets are missing. Do nothing if the run has no captures or no such directory.
     """
     if not captured or outcome["artifacts"] is None:
         return
@@ -120,5 +120,5 @@ def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> Non
 
 
 def nodes_by_address(plan: Plan) -> dict[str, str]:
-    """Return the name of the node that has each IPv4 address of a plan, by the address without prefix length."""
+    """Return the names of a plan's nodes by their IPv4 addresses without prefix lengths, such as {"10.0.0.1": "h1"}."""
     return {item["address"].partition("/")[0]: item["node"] for item in plan["addresses"]}

@@ -19,8 +19,8 @@ _WORD = re.compile(r"\s*([()]|[^\s()]+)")
 
 
 def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
-    """Return the function that takes the headers of many frames and returns an array of bool: True for each frame to
-    keep. Raises ScenarioError when a word is not known or out of place.
+    """Return the function for a filter such as "tcp and port 80": it takes the headers of many frames and returns an
+    array of bool, True for each frame to keep. Raises ScenarioError when a word of `text` is not known or out of place.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def _word_error(word: str) -> ScenarioError:
 
 
 def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
-    """Parse the words of a filter up to the end of an expression with `or` and `and`; return its function and the words
-    that follow. `addresses` has the address of each node, None if unknown.
+    """Parse `words` of a filter up to the end of an expression with `or` and `and`; return the function that chooses
+    frames by it, and the words that follow. `addresses` has the address of each node by name, None if unknown.
     """
 
     def parse_conjunction(rest: list[str]) -> tuple[Keep, list[str]]:
-        """Parse terms that are separated by `and`; return their function and the words that follow."""
+        """Return the function for the terms in `rest` with `and` between them, and the words that follow."""
         return _parse_terms("and", operator.and_, lambda last: _parse_term(last, addresses), rest)
 
     return _parse_terms("or", operator.or_, parse_conjunction, words)
@@ -60,7 +60,7 @@ def _parse_expression(words: list[str], addresses: Mapping[str, str] | None) -> 
 def _parse_terms(
     word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
 ) -> tuple[Keep, list[str]]:
-    """Parse terms separated by `word`, each with `read`; return the `join` of their functions, and the rest."""
+    """Return the `join` of the functions for terms with `word` between them, each by `read`, and the words left."""
     keep, words = read(words)
     parts = [keep]
     while words[:1] == [word]:
@@ -70,7 +70,9 @@ def _parse_terms(
 
 
 def _parse_term(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
-    """Parse one term of a filter, such as `not udp`; return its function and the rest, or raise ScenarioError."""
+    """Return the function for the term that `words` begin with, such as `not udp`, and the words that follow;
+    `addresses` has the nodes' addresses by name, None if unknown. Raises ScenarioError when a word is wrong.
+    """
     if not words:
         raise ScenarioError([f"filter: something is missing at its end; allowed: {FILTER_WORDS}"])
     word, rest = words[0], words[1:]

@@ -1,7 +1,6 @@
-"""Frames of a capture, many at once.
-
-A capture has hundreds of thousands of them, and each costs Python some microseconds where it is looked at alone. So all
-are arrays: the captured bytes stay in one buffer, and a field of the headers is read for all frames together.
+"""Frames of a capture, many at once: a capture has hundreds of thousands of them, and each costs Python some
+microseconds where it is looked at alone. So all are arrays: the captured bytes stay in one buffer, and a field of the
+headers is read for all frames together.
 """
 
 from __future__ import annotations
@@ -88,10 +87,11 @@ class Frames:
     """The offset of each frame in the buffer, and the number of bytes that were kept."""
 
     def __len__(self) -> int:
+        """Return the number of frames."""
         return len(self.t_ns)
 
     def take(self, which: Any) -> Frames:
-        """Return some of the frames, in the order of a NumPy index or mask; the bytes are shared."""
+        """Return the frames that `which`, a NumPy index or mask, chooses, in its order; the bytes are shared."""
         return Frames(self.t_ns[which], self.length_bytes[which], self.data, self.starts[which], self.kept[which])
 
     def frame(self, number: int) -> bytes:
@@ -134,12 +134,12 @@ class Heads:
 
     @cached_property
     def tcp_head(self) -> NDArray[Any]:
-        """TCP's fields of each frame, as an array of `TCP_HEAD` records."""
+        """The TCP header of each frame, as an array of `TCP_HEAD` records; meaningless for a frame without TCP."""
         return records(self._data, self._starts + self.transport, TCP_HEAD)
 
     @cached_property
     def udp_head(self) -> NDArray[Any]:
-        """UDP's fields of each frame, as an array of `UDP_HEAD` records."""
+        """The UDP header of each frame, as an array of `UDP_HEAD` records; meaningless for a frame without UDP."""
         return records(self._data, self._starts + self.transport, UDP_HEAD)
 
     @cached_property
@@ -165,10 +165,7 @@ class Heads:
 
 
 def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array of the records of type `form` at the offsets `at` of a buffer, whatever their alignment.
-
-    A record that begins in the buffer and ends behind it is filled up with zeros.
-    """
+    """Return the records of type `form` at offsets `at` of a buffer, at any alignment; zeros follow its last byte."""
     if not len(at):
         return np.empty(0, form)
     size = form.itemsize
@@ -223,7 +220,7 @@ def join(parts: Sequence[Frames]) -> Frames:
 
 
 def read_ring(raw: bytes) -> Frames:
-    """Return the frames in a file of the agent, a copy of its packet ring, with large segments cut as on the wire."""
+    """Return the frames in `raw`, the agent's copy of a packet ring, with large segments cut as on the wire."""
     parts: list[Integers] = []
     at = 0
     while at + RECORD.size <= len(raw):
@@ -339,7 +336,7 @@ def _write_integers(data: Bytes, at: Integers, values: Integers, size: int) -> N
 
 
 def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
-    """Write the IP header checksums of the frames at `starts` in `data`; `ip_bytes` has the IP headers' lengths."""
+    """Write the IP header checksums of the frames at `starts` in `data`; `ip_bytes` has the headers' lengths."""
     at = starts + ETHERNET_HEADER_BYTES
     _write_integers(data, at + 10, np.zeros_like(at), 2)
     total = np.zeros_like(at)

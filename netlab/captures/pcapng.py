@@ -50,9 +50,9 @@ class CaptureFile(NamedTuple):
 def write_pcapng(
     path: Path, ends: Mapping[str, tuple[Frames, Frames]], snap_bytes: int, origin: Origin, keep: Keep
 ) -> int:
-    """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has for each
-    interface the frames that departed and those that arrived; `keep` chooses among them; the file has `snap_bytes` and
-    `origin`.
+    """Write a capture to the file `path`, in order of time, and return the number of frames. `ends` has by interface
+    the frames that departed and those that arrived; `keep` returns a mask of those to write for their headers.
+    `snap_bytes`, the most bytes kept of a frame, and `origin` are noted in the file.
     """
     blocks = [
         _block(
@@ -107,9 +107,7 @@ def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _packet_blocks(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
-    """Return the bytes of an enhanced packet block for each frame, one after the other; `interface` has the number of
-    its interface, `flag` is INBOUND or OUTBOUND.
-    """
+    """Return the bytes of an enhanced packet block per frame, with its interface's number and INBOUND or OUTBOUND."""
     padded = frames.kept + -frames.kept % 4
     sizes = _HEAD.itemsize + padded + _TAIL.itemsize
     starts = np.cumsum(sizes) - sizes
@@ -135,12 +133,12 @@ def _packet_blocks(frames: Frames, interface: Integers, flag: Integers) -> Bytes
 
 
 def _option(code: int, value: bytes) -> bytes:
-    """Return the bytes of a pcapng option, padded to four bytes."""
+    """Return the bytes of the pcapng option with this code and value, padded to a multiple of four bytes."""
     return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 
 def _block(kind: int, body: bytes) -> bytes:
-    """Return the bytes of a pcapng block of this kind, whose body is already padded to four bytes."""
+    """Return the bytes of a pcapng block of the type number `kind`; its `body` is already padded to four bytes."""
     size = 12 + len(body)
     return struct.pack("<II", kind, size) + body + struct.pack("<I", size)
 

@@ -74,7 +74,7 @@ def _packet_table(capture: CaptureFile) -> pd.DataFrame:
 
 
 def _text_column(words: Sequence[str], numbers: NDArray[Any], mask: Mask | None = None) -> Any:
-    """Return a column with the text `words[number]` for each number; NaN where `mask` is False."""
+    """Return a column with the text `words[number]` for each of `numbers`; NaN where `mask` is False, if given."""
     at = numbers.astype(np.intp)
     if mask is not None and not mask.all():
         if not mask.any():

@@ -24,7 +24,7 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 @functools.cache
 def commands() -> dict[str, tuple[str, str]]:
-    """Return the commands of all installed packages of netlab, by name.
+    """Return the commands of all installed packages of netlab: by name, the line of help and the name of the module.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def commands() -> dict[str, tuple[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line of `netlab`, and return its exit status.
+    """Run `netlab` with these words of its command line (None: the process's), and return exit status 0, 1, 2 or 130.
 
     Parameters
     ----------
@@ -78,9 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(given: Sequence[str]) -> argparse.Namespace:
-    """Return the options in the words `given` after `netlab`; print a message and exit with status 2 if there is no such
-    command, or if it has no such option.
-    """
+    """Return the options in `given`, words after `netlab`; for an unknown command or option exit with status 2."""
     parser = argparse.ArgumentParser(prog="netlab", description="Learn how networks perform by running them.")
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
     table = commands()

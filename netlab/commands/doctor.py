@@ -67,7 +67,7 @@ def machine() -> list[Requirement]:
 
 
 def packages() -> list[Requirement]:
-    """Return whether each of the Python packages is installed that only notebooks need."""
+    """Return a requirement for each Python package that only notebooks need; it is met if the package is installed."""
     remedy = "Run `make lab`, or pip install netlab's requirements."
     there = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
     return [
@@ -77,7 +77,7 @@ def packages() -> list[Requirement]:
 
 
 def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
-    """Return the lines of a section: its title, and a row per requirement with the remedy if it is not met."""
+    """Return the lines of a section: its title, a row per requirement, and unmet ones' remedies, wrapped at `width`."""
     label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
     for requirement in requirements:
@@ -92,7 +92,7 @@ def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
 
 
 def main(_options: argparse.Namespace) -> int:
-    """Print the report; return the exit status, 1 when no engine can run experiments here."""
+    """Print the report of `netlab doctor`; return 1 if no engine can run experiments on this machine, else 0."""
     width = min(shutil.get_terminal_size().columns, WIDTH)
     sections = {"This machine": machine(), "Notebooks": packages()}
     for module in contributions.modules("doctor_report"):
