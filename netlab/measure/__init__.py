@@ -29,8 +29,8 @@ __all__ = ["MEASURES", "Measure", "Tables", "to_run"]
 
 
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
-    """Return the `Run` with the rates, ratios and time series for the agent's counters `raw` of a plan. Raises RunError
-    when a kind of traffic has no row in `MEASURES`.
+    """Return the `Run` with these `settings` and `artifacts` (None: no files) and the rates, ratios and time series for
+    the agent's counters `raw` of a plan. Raises RunError when a kind of traffic has no row in `MEASURES`.
     """
     totals = {row["flow"]: row for row in raw["flows"]}
     samples, arrivals = defaultdict(list), defaultdict(list)

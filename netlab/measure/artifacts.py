@@ -20,6 +20,7 @@ class NoArtifactError(NetlabError, KeyError):
     """A run has no file of that name; the text says why, and which files it has."""
 
     def __str__(self) -> str:
+        """Return the message, without the quotes that KeyError adds."""
         return str(self.args[0])
 
 
@@ -62,7 +63,9 @@ class Artifacts(Mapping[str, Path]):
         *,
         owned: bool = False,
     ) -> None:
-        """Take the files `names` (None: all) of a directory, which is removed with this object if `owned`."""
+        """Take the files `names` (None: all) of `directory` (None: no files), which is removed with this object if
+        `owned`; `unsaved` has the reason for each file, by name, that the run did not write.
+        """
         self.unsaved = dict(unsaved or {})
         self.lost: list[str] = []
         self._paths: dict[str, Path] = {}
@@ -87,6 +90,7 @@ class Artifacts(Mapping[str, Path]):
         raise NoArtifactError(f"This run has no artifact {name!r}{reason}; {there}.")
 
     def __iter__(self) -> Iterator[str]:
+        """Return an iterator over the names of the files."""
         return iter(self._paths)
 
     def __len__(self) -> int:
@@ -96,11 +100,11 @@ class Artifacts(Mapping[str, Path]):
         return f"Artifacts({', '.join(self)})"
 
     def read_text(self, name: str) -> str:
-        """Return the text of the file `name`, read as UTF-8 with a replacement for bytes that are not."""
+        """Return the text of the file `name`, with U+FFFD for bytes not in UTF-8; NoArtifactError if there is none."""
         return self[name].read_text(encoding="utf-8", errors="replace")
 
     def read_bytes(self, name: str) -> bytes:
-        """Return the bytes of the file `name`."""
+        """Return the bytes of the file `name`; raise NoArtifactError if the run does not have it."""
         return self[name].read_bytes()
 
     def copy_to(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -130,11 +134,12 @@ class Artifacts(Mapping[str, Path]):
         return Artifacts(directory, unsaved=self.unsaved, owned=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the files' names under `names` and the reasons for missing ones under `unsaved`, as JSON has it."""
+        """Return the files' names (also lost ones) under `names` and the reasons for unsaved ones, for JSON."""
         unsaved = {name: reason for name, reason in self.unsaved.items() if name not in self.lost}
         return {"names": [*self, *self.lost], "unsaved": unsaved}
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return the files' contents for pickle, which makes temporary files of them elsewhere."""
         # Another machine of a cluster needs the contents, not the paths.
         return _unpack, ({name: self.read_bytes(name) for name in self}, self.unsaved)
 

@@ -26,12 +26,13 @@ class Measure(Generic[ItemType, TotalsType]):
         samples: list[StreamSample],
         arrivals: list[DatagramInterval],
     ) -> None:
+        """Take an item of a plan's traffic, its totals, the plan, its samples, and its datagrams by interval."""
         self.item, self.totals, self.plan = item, totals, plan
         self.samples, self.arrivals = samples, arrivals
 
     @property
     def first_s(self) -> float | None:
-        """The time in s after the run's start at which its first data arrived; None if none did."""
+        """The time in s after the run's start at which the item's first data arrived; None if none did."""
         return None
 
     @property
@@ -42,7 +43,7 @@ class Measure(Generic[ItemType, TotalsType]):
         return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the rows that the item adds to the run's tables, by the name of the table.
+        """Return the item's rows by the name of the run's table; rates count from `begin_s`, in s of the run.
 
         Parameters
         ----------
@@ -67,9 +68,7 @@ class Measure(Generic[ItemType, TotalsType]):
 
 
 def goodput_mbps(volume_bytes: float, active_s: float) -> float:
-    """Return the mean rate in Mbit/s of `volume_bytes` over `active_s` seconds; 0 if that time is not above 0, because
-    the flow had ended when its first data arrived.
-    """
+    """Return the mean rate in Mbit/s of `volume_bytes` over `active_s` seconds; 0 unless that time is above 0."""
     return rate_mbps(volume_bytes, active_s) if active_s > 0 else 0.0
 
 

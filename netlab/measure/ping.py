@@ -11,7 +11,7 @@ class PingMeasure(Measure[PingItem, PingTotals]):
     """The conversion of the totals of a sequence of echo requests."""
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the ping's row in the table `flows`, and a row in `pings` for each request."""
+        """Return the ping's row under "flows", and a row under "pings" for each request; `begin_s` has no effect."""
         del begin_s
         echoes = self.totals["echoes"]
         rtts_ms = [echo["rtt_ms"] for echo in echoes if echo["rtt_ms"] is not None]

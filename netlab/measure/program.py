@@ -10,7 +10,7 @@ from netlab.traffic.program import ProgramItem, ProgramTotals
 
 
 def equal_deliveries(flows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each flow in which deliveries count as duplicates because their bytes are equal."""
+    """Return a sentence for each of `flows`, rows of `run.flows`, whose deliveries are duplicates for equal bytes."""
     return [
         f"{row['flow']}: {row['duplicates']} deliveries count as duplicates. This sender does not use program.read(), so a delivery is "
         f"found by its content, and {row['equal_datagrams']} of its {row['sent_datagrams']} datagrams equal an earlier one. Give each "
@@ -24,7 +24,7 @@ class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
     """The conversion of the totals of two programs of the user's own."""
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the flow's row in the table `flows`, and its rows in `intervals`."""
+        """Return the flow's row under "flows", and its rows under "intervals"; `begin_s` has no effect."""
         del begin_s
         counted, start_s = self.totals, self.item["start_s"]
         last_s = counted["last_s"]

@@ -127,9 +127,7 @@ class Run:
     @property
     def packets(self) -> pd.DataFrame:
         """The packets of all captures of the run, a row for each packet at each end of the link; see
-        `netlab.captures.PACKET_COLUMNS`.
-
-        The column `capture` has the name of the file.
+        `netlab.captures.PACKET_COLUMNS`. The column `capture` has the name of the file.
         """
         found = []
         for name, path in self.artifacts.items():
@@ -143,6 +141,7 @@ class Run:
         return Table(found[0]) if found else Table(columns=[*captures.PACKET_COLUMNS, "capture"])
 
     def __repr__(self) -> str:
+        """Return a line with the run's length, flows, engine and clock, and a line for each failed command."""
         first = (
             f"Run of {self.settings.get('network_s')} s with {len(self.flows)} flow{'s' * (len(self.flows) != 1)} "
             f"({self.settings.get('engine')} engine, {self.settings.get('clock')} time)"
@@ -164,7 +163,7 @@ class Run:
         return [_failure_sentence(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
-        """Return each flow's mean goodput in Mbit/s over the intervals from `after_s` to `before_s` of the run.
+        """Return the mean goodput in Mbit/s by flow, over the intervals from `after_s` to `before_s`, in s of the run.
 
         With `after_s` after slow start, this is the steady state that the formulas describe.
         """
@@ -195,9 +194,8 @@ class Run:
         return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a JSON file; an existing file is replaced atomically. Raises NetlabError when that fails.
-
-        The run's artifacts are written into a directory next to it: those of ``result.json`` into ``result.artifacts``.
+        """Write the run to a JSON file, and its artifacts into a directory next to it: those of `result.json` into
+        `result.artifacts`. An existing file is replaced atomically. Raises NetlabError when that fails.
         """
         target = Path(path)
         text = as_text(self.to_dict())
@@ -249,9 +247,7 @@ TEXT = frozenset((
 
 
 def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> Table:
-    """Return a table of records with these columns, and with the records' other columns if `others`; missing values are
-    NaN (None in columns of text).
-    """
+    """Return a table of records with `columns` and, if `others`, theirs too; missing values are NaN (None for text)."""
     if not records:
         # Most runs have neither pings nor requests nor commands, and copying an empty table takes a twentieth of the time of making one.
         return _empty(columns).copy()

@@ -22,6 +22,7 @@ class ColumnError(NetlabError, KeyError):
     """A table does not have a column of this name."""
 
     def __str__(self) -> str:
+        """Return the message, without the quotes that KeyError adds."""
         # KeyError would quote the text.
         return str(self.args[0])
 
@@ -30,10 +31,12 @@ class _UnknownAttributeError(AttributeError):
     """The error about `table.name`; its text is made on demand, as `hasattr` raises most and prints none."""
 
     def __init__(self, name: str, columns: list[str]) -> None:
+        """Take the wrong attribute's name and the columns of the table."""
         super().__init__(name)
         self._columns = columns
 
     def __str__(self) -> str:
+        """Return the message, with the column that was probably meant or all columns."""
         return f"a table has no column and no attribute {self.args[0]!r}{_suggestion(self.args[0], self._columns)}"
 
 
@@ -60,6 +63,7 @@ class Table(pd.DataFrame):
 
     @property
     def _constructor(self) -> Callable[..., Table]:
+        """The class of the tables that pandas makes from this one."""
         return Table
 
     def __getitem__(self, key: Any) -> Any:
@@ -88,7 +92,7 @@ class Table(pd.DataFrame):
 
 
 def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
-    """Raise ColumnError for the first of `names` (one name or a list) that is not a column of the table."""
+    """Raise ColumnError for the first of `names` (one name or a list) that is no column of the table; else return."""
     columns = [column for column in table.columns if isinstance(column, str)]
     for name in names if isinstance(names, (list, tuple)) else [names]:
         if isinstance(name, str) and name not in columns:
@@ -96,7 +100,7 @@ def _raise_for_unknown(table: pd.DataFrame, names: object) -> None:
 
 
 def _suggestion(name: str, columns: list[str]) -> str:
-    """Return the end of a message about a wrong column: the one probably meant, in any table, or all columns."""
+    """Return the end of a message about a wrong column: a near name in `columns` or a run's table, else all of them."""
     if meant := closest_word(name, columns):
         return f"; did you mean {meant!r}?"
     for table, names in COLUMNS_OF.items():
@@ -106,7 +110,7 @@ def _suggestion(name: str, columns: list[str]) -> str:
 
 
 def _with_column_hint(name: str) -> Any:
-    """Return the DataFrame method `name`, changed to raise ColumnError with a suggestion for a KeyError."""
+    """Return the DataFrame method `name`, changed to raise ColumnError with a suggestion instead of KeyError."""
     method = getattr(pd.DataFrame, name)
 
     @functools.wraps(method)

@@ -15,9 +15,7 @@ TotalsType = TypeVar("TotalsType", bound=TcpTotals)
 
 
 class ConnectionsMeasure(Measure[ItemType, TotalsType]):
-    """The conversion of the totals and samples of a flow of one or more TCP connections; subclasses know when its data
-    begin and when they are complete.
-    """
+    """The conversion of a flow of TCP connections; subclasses know when its data begin and when they are complete."""
 
     @property
     def connections(self) -> int:
@@ -29,15 +27,13 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         return self.totals["streams"]
 
     def begin_s(self, shared_s: float) -> float:
-        """Return the time in s after the run's start from which rates count; `shared_s` is the arrival of the first data
-        of any flow with the same start.
+        """Return the time in s after the run's start from which rates count: by subclass `shared_s`, the arrival of the
+        first data of any flow with the same start, or the call of connect.
         """
         raise NotImplementedError
 
     def completion_s(self, streams: list[Row]) -> float:
-        """Return the time in s from the call of connect until all data of the flow had arrived, given the rows of its
-        connections; NaN if they did not.
-        """
+        """Return the time in s from connect to arrival of all data, from the connections' rows; NaN if some lack."""
         raise NotImplementedError
 
     @property
@@ -46,7 +42,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the flow's row in the table `flows`, its connections' rows in `streams`, and the intervals of both."""
+        """Return rows by table: flow, connections and both's intervals; rates count from `self.begin_s(begin_s)`."""
         rtts_ms: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             rtt_ms = sample["rtt_ms"]
@@ -62,7 +58,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         }
 
     def _flow(self, streams: list[Row], begin_s: float) -> Row:
-        """Return the row of the flow from those of its connections; `begin_s` is as for `tables`."""
+        """Return the flow's row from those of its connections; rates count from `self.begin_s(begin_s)`, in s."""
         congestion = cast("dict[str, Any]", self.item)["congestion"]
         row = self.flow_row(congestion=congestion, streams=self.connections)
         if not streams:
@@ -87,7 +83,7 @@ class ConnectionsMeasure(Measure[ItemType, TotalsType]):
         }
 
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
-        """Return a connection's row from its totals `own`, its sampled RTTs in ms, and `begin_s` as for `tables`."""
+        """Return a connection's row from its totals and its RTTs in ms; rates count from `self.begin_s(begin_s)`."""
         active_s = own["last_s"] - self.begin_s(begin_s)
         return {
             **own,
@@ -143,7 +139,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return self.item["connections"]
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the rows of the flow's connections as for TCP, and a row in `requests` for each request."""
+        """Return rows by table: the flow, its connections, both's intervals and requests; `begin_s` has no effect."""
         return {**super().tables(begin_s), "requests": self._requests()}
 
     def streams(self) -> list[StreamTotals]:
@@ -155,7 +151,7 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         ]
 
     def begin_s(self, shared_s: float) -> float:
-        """Return the time in s from which rates count: the call of connect."""
+        """Return the time in s of the run from which rates count: the first call of connect, whatever `shared_s` is."""
         del shared_s
         return min(stream["connect_s"] for stream in self.totals["streams"])
 
@@ -167,9 +163,8 @@ class RequestsMeasure(ConnectionsMeasure[RequestsItem, RequestsTotals]):
         return float(max(s["last_s"] for s in streams) - self.begin_s(math.nan))
 
     def _requests(self) -> list[Row]:
-        """Return a row for each request, in the order of their numbers.
-
-        The losses of a request are those of the server's connection until its next request, or until the end.
+        """Return a row for each request, in the order of their numbers. The losses of a request are those of the
+        server's connection until its next request, or until the end.
         """
         following: dict[int, Row] = {end["stream"]: cast("Row", end) for end in self.totals["ends"]}
         rows = []

@@ -16,7 +16,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         return self.totals.get("first_s")
 
     def tables(self, begin_s: float) -> Tables:
-        """Return the flow's row in the table `flows`, and its rows in `intervals`."""
+        """Return the flow's row under "flows", and its rows under "intervals"; `begin_s` has no effect."""
         del begin_s
         return {"flows": [self.flow_row(**self._numbers())], "intervals": self._intervals()}
 
