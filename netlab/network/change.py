@@ -56,7 +56,9 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         reverse: Mapping[str, Any] | None = None,
         **direction: Any,
     ) -> None:
-        """Describe a change; `direction` has fields of a link. Raises ScenarioError for an unknown one."""
+        """Describe a change at `at_s` (in s) of link `number` (from 1) between two nodes: up or down, new fields in
+        both directions (`direction`) and from the second node (`reverse`). Raises ScenarioError for an unknown field.
+        """
         if problems := field_problems("change", direction, reverse):
             raise ScenarioError(problems)
         self.at_s = plain(at_s)
@@ -95,9 +97,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         return f"{'-'.join(self.link)}: {', '.join(parts)}"
 
     def problems(self, where: str, duration_s: float) -> list[str]:
-        """Return a message, after the prefix `where`, for each mistake that can be found without the topology;
-        `duration_s` is the run's duration in s.
-        """
+        """Return a message, after `where`, for each mistake visible without the topology in a run of `duration_s` s."""
         found = []
         if not (is_number(self.at_s) and self.at_s >= 0):
             found.append(f"{where}: at_s must be a time in s from the run's start on, {got('at_s', self.at_s)}")
@@ -137,7 +137,7 @@ takes_link_fields(Change)
 
 
 def read(given: object) -> tuple[list[Change], list[str]]:
-    """Return the changes in a scenario file's list `changes`, and a message for each that cannot be read."""
+    """Return the changes in `given`, a scenario file's list `changes`, and a message for each unreadable item."""
     return read_list(given, "changes", Change, ("at_s", "link"), _field_problems)
 
 
@@ -215,7 +215,7 @@ def _link_problems(items: Iterable[tuple[str, Change]], topology: Topology) -> I
 
 
 def _field_settings(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
-    """Yield each field that a change sets with its value, as ((the direction's first node, the field), value)."""
+    """Yield ((the direction's first node, field), value) for each field that a change sets, ("", "up") for its `up`."""
     first, second = item.link
     if item.up is not None:
         yield ("", "up"), item.up
@@ -266,7 +266,7 @@ def planned_difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
 
 
 def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
-    """Return a change of direction number `direction` in the plan's form, with the changed fields `shape`."""
+    """Return a change of direction `direction` at `at_s` s in the plan's form: fields, and `up` (None: as before)."""
     return {"at_s": float(at_s), "direction": direction, "shape": dict(shape), "up": up}
 
 

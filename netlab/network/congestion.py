@@ -1,7 +1,6 @@
-"""TCP's congestion controls: a table with a row for each that a flow may choose, read by the host and by the guest.
-
-To add one, write its row. If the pocket kernel lacks it, add a line to `kernel/recipe/pocket.config`; if Linux lacks it
-(as with Tahoe), add its source to `kernel/recipe`.
+"""TCP's congestion controls: a table with a row for each that a flow may choose, read by the host and by the guest. To
+add one, write its row; if Linux lacks it (as with Tahoe), add its source to `netlab_kernel/recipe`, else if the pocket
+kernel lacks it, a line to `pocket.config` there.
 """
 
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ class CongestionControl:
 
     @property
     def symbol(self) -> str:
-        """The kernel's configuration symbol."""
+        """The symbol in the kernel's configuration that includes it, such as CONFIG_TCP_CONG_CUBIC."""
         return f"CONFIG_TCP_CONG_{self.name.upper()}" if self.module else "CONFIG_INET"
 
     @property

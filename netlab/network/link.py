@@ -102,6 +102,7 @@ class LinkShape:
     medium_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Replace a `rate_mbps` that is the dict of a trace by the trace."""
         if isinstance(self.rate_mbps, Mapping) and {"trace"} <= self.rate_mbps.keys() <= TRACE_FIELDS:
             object.__setattr__(self, "rate_mbps", Trace.from_dict(self.rate_mbps))
 
@@ -126,7 +127,7 @@ class LinkShape:
 
     @property
     def counted_framing(self) -> str:
-        """The bytes that the rate counts for each packet: the trace's own framing, else the link's."""
+        """The framing ("tc", "ethernet", "ip") that the rate counts per packet: the trace's own, else the link's."""
         own = self.rate_mbps.framing if isinstance(self.rate_mbps, Trace) else None
         return self.framing if own is None else own
 
@@ -237,6 +238,7 @@ class LinkShape:
 
 
 def _is_share(value: Any) -> bool:
+    """Return whether a value is a number from 0 to 1."""
     return is_number(value) and 0 <= value <= 1
 
 
@@ -282,7 +284,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """
 
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
-        """Describe a link from `a` to `b` with the fields `direction`. Raises ScenarioError for an unknown one."""
+        """Describe a link with fields `direction`, and `reverse` from `b` to `a`; ScenarioError for an unknown one."""
         if not (isinstance(a, str) and isinstance(b, str)):
             raise ScenarioError([f"a link names the two nodes that it joins, got {short_repr(a)} and {short_repr(b)}"])
         if problems := field_problems(f"link {a}-{b}", direction, reverse):

@@ -130,7 +130,7 @@ class Wifi:
         return self.difs_us + MIN_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
 
     def _protects(self, packet_bytes: int) -> bool:
-        """Return whether protection frames precede the data frame of an IP packet of this size."""
+        """Return whether protection frames precede the data frame of an IP packet of `packet_bytes` bytes."""
         return self.protection != "none" and packet_bytes + LLC_BYTES + MAC_HEADER_BYTES > self.protect_above_bytes
 
     @property
@@ -139,7 +139,7 @@ class Wifi:
         return max(rate for rate in MANDATORY_RATES_MBPS if rate <= self.rate_mbps)
 
     def _control_us(self, frame_bytes: int) -> int:
-        """Return the duration in us of an RTS or CTS frame of this size."""
+        """Return the duration in us of an RTS or CTS frame of `frame_bytes` bytes."""
         rate_mbps = self.protection_rate_mbps or self._answer_rate_mbps
         if rate_mbps in DSSS_RATES_MBPS:
             preamble_us = DSSS_SHORT_PREAMBLE_US if self.short_preamble else DSSS_LONG_PREAMBLE_US
@@ -148,7 +148,7 @@ class Wifi:
 
     @staticmethod
     def _ofdm_us(frame_bytes: int, rate_mbps: float) -> int:
-        """Return the duration in us of an OFDM frame of this size, with preamble and signal extension."""
+        """Return the duration in us of an OFDM frame of `frame_bytes` at `rate_mbps`, with preamble and extension."""
         symbols = math.ceil((frame_bytes * 8 + OFDM_SERVICE_AND_TAIL_BITS) / (OFDM_SYMBOL_US * rate_mbps))
         return OFDM_PREAMBLE_US + OFDM_SYMBOL_US * symbols + SIGNAL_EXTENSION_US
 
@@ -182,4 +182,5 @@ def medium(name: str, options: Mapping[str, Any]) -> Wifi:
 
 
 def _list_text(values: tuple[float, ...]) -> str:
+    """Return the numbers as text with commas."""
     return ", ".join(f"{value:g}" for value in values)

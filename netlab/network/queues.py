@@ -62,7 +62,7 @@ class Discipline:
 
     @property
     def symbol(self) -> str:
-        """The kernel's configuration symbol."""
+        """The symbol in the kernel's configuration that includes it, such as CONFIG_NET_SCH_RED."""
         return f"CONFIG_NET_SCH_{self.name.upper()}" if self.module else "CONFIG_NET_SCHED"
 
     @property

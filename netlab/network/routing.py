@@ -75,10 +75,9 @@ class Paths:
         return self._nearest_address(src, dst)[1]
 
     def address(self, src: str, dst: str) -> str:
-        """Return the IPv4 address of the node `dst` that is nearest to `src`; ScenarioError as for `hops`.
-
-        The nearest address is over the fewest nodes; among several, that of the interface at which a packet arrives,
-        then that of the first interface.
+        """Return the IPv4 address of the node `dst` that is nearest to `src`: over the fewest nodes; among several,
+        that of the interface at which a packet arrives, then that of the first interface. Raises ScenarioError when a
+        name is unknown or a switch, or no path exists.
         """
         return self._nearest_address(src, dst)[0]
 
@@ -208,7 +207,7 @@ class Paths:
         return found
 
     def _gateway(self, node: str, subnet: int) -> Port | None:
-        """Return the router's port next to `node` that is nearest to a subnet of others; None if none leads there."""
+        """Return the router's port next to `node` that is nearest to subnet number `subnet`; None if no way exists."""
         routers = self._routers_on[subnet]
         if not routers or node not in self._gateways:
             return None
@@ -251,9 +250,7 @@ def _mac(number: int) -> str:
 
 
 def _ports(wiring: Wiring) -> list[Port]:
-    """Return the ports of all hosts and routers with their addresses. Raises ScenarioError if there are too many
-    subnets or interfaces.
-    """
+    """Return the ports of all hosts and routers with addresses. Raises ScenarioError if there are too many."""
     subnet_of = _subnets(wiring)
     switches = frozenset(wiring.switches)
     used: dict[int, int] = {}

@@ -25,9 +25,9 @@ def dumbbell(
     queue_packets: int | None = DEFAULT_QUEUE_PACKETS,
     **bottleneck: Any,
 ) -> Topology:
-    """Return a topology of `pairs` senders and as many receivers on either side of a bottleneck from r1 to r2.
-
-    h1 … hN send (left), hN+1 … h2N receive (right): h1's partner is hN+1. Access links are unlimited and without delay.
+    """Return a topology of `pairs` senders h1 … hN at r1 and receivers hN+1 … h2N at r2 (h1's partner is hN+1), and a
+    bottleneck r1-r2 of `rate_mbps` Mbit/s, `delay_ms` ms (one way) and room for `queue_packets`, both ways alike.
+    Access links are unlimited and without delay.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def dumbbell(
 def three_pcs(
     rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
 ) -> Topology:
-    """Return a topology of hosts h1 and h2 behind a switch at router r1, and h3 behind r1's limited interface r1-eth1
-    (`epfl` figure 1). `rate_mbps` is in Mbit/s; further fields of that link may follow.
+    """Return a topology of hosts h1 and h2 behind a switch at router r1, and h3 behind r1's interface r1-eth1, limited
+    to `rate_mbps` Mbit/s with room for `queue_packets` (`epfl` figure 1); further fields of that link may follow.
     """
     unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
@@ -72,7 +72,8 @@ def two_routers(
     queue_packets: int | None = 50,
     **middle: Any,
 ) -> Topology:
-    """Return a topology whose flows h1-h4 and h2-h3 share the link r1-r2 (`epfl` figure 2: congestion collapse).
+    """Return a topology whose flows h1-h4 and h2-h3 share r1-r2 (`epfl` figure 2: congestion collapse), with the rates
+    in Mbit/s of the links of h1 and h2 (None: unlimited), of r1-r2, and of the links of h4 and h3.
 
     Parameters
     ----------
@@ -107,8 +108,8 @@ def two_routers(
 def portfolio(
     rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
 ) -> Topology:
-    """Return a topology of nine hosts at routers in a row over L1 (r1-r2: 40 Mbit/s, 10 ms), L2 (r2-r3: 30, 20) and L3
-    (r3-r4: 20, 10): h1 to h3 at r1, h7 at r2, h4 to h6 and h8 at r3, h9 at r4.
+    """Return a topology of nine hosts at routers in a row over L1 (r1-r2, 10 ms), L2 (r2-r3, 20 ms) and L3 (r3-r4, 10
+    ms), with a rate in Mbit/s and room in packets for each: h1 to h3 at r1, h7 at r2, h4 to h6 and h8 at r3, h9 at r4.
 
     Parameters
     ----------
@@ -169,7 +170,8 @@ def chain(
 
 @explain_bad_arguments("nl.topologies.slow_middle(queue_bytes=64_000)")
 def slow_middle(queue_bytes: int = 64_000) -> Topology:
-    """Return a topology of h1 and h2 behind links of 5 Mbit/s, 10 ms; between them 1 Mbit/s, 20 ms (`ece6110`).
+    """Return a topology of h1 and h2 behind links of 5 Mbit/s, 10 ms; between them 1 Mbit/s, 20 ms, with room for
+    `queue_bytes` bytes (`ece6110`).
 
     Parameters
     ----------
@@ -204,8 +206,10 @@ def _require_one_each(places: Sequence[str], **given: Any) -> None:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the topologies, for completion."""
     return __all__
 
 
 def __getattr__(name: str) -> Any:
+    """Raise AttributeError for an unknown name, with the nearest topology's name."""
     raise unknown_name("netlab.topologies", name, __all__)

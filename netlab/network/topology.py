@@ -60,7 +60,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         switches: Sequence[str] = (),
         links: Sequence[Link | Mapping[str, Any]] = (),
     ) -> None:
-        """Describe a network by its nodes' names and its links. Raises ScenarioError with every mistake in these."""
+        """Describe a network by its nodes' names and its links (or dicts of them); ScenarioError has every mistake."""
         problems: list[str] = []
         self.hosts = _read_names("hosts", hosts, problems)
         self.routers = _read_names("routers", routers, problems)

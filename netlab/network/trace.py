@@ -62,6 +62,7 @@ class Trace:
     def __init__(
         self, steps: Sequence[Sequence[float]], duration_s: float | None = None, framing: str | None = None
     ) -> None:
+        """Describe a trace of (s, Mbit/s) `steps`, repeated after `duration_s` (None: two equal last steps)."""
         self._steps = plain(steps)
         self._duration_s = plain(duration_s)
         self.framing = framing
@@ -71,7 +72,7 @@ class Trace:
         cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S, framing: str | None = "ip"
     ) -> Trace:
         """Return the trace in a file of mahimahi: a row for each opportunity to send an IP packet of 1500 bytes, in ms,
-        repeated after the last.
+        repeated after the last. The opportunities in each `interval_s` seconds become one rate.
 
         Parameters
         ----------
@@ -136,9 +137,7 @@ class Trace:
         return cls(words["trace"], words.get("duration_s"), words.get("framing"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as the dict in a scenario file, `{"trace": [[0, 5], [10, 2]]}`, with `duration_s` and
-        `framing` if they were given.
-        """
+        """Return the dict for a scenario file, `{"trace": [[0, 5]]}`, with `duration_s` and `framing` if given."""
         steps = self._steps
         if isinstance(steps, (list, tuple)):
             steps = [list(step) if isinstance(step, (list, tuple)) else step for step in steps]
@@ -168,7 +167,7 @@ class Trace:
 
     @functools.cached_property
     def _problems(self) -> list[str]:
-        """The messages for the first mistakes in the trace."""
+        """The messages for the first five mistakes in the trace, and one with the number of the others."""
         found = []
         if not isinstance(self._steps, (list, tuple)) or not self._steps:
             return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {short_repr(self._steps)}"]
@@ -211,9 +210,7 @@ class Trace:
 
     @functools.cached_property
     def steps(self) -> list[tuple[float, float]]:
-        """The times in s, each with the rate in Mbit/s from then on. Raises ScenarioError when the trace has a mistake;
-        the properties and methods below raise it too.
-        """
+        """The times in s, each with the rate in Mbit/s from then on; ScenarioError if the trace has a mistake."""
         if self._problems:
             raise ScenarioError(self._problems)
         return [(float(at_s), float(mbps)) for at_s, mbps in self._steps]
