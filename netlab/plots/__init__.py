@@ -21,6 +21,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
+    """Return the names of the figures and functions, for completion."""
     return __all__
 
 

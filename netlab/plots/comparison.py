@@ -46,7 +46,7 @@ class _Series:
     theory_name: str
 
     def has_the_theory_of(self, other: _Series) -> bool:
-        """Return whether the two theories are the same curve."""
+        """Return whether the theory curves of this series and of `other` are the same."""
         return all(
             len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-9, equal_nan=True)
             for mine, theirs in ((self.theory_x, other.theory_x), (self.theory_y, other.theory_y))
@@ -96,7 +96,9 @@ class Comparison:
         log_y: bool = False,
         cases: Sequence[str] | None = None,
     ) -> None:
-        """Begin a figure without series; see the class. Raises NetlabError for an unknown `residual`."""
+        """Begin a figure without series: axis titles, `cases` in the place of numbers for x, logarithmic axes, and
+        residuals in per cent of theory or ("absolute") in the unit of y. Raises NetlabError for another `residual`.
+        """
         if residual not in ("percent", "absolute"):
             raise NetlabError(f"residual must be percent or absolute, got {residual!r}.")
         self._x_label, self._y_label, self._title = x_label, y_label, title
@@ -118,7 +120,8 @@ class Comparison:
         half_widths: ArrayLike | None = None,
         theory_name: str = "theory",
     ) -> Comparison:
-        """Add a series of measured points with its theory, and return this comparison.
+        """Add the series `name`: measured points, theory at `theory_x` (values or a formula), published points; return
+        this comparison. Raises NetlabError for lengths that differ.
 
         Parameters
         ----------
@@ -184,7 +187,7 @@ class Comparison:
         y: tuple[float, float] | None = None,
         residual: float | None = None,
     ) -> go.Figure:
-        """Fix the ranges of the axes for a panel, so that a slider does not change the scale; return the figure.
+        """Fix the ranges (low, high) of the axes and ± `residual` of the strip (None: no change); return the figure.
 
         Parameters
         ----------
@@ -209,6 +212,7 @@ class Comparison:
         return label_decades(figure, **{letter: span for letter, span in (("x", x), ("y", y)) if span is not None})
 
     def _ipython_display_(self) -> None:
+        """Show the figure in a notebook's output."""
         self.figure._ipython_display_()
 
     def __repr__(self) -> str:
@@ -386,9 +390,8 @@ def _strip_scale(below: float, above: float) -> dict[str, Any]:
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
     """Return copies of a figure's measured and theory traces as background for a newer figure, fainter the more runs
-    are newer: `age` is their number, from 1.
-
-    The first measured trace of the latest run (age 1) has the legend's entry for all of them.
+    are newer: `age` is their number, from 1. At age 1 the first measured trace has the legend's entry for all earlier
+    runs.
     """
     kept = []
     listed = age == 1
@@ -409,11 +412,9 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
 
 
 def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
-    """Label the ticks of logarithmic axes with few, whole numbers, in the figure itself; return the figure.
-
-    The range of an axis is that of its data, or the one in `spans` for `x` or `y`.
-
-    Plotly labels the steps between 10 and 100 with one digit each: 2 3 4 5 6 7 8 9.
+    """Label the ticks of a figure's logarithmic axes with few, whole numbers, in place; return the figure. An axis'
+    range is that of its data, or the one in `spans` (for `x`, `y`). Plotly labels 2 to 9 between 10 and 100 with one
+    digit.
     """
     for letter in "xy":
         if figure.layout[f"{letter}axis"].type != "log":
@@ -474,8 +475,10 @@ def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
 
 
 def _number_text(value: float) -> str:
+    """Return a number with four digits, or "none" for NaN and infinity."""
     return f"{value:.4g}" if math.isfinite(value) else "none"
 
 
 def _signed_text(value: float) -> str:
+    """Return a number with its sign and two digits, or "none" for NaN and infinity."""
     return f"{value:+.2g}" if math.isfinite(value) else "none"

@@ -49,8 +49,7 @@ CLEARLY = 0.01  # of a link's length; smaller differences are rounding errors
 def topology(
     network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
 ) -> go.Figure:
-    """Return a drawing of a network with rate, delay and queue on its links.
-
+    """Return a drawing of a network with rate, delay and queue on its links, and `link_names`, by their two nodes.
     Hosts are circles, routers squares, switches diamonds. A link with different directions has two labels.
 
     Parameters
@@ -204,11 +203,10 @@ def _rotate(points: Array) -> Array:
 
 
 def _spread_points(links_between: Array) -> Array:
-    """Return points (x, y) in the plane whose distances are close to `links_between`, the matrix of the numbers of
-    links between them, starting from a circle.
-
-    Each step reduces the sum of (distance / links - 1)**2 (T. Kamada, S. Kawai, Information Processing Letters 31(1),
-    1989) as in E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004.
+    """Return points (x, y) in the plane with distances close to `links_between`, the matrix of the numbers of links
+    between them. From a circle, each step reduces the sum of (distance / links - 1)**2 (T. Kamada, S. Kawai,
+    Information Processing Letters 31(1), 1989) as in E. Gansner, Y. Koren, S. North, Graph Drawing by Stress
+    Majorization, 2004.
     """
     count = len(links_between)
     angles = np.arange(count) * 2 * np.pi / count
@@ -236,7 +234,7 @@ def _majorize(points: Array, links_between: Array, row: Sequence[int]) -> Array:
 
 
 def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return routers in a row, each linked to the next and no other router; [] if there are fewer than 3."""
+    """Return the longest row of routers, each linked only to the next, from each node's neighbours; [] if below 3."""
     routers = {node: [other for other in near[node] if other in network.routers] for node in network.routers}
     ends = [node for node, others in routers.items() if len(set(others)) == 1]
     longest: list[str] = []
@@ -252,7 +250,7 @@ def _row(network: Topology, near: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _straighten_row(points: Array, links_between: Array, row: Sequence[int]) -> Array:
     """Return the points with those of a row, given by their indices, on a horizontal line with longer links, and the
-    others at the places that are then best.
+    others at the places that fit the matrix `links_between` best.
     """
     if not row:
         return points

@@ -31,9 +31,7 @@ LETTER_WIDTH, AXIS_TITLE_PX = 0.55, 17
 
 
 class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
-    """The renderer of figures in notebooks: Plotly's own format, which JupyterLab draws, and HTML for pages without it
-    (nbviewer, nbconvert).
-    """
+    """The renderer of figures in notebooks: Plotly's own format for JupyterLab, and HTML for pages without it."""
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
         """Return a figure's dict in all formats of a notebook's output, by MIME type; add the page's script once."""
@@ -47,9 +45,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def prepare(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return a figure's dict as shown: numbers rounded, long titles in two lines, markers at the axes whole, the legend
-    below the title.
-    """
+    """Return a figure's dict as shown: numbers rounded, long titles broken, markers whole, legend below the title."""
     fig_dict = round_numbers(fig_dict)
     fig_dict = {**fig_dict, "layout": break_titles(fig_dict["layout"])}
     # The edge of the plot would cut a marker at 0 in half.
@@ -58,7 +54,7 @@ def prepare(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_description(fig_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return a figure's dict with its description in `layout.meta`, from which the page's script names it."""
+    """Return a figure's dict with its description in `layout.meta` (if a dict), for the page's script that names it."""
     layout = fig_dict["layout"]
     meta = layout.get("meta", {})
     if not isinstance(meta, dict):
@@ -69,11 +65,8 @@ def add_description(fig_dict: dict[str, Any]) -> dict[str, Any]:
 
 def place_legend(fig_dict: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's dict with its legend attached below the title, and the plot below the legend, as high as the
-    legend is at any width; the same dict if the legend has a place of its own.
-
-    A legend that is attached to the plot grows upwards over the title on a narrow page; and when a page becomes wider,
-    Plotly leaves it at its place for a lower plot, over the curves. A legend attached to the top grows downwards, and
-    the plot moves down.
+    legend is at any width; the same dict if the legend has a place of its own. Attached to the plot, a legend would
+    grow over the title on a narrow page, and stay over the curves when a page becomes wider.
     """
     layout = fig_dict["layout"]
     usual = layout.get("template", {}).get("layout", {}).get("legend", {})
@@ -119,7 +112,7 @@ def break_title(title: str, letters: int = MAX_TITLE_LETTERS) -> str:
         return title
 
     def fitness(at: int) -> tuple[bool, int, int]:
-        """Return whether both lines fit, how strong the mark at the end of the first is, and how equal the lines are."""
+        """Return for a break at index `at`: do both lines fit, how strong is the mark before it, how equal are both."""
         longer = max(at, len(title) - at - 1)
         return longer <= letters, ",:.;".find(title[at - 1]), -longer
 

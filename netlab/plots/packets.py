@@ -79,10 +79,10 @@ def _relative_bytes(numbers: pd.Series, begin: int) -> pd.Series:
 def time_sequence(
     packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
 ) -> go.Figure:
-    """Return the time-sequence graph of a TCP connection, as tcptrace draws it at the sender's end of a captured link.
-
-    A segment is a bar from its first to its last byte; retransmitted segments have another colour. The curve below is
-    acknowledged data, the curve above the limit of the receiver's window.
+    """Return the time-sequence graph of the TCP connection that sends most in `packets`, from `src` and to `dst` if
+    given, as tcptrace draws it at the sender's end of a link. A segment is a bar from its first to its last byte;
+    retransmitted segments have another colour. The curve below is acknowledged data, the curve above the limit of the
+    receiver's window.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def time_sequence(
 
 
 def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, colour: str) -> None:
-    """Add a column of a table of acknowledgements to a time-sequence graph as a step curve."""
+    """Add a column of the acknowledgements `rows` to a time-sequence graph as the step curve `name` in a colour."""
     figure.add_scatter(
         x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
         mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
@@ -131,9 +131,9 @@ def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, co
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
-    """Return a TCP connection's data in flight over time: bytes sent beyond the last acknowledgement.
-
-    The table draws itself: `table.plot(x="t_s", y=["in_flight_bytes", "receiver_window_bytes"])`.
+    """Return the data in flight (bytes beyond the last acknowledgement) over time of the TCP connection that sends most
+    in `packets`, from `src` and to `dst` if given. The table draws itself: `table.plot(x="t_s", y=["in_flight_bytes",
+    "receiver_window_bytes"])`.
 
     Returns
     -------

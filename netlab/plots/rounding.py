@@ -1,7 +1,5 @@
-"""Rounding of a figure's numbers, so that equal experiments give equal notebooks on every processor.
-
-The last bits of a logarithm or a sum differ between processors. A notebook stores all digits of a figure, and therefore
-differences that nobody can see.
+"""Rounding of a figure's numbers, so that equal experiments give equal notebooks: the last bits of a logarithm or a sum
+differ between processors, and a notebook stores all digits of a figure.
 """
 
 from __future__ import annotations
@@ -54,11 +52,12 @@ def _round_sequence(values: Sequence[Any]) -> Any:
 
 
 def _is_finite_float(value: Any) -> bool:
+    """Return whether a value is a float of Python or NumPy other than NaN and infinity."""
     return isinstance(value, (float, np.floating)) and math.isfinite(value)
 
 
 def _round_array(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return an array of floats, rounded as `_round_sequence` does."""
+    """Return an array of floats with its values rounded as in a list, in the same type and shape."""
     flat = [float(each) for each in values.ravel()]
     return np.asarray(_round_sequence(flat), dtype=values.dtype).reshape(values.shape)
 

@@ -46,8 +46,8 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Return a figure of a run over time: a strip per quantity with a curve per flow, the backlog of the queues, and a
-    thin line at each change of a link.
+    """Return a figure of a run over time: a strip for each of `quantities` with a curve per flow, the backlog of queues
+    at `interfaces` (None: all that held a packet), `theory` as dashed lines, and a thin line at each change of a link.
 
     Parameters
     ----------
@@ -176,9 +176,7 @@ def _mark_changes(figure: go.Figure, run: Any, span: Sequence[float]) -> None:
 
 
 class _LabelPlace(NamedTuple):
-    """The place of a change's label: the time of its line in s, its text, its row, and the side ("left" or "right")
-    that touches the line.
-    """
+    """The place of a change's label: its line's time in s, its text, its row, its side next to the line."""
 
     at_s: float
     words: str

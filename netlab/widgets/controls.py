@@ -27,9 +27,8 @@ def slider(
 def log_slider(
     label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
 ) -> ipywidgets.FloatLogSlider:
-    """Return a slider with a constant ratio between its steps, for several powers of ten.
-
-    `value`, `low` and `high` are above 0; `steps_per_decade` is the number of steps between 1 and 10, between 10 and 100, and so on.
+    """Return a slider from `low` to `high` (above 0) that starts at `value`, with a constant ratio between its steps:
+    `steps_per_decade` from 1 to 10, from 10 to 100, and so on. The unit follows the label.
     """
     return ipywidgets.FloatLogSlider(
         value=value,
@@ -62,7 +61,7 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> ipyw
 
 
 def toggle(label: str) -> ipywidgets.Checkbox:
-    """Return a check box that is off at first."""
+    """Return a check box with this label that is off at first."""
     return ipywidgets.Checkbox(description=label)
 
 
@@ -100,9 +99,8 @@ def _slider_ends(control: ipywidgets.DOMWidget) -> tuple[float, float] | None:
 
 
 def _range(low: float, high: float) -> ipywidgets.HTML:
-    """Return a widget with the text of a slider's range, from `low` to `high`.
-
-    The page's script (`netlab/plots/page.js`) reads its two numbers and replaces it by a message when a typed number is invalid.
+    """Return a widget with the text of a slider's range, from `low` to `high`. The page's script
+    (`netlab/plots/page.js`) reads its two numbers and replaces it by a message when a typed number is invalid.
     """
     low_text, high_text = (html.escape(f"{round(end, MAX_DECIMALS):.10g}" if end else "0") for end in (low, high))
     return ipywidgets.HTML(

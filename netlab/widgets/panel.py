@@ -70,7 +70,10 @@ class Panel:
         earlier: int = EARLIER_RUNS,
         debounce_s: float = DEBOUNCE_S,
     ) -> None:
-        """Arrange the controls above an empty figure; see the class. The first run starts when it is shown."""
+        """Arrange the controls above an empty figure; the first run starts when it is shown. For the controls' values
+        by name, `scenario` returns arguments of `run`, and `draw` the figure of a result. The last `earlier` runs stay
+        faint.
+        """
         self.controls = dict(controls)
         self.runs: list[Any] = []
         self.figure: go.Figure | None = None
@@ -116,7 +119,7 @@ class Panel:
         self.wait()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until the latest run is drawn or has failed; return False if that takes longer than `timeout_s`."""
+        """Wait until the latest run is drawn or has failed; return False after `timeout_s` seconds (None: no limit)."""
         worker = self._worker
         if worker is None:
             return True
@@ -232,16 +235,16 @@ PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
 
 
 def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[[], PanelParts]], Callable[..., Panel]]:
-    """Return a decorator for a function that returns a panel's parts: it then returns the whole panel.
-
-    The decorated function takes `run`, the function that runs a scenario, by default `netlab.run`.
+    """Return a decorator for a function that returns a panel's parts: it then takes `run`, the function that runs a
+    scenario, by default `netlab.run`, and returns the whole panel, which shows `earlier` earlier runs.
     """
 
     def decorate(parts: Callable[[], PanelParts]) -> Callable[..., Panel]:
-        """Return the function that returns the panel with these parts."""
+        """Return a function that returns a new panel with the parts that `parts()` returns."""
 
         @functools.wraps(parts)
         def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
+            """Return a new panel, whose scenarios `run` runs."""
             return Panel(*parts(), run=run, earlier=earlier)
 
         return panel
