@@ -1,12 +1,8 @@
-"""A cache of runs on disk, so that executing a notebook again is instant.
-
-The key of a run covers everything that determines its numbers: the scenario and its plan, the engine and its clock, the
-kernel's bytes, Python and Mininet, and the sources of the modules that run in the guest or turn counters into numbers.
-A change of any of them gives another key, so an outdated result is never returned.
-
-A run is a plain JSON file that is written atomically, with a directory next to it for the files that the run wrote. A
-database or pickles would save nothing here, and these files can be read by eye, with `Run.from_json` and after an
-update of pandas; loading one executes no code.
+"""A cache of runs on disk, so that executing a notebook again is instant. The key of a run covers everything that
+determines its numbers, so that an outdated result is never returned: the scenario and its plan, the engine and its
+clock, the kernel's bytes, Python and Mininet, and the sources of the modules that run in the guest or turn counters
+into numbers. A run is a plain JSON file that is written atomically, next to a directory of the files that it wrote: it
+can be read by eye, with `Run.from_json` and after an update of pandas, and loading it executes no code.
 """
 
 import hashlib
@@ -36,6 +32,7 @@ class RunCache:
     """The cached runs in the directory `runs` of netlab's cache; `prune` leaves at most `limit_bytes` bytes."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
+        """Use the directory `runs` of netlab's cache, of which `prune` keeps at most `limit_bytes` bytes."""
         self.directory = cache.root() / "runs"
         self.limit_bytes = limit_bytes
 
@@ -80,6 +77,7 @@ class RunCache:
                         path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
+        """Return the path of the file for a key's run."""
         return self.directory / f"{key}.json"
 
     def _runs(self) -> Iterator[tuple[int, int, list[Path]]]:
@@ -130,9 +128,8 @@ def code_hash(package: Path = PACKAGE) -> str:
 
 def key(scenario: Scenario, here: str) -> str | None:
     """Return the cache's key, 32 hexadecimal digits, for a valid scenario's run under `here`, a text of `conditions`;
-    None if the scenario calls a user's class.
-
-    A user's class, with everything that it uses, cannot be fingerprinted, so its runs are not cached.
+    None if it calls a user's class, which cannot be fingerprinted with everything that it uses, so that the run is not
+    cached.
     """
     plan = scenario.plan()
     if any("own" in item for item in plan["traffic"]):

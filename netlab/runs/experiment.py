@@ -39,7 +39,9 @@ def run(
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
 ) -> Run:
-    """Run a scenario: build the network, send the traffic, and return the measurements.
+    """Run a network with its traffic, or a whole `Scenario` alone, and return the measurements. None means 10 s, seed
+    1, intervals of 0.1 s, and no sysctls, captures and changes. Raises ScenarioError with every mistake before the
+    start, EngineError, KernelError, RunError, or RunCancelled after `cancel` is set.
 
     Parameters
     ----------

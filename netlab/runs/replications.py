@@ -37,16 +37,18 @@ class Interval(NamedTuple):
     half_width: float
 
     def __str__(self) -> str:
+        """Return "mean ± half width" with four and two significant digits."""
         return f"{self.mean:.4g} ± {self.half_width:.2g}"
 
     def __format__(self, number: str) -> str:
+        """Return "mean ± half width", both in the format `number` such as ".1f"; as `str` does if that is empty."""
         return f"{self.mean:{number}} ± {self.half_width:{number}}" if number else str(self)
 
 
 @explain_bad_arguments('nl.interval(my_table["goodput_mbps"])')
 def interval(values: Any, others: Any = None) -> Interval:
-    """Return the mean of several independent values, or the difference of the means of two samples, and half the width
-    of its 95 % interval.
+    """Return the mean of independent `values`, or what it exceeds that of the sample `others` by, and half the width of
+    its 95 % confidence interval, in the values' unit. Raises NetlabError for fewer than two values or NaN.
 
     If the measurement were repeated many times with as many values each, 95 of 100 such intervals would contain the
     true mean (or the true difference). This holds if the values are independent (each has its own seed) and roughly
@@ -103,9 +105,7 @@ def interval(values: Any, others: Any = None) -> Interval:
 
 
 def _welch(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Interval:
-    """Return the difference of the means of two independent samples with Welch's half width. Raises NetlabError if
-    neither has any scatter.
-    """
+    """Return the difference of the samples' means with Welch's 95 % half width; NetlabError if neither has scatter."""
     errors = [np.std(sample, ddof=1) / np.sqrt(len(sample)) for sample in (first, second)]
     error = float(np.hypot(*errors))
     if error == 0:
@@ -168,7 +168,8 @@ def repeat(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> pd.DataFrame:
-    """Run the same scenario, or each of several, once with each seed; return the flows of all runs in one table.
+    """Run a scenario, or each of several by label, with each of `seeds` (10 means 1 to 10), and return the flows of all
+    runs in one table, with columns `seed` and, for labels, `case` in front. Raises ScenarioError or SweepError.
 
     Parameters
     ----------
@@ -240,9 +241,8 @@ def _repeat_cases(
     wrong: list[str],
     how: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the table of `repeat` for several cases. `case` names the columns of the labels, `how` goes to `sweep`.
-
-    Raises ScenarioError with the mistakes in `wrong` and those in the cases and the names of columns.
+    """Return the table of `repeat` for several cases by label. `case` names the columns of the labels, `how` goes to
+    `sweep`. Raises ScenarioError with the mistakes in `wrong` and those in the cases and the names of columns.
     """
     names = [case] if isinstance(case, str) else list(case)
     wrong += [
@@ -277,6 +277,7 @@ class _SharedDict(dict[str, Any]):
     """The dict of a scenario, or of several by label, in a table's `attrs`, which pandas does not copy."""
 
     def __deepcopy__(self, _copied: Any) -> _SharedDict:
+        """Return this dict itself, which all copies of a table share."""
         # pandas deep-copies `attrs` at each operation; nobody changes this dict, so all tables can share it.
         return self
 

@@ -83,6 +83,7 @@ class Scenario:
     changes: Sequence[Change] = ()
 
     def __post_init__(self) -> None:
+        """Turn NumPy's numbers in the settings into Python's own, and mappings into dicts."""
         for name in ("duration_s", "seed", "interval_s", "sysctls"):
             object.__setattr__(self, name, plain(getattr(self, name)))
 
@@ -101,9 +102,7 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """Return the scenario from the dict of its file, checked. Raises ScenarioError with every mistake in the
-        topology, the traffic and the rest.
-        """
+        """Return the scenario from the dict of its file. Raises ScenarioError with every mistake in any part of it."""
         if not isinstance(document, Mapping):
             raise ScenarioError([f"a scenario must be an object with topology and traffic, got {short_repr(document)}"])
         if document.keys() & {"hosts", "links"} and "topology" not in document:
@@ -159,8 +158,6 @@ class Scenario:
     ) -> Scenario:
         """Return the scenario for the arguments of `run` (None if left out): a network and its traffic, or a whole
         scenario alone. Raises ScenarioError with every mistake in it, or if other arguments follow a whole scenario.
-
-        None stands for an argument that was left out.
         """
         rest: dict[str, Any] = {
             "traffic": traffic, "duration_s": duration_s, "seed": seed, "interval_s": interval_s,

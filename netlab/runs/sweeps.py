@@ -77,6 +77,7 @@ class SweepInterrupted(Interrupted):
     """
 
     def __init__(self, runs: dict[Any, Run], total: int, *, kept: bool = True) -> None:
+        """Make the error from the finished runs by label and the number of all; `kept`: whether all are cached."""
         self.runs = runs
         then = "the next sweep starts from them" if kept else "runs of classes of your own are not kept"
         super().__init__(f"the sweep was stopped; {len(runs)} of {total} runs had finished, and {then}.")
@@ -112,7 +113,9 @@ def sweep(
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
-    """Run many scenarios in parallel and return their runs; results of earlier runs come from the cache.
+    """Run scenarios in parallel and return their runs, by label or as a list like `scenarios`; earlier runs come from
+    the cache unless `fresh`. Raises ScenarioError before the start, and SweepError with the others' runs after
+    failures.
 
     A run is cached as soon as it finishes, so a sweep that was stopped continues where it was. Equal scenarios run
     once: for several random draws, give each a different `seed`. Runs that call a user's class are not cached.

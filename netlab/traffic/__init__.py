@@ -51,9 +51,7 @@ def class_names() -> str:
 
 def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
     """Return the item of traffic in a scenario file (`given`), or None if it cannot be read, and a message, after the
-    prefix `where`, for each field that does not fit.
-
-    What the item's fields hold is checked by its `problems`.
+    prefix `where`, for each field that is unknown or missing. (The item's `problems` checks the values of fields.)
     """
     if isinstance(given, Traffic):
         return given, []

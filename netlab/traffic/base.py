@@ -29,7 +29,7 @@ class Traffic:
     """The rule of each field that can be checked on its own."""
 
     def __new__(cls, *_given: Any, **named: Any) -> Traffic:
-        """Raise ScenarioError for a field that the kind does not have, before the dataclass is constructed."""
+        """Return a new item without values; raise ScenarioError for a name in `named` that is no field of the kind."""
         allowed = [field.name for field in fields(cast("Any", cls))]
         unknown = unknown_fields(cls.kind, named, allowed)
         if unknown:
@@ -37,6 +37,7 @@ class Traffic:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
+        """Turn NumPy's numbers in the fields into Python's own."""
         for name in (field.name for field in fields(cast("Any", self))):
             object.__setattr__(self, name, plain(getattr(self, name)))
 
@@ -47,17 +48,17 @@ class Traffic:
 
     @property
     def ends(self) -> dict[str, str]:
-        """The names of its endpoints, by field, such as `src` and `dst`."""
+        """The names of the traffic's endpoints, by field, such as `src` and `dst`."""
         return {name: getattr(self, name) for name in self.end_fields}
 
     @property
     def label(self) -> str:
-        """A short name for tables and legends."""
+        """A short name for tables and legends, such as "h1-h2 ping"."""
         return f"{'-'.join(map(str, self.ends.values()))} {self.kind}"
 
     @property
     def saves(self) -> Sequence[str]:
-        """Names of the files that it writes, which become artifacts of the run."""
+        """Names of the files that the traffic writes, which become artifacts of the run."""
         return ()
 
     def problems(self, where: str) -> list[str]:
@@ -84,8 +85,8 @@ class Traffic:
         return {"kind": self.kind, **own}
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
-        """Return the item in the plan's form: its fields and `label`. Kinds add their choices, which may depend on `beside`,
-        all traffic of the run.
+        """Return the item in the plan's form: its fields and `label`, which is unique in the run. Kinds add their
+        choices, which may depend on `beside`, all traffic of the run.
         """
         del beside
         return cast("Item", {**self.to_dict(), "label": label})

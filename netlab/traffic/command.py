@@ -66,6 +66,7 @@ class Command(Traffic):
             object.__setattr__(self, "saves", tuple(self.saves))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the item as the dict in a scenario file, with `saves` as a list."""
         return {**super().to_dict(), "saves": list(self.saves) if isinstance(self.saves, tuple) else self.saves}
 
     def _mistakes(self) -> Iterator[str]:

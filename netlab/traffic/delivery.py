@@ -63,7 +63,9 @@ class ProgramInterface:
             self._log.note_sent(self.now_s, sent)
 
     def set_timer(self, at_s: float | None) -> None:
-        """Set the network time in s of the next call of `on_timer`; None for no call. The last setting counts."""
+        """Replace the time of the next `on_timer` by `at_s`, a later network time in s (else NetlabError), or None: no
+        call.
+        """
         if at_s is None:
             self._timer_ns = NO_TIMER
         elif is_number(at_s) and self.now_s < at_s < MAX_TIME_S:
@@ -75,7 +77,7 @@ class ProgramInterface:
             )
 
     def read(self, num_bytes: int) -> bytes:
-        """Return the next bytes of the sender's application: at most `num_bytes`, fewer at the end, then none."""
+        """Return up to `num_bytes` next bytes of the sender's application, b"" after all; NetlabError in a receiver."""
         if self._receives:
             raise NetlabError("read() is for the sender; the receiver's application has no data to send")
         if not (is_integer(num_bytes) and num_bytes >= 1):
@@ -129,7 +131,7 @@ class DeliveryLog:
         self.duplicates = self.missing_bytes = self.wrong_bytes = self.equal_datagrams = 0
 
     def read(self, now_s: float, num_bytes: int) -> bytes:
-        """Return the next bytes for the sender at the network time `now_s`; see `ProgramInterface.read`."""
+        """Return the next `num_bytes` bytes for the sender, fewer at the end, read at the network time `now_s` in s."""
         if self._left_bytes is not None:
             num_bytes = min(num_bytes, self._left_bytes)
             self._left_bytes -= num_bytes
@@ -141,7 +143,7 @@ class DeliveryLog:
         return piece
 
     def note_sent(self, now_s: float, data: bytes) -> None:
-        """Record a datagram that the sender sends at the network time `now_s`."""
+        """Record a datagram that the sender sends at the network time `now_s` in s."""
         self.sent_bytes += len(data)
         self.sent_datagrams += 1
         if not self._data:
@@ -149,7 +151,7 @@ class DeliveryLog:
             self._sent.setdefault(data, now_s)
 
     def deliver(self, now_s: float, piece: bytes) -> None:
-        """Record a piece that the receiver delivers at the network time `now_s`; see `ProgramInterface.deliver`."""
+        """Record a piece that the receiver delivers at the network time `now_s` in s: its new bytes and their delay."""
         if not piece:
             return
         fresh_bytes, since_s = self._locate(piece) if self._data else self._locate_in_datagrams(piece)
@@ -177,7 +179,7 @@ class DeliveryLog:
         return fresh_bytes, self._read_s[bisect.bisect_right(self._ends, at)]
 
     def _locate_in_datagrams(self, piece: bytes) -> tuple[int, float]:
-        """Return what `_locate` does, for a sender that reads nothing: a piece of a datagram is new only once."""
+        """Return a piece's new bytes and their sending time in s for a sender that reads nothing; it is new once."""
         for number, (data, since_s) in enumerate(reversed(self._sent.items())):
             if piece in data:
                 if piece in self._seen:
@@ -214,9 +216,7 @@ class DeliveryLog:
         }
 
     def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """Return a row with the delivered data for each interval of `interval_s` seconds that has any, counted in whole
-        nanoseconds as UDP receivers do.
-        """
+        """Return a row of bytes and pieces delivered in each interval of `interval_s` seconds (from 0) with any."""
         found: dict[int, DatagramInterval] = {}
         interval_ns = round(interval_s * NS_PER_S)
         for at_s, _delay_s, size in self._delivered:

@@ -61,7 +61,7 @@ def has_method(own: object, method: str) -> bool:
 
 
 def caller(label: str, own: object, part: Part) -> MethodCaller:
-    """Return the object that calls the methods of a user's class or object, `own`, for the flow `label`."""
+    """Return the object that calls the methods of a user's class or object `own`, in this role, for flow `label`."""
     return own.caller(label, part) if isinstance(own, RemoteObject) else LocalCaller(label, own)
 
 
@@ -77,6 +77,7 @@ class LocalCaller:
             self._raise_run_error(error, "__init__", "before it began")
 
     def has(self, method: str) -> bool:
+        """Return whether the user's object has a method of this name."""
         return hasattr(self.object, method)
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:

@@ -76,6 +76,7 @@ class Program(Flow):
 
     @property
     def label(self) -> str:
+        """The flow's name with its sender's class, such as "h1-h2 MySender"."""
         return f"{self.src}-{self.dst} {own_name(self.sender)}"
 
     def to_dict(self) -> dict[str, Any]:

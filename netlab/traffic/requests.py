@@ -118,11 +118,12 @@ class Requests(Flow):
 
     @property
     def label(self) -> str:
+        """The flow's name, such as "h1-h2 requests"."""
         return f"{self.src}-{self.dst} requests"
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the congestion control."""
+        """Return what a plan's item needs of the kernel: its congestion control, by name."""
         return {cast("RequestsItem", item)["congestion"]}
 
     def _mistakes(self) -> Iterator[str]:

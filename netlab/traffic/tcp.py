@@ -101,12 +101,13 @@ class Tcp(Flow):
 
     @property
     def label(self) -> str:
+        """The flow's name, such as "h1-h2 cubic", followed by the number of streams if there are several."""
         name = own_name(self.congestion) if is_own(self.congestion) else self.congestion
         return f"{self.src}-{self.dst} {name}" + (f" ×{self.streams}" if self.streams > 1 else "")
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Return the congestion control; that of a user's own class is checked in `netlab_engines.base.refuse_own`."""
+        """Return what a plan's item needs of the kernel: its congestion control, by name, unless a user's class."""
         return set() if "own" in item else {cast("TcpItem", item)["congestion"]}
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,9 +172,7 @@ def _is_like_a_class(given: object) -> bool:
 
 
 def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:
-    """Return a message for each pair of hosts between which flows have different initial windows; `items` may have None
-    for traffic that could not be read.
-    """
+    """Return a message for each pair of hosts with flows of different initial windows; None in `items` is ignored."""
     found: dict[tuple[str, str], tuple[int, int | None]] = {}
     problems = {}
     for number, item in enumerate(items, start=1):
