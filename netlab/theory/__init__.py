@@ -47,6 +47,7 @@ for _name in __all__:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the formulas and constants, for completion."""
     return [name for name in __all__ if not name.startswith("Any")]
 
 

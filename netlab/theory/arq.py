@@ -21,8 +21,8 @@ def go_back_n_mbps(
     payload_bytes: int = 1000,
     framing: Framing = "tc",
 ) -> Value:
-    """Return the goodput of go-back-N in Mbit/s: a window is in flight, and after a loss all of it is sent again. With
-    a window of 1 it is stop-and-wait.
+    """Return the goodput of go-back-N in Mbit/s with `window` datagrams in flight (1 is stop-and-wait): after a loss,
+    of chance `loss_rate`, and `timeout_ms` (None: one round trip), all of them are sent again.
 
     A piece takes the larger of its time on the link and its share of a round trip, and for each of its losses the time until it goes
     again, because what was sent meanwhile is dropped. The one timer starts anew when an ACK moves the window (RFC 6298, 5.3), so that
@@ -70,7 +70,8 @@ def selective_repeat_mbps(
     payload_bytes: int = 1000,
     framing: Framing = "tc",
 ) -> Value:
-    """Return the goodput of selective repeat in Mbit/s: a window is in flight, and each piece has a timer of its own.
+    """Return the goodput of selective repeat in Mbit/s with `window` datagrams in flight: after a loss, of chance
+    `loss_rate`, and `timeout_ms` (None: one round trip), only the lost one is sent again.
 
     Each of the window's places is taken by a piece for a round trip, and for a timeout more at each loss; of the link's rate 1 - p
     brings something new. The smaller of the two counts. Holds for independent losses and a window that counts what is in flight.
@@ -111,9 +112,7 @@ def _times_ms(
     payload_bytes: int,
     framing: Framing,
 ) -> tuple[float, float, float]:
-    """Return the time of a piece on the link, its round-trip time, and the timeout, all in ms. Raises TheoryError if a
-    parameter is out of range.
-    """
+    """Return the time of a datagram on the link, its round trip and the timeout in ms; TheoryError if out of range."""
     within("window", window, 1, math.inf)
     positive("rate_mbps", rate_mbps)
     within("rtt_ms", rtt_ms, 0, math.inf)

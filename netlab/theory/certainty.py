@@ -18,7 +18,8 @@ _QUADRATURE_NODES = 64
 
 @functools.cache
 def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
-    """Return Student's factor: the interval around a mean is so many standard errors wide to each side.
+    """Return Student's factor for a mean of `values` values: the interval around it that holds the true mean with this
+    probability is so many standard errors wide to each side.
 
     Holds for independent values that are not far from normally distributed. Misleads where they depend on each other, such as
     pieces of one run: then they are worth fewer values than they are.
@@ -50,7 +51,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     # For whole degrees of freedom the probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It
     # grows with the angle.
     def is_less_likely(angle: float) -> bool:
-        """Return whether the probability at this angle is below the one asked for."""
+        """Return whether the probability at this angle in rad is below `probability`."""
         terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
         return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
 
@@ -59,7 +60,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
 
 
 def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY) -> float:
-    """Return Student's factor for a number of degrees of freedom that need not be whole, such as Welch's.
+    """Return Student's factor (see `student_t`) for degrees of freedom that need not be whole, such as Welch's.
 
     Holds and misleads like `student_t`, which is this factor for one degree of freedom less than there are values.
 
@@ -100,15 +101,14 @@ def student_t_of_freedom(freedom: float, probability: float = USUAL_PROBABILITY)
 
 @functools.cache
 def _quadrature() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return nodes and weights of a Gauss-Legendre quadrature on [-1, 1]; they take five times as long as the rest of an
-    interval.
-    """
+    """Return nodes and weights of a Gauss-Legendre quadrature on [-1, 1], kept because they take long to compute."""
     nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
     return nodes, weights
 
 
 def runs_needed(scatter: float, half_width: float) -> int:
-    """Return the smallest number of runs whose 95 % interval is expected to have at most this half width.
+    """Return the smallest number of runs with this standard deviation (`scatter`) whose mean's 95 % interval is
+    expected to have at most this half width, in the same unit.
 
     Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs, whose own
     scatter is a guess.

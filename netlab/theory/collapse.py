@@ -23,10 +23,9 @@ class FifoNetwork(NamedTuple):
 
 
 def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
-    """Return the share of the arriving traffic, a fraction, that a FIFO link sends on.
+    """Return the fraction of the traffic, arriving at these rates (headers included), that a FIFO link sends on.
 
-    Holds for unresponsive flows over a long time. Misleads for synchronized flows; see
-    `udp_shares_mbps`.
+    Holds for unresponsive flows over a long time. Misleads for synchronized flows; see `udp_shares_mbps`.
 
     Returns: Fraction in (0, 1].
     Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
@@ -50,7 +49,8 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
 
 
 def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """Return the rates in Mbit/s that unresponsive flows deliver over one shared link and then separate links.
+    """Return the rates in Mbit/s that unresponsive flows, sending at `offered_mbps`, deliver over one shared link and
+    then an exit link each.
 
     Holds for constant-rate senders. It is the smallest picture of congestion collapse: what a narrow exit
     drops has already taken its share of the common link from the others.
@@ -77,7 +77,8 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
 
 
 def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
-    """Return the delivered rates of `two_router_collapse_mbps`, in Mbit/s, if the common link has a fair queue.
+    """Return the rates in Mbit/s that unresponsive flows, sending at `offered_mbps`, deliver over one shared link with
+    a fair queue and then an exit link each.
 
     Holds for constant-rate senders and a queue that divides the link max-min fairly among flows (DRR,
     `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
@@ -112,7 +113,8 @@ def fifo_network(
     *,
     tolerance: float = 1e-12,
 ) -> FifoNetwork:
-    """Return the rates in Mbit/s that unresponsive flows deliver over FIFO links, and each link's acceptance ratio.
+    """Return the rates in Mbit/s that unresponsive flows deliver over FIFO links, by flow, and each link's acceptance
+    ratio, from the links' and the offered rates. Raises TheoryError for unknown links, or if no steady state is found.
 
     Holds for constant-rate senders over a long time: each link accepts the same share of every flow that
     reaches it, and the shares are the fixed point of that rule. Misleads for flows that adapt, such as TCP.

@@ -36,7 +36,7 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
 def dctcp_queue_packets(
     rate_mbps: float, rtt_ms: float, threshold_packets: float, flows: int = 1, frame_bytes: int = FRAME_BYTES
 ) -> tuple[float, float]:
-    """Return the lowest and the highest length, in packets, of the queue of DCTCP flows behind a marking threshold K.
+    """Return the lowest and the highest length, in packets, of the queue of `flows` DCTCP flows behind a threshold K.
 
     It rises to K + N, one segment for each of the N flows in the round-trip time until marks are heard of, and falls by
     sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that

@@ -66,7 +66,7 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
 
 
 def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
-    """Return the bandwidth-delay product: the bytes that must be in flight to keep a link busy for a round-trip time.
+    """Return the bandwidth-delay product: the bytes in flight that keep a link of this rate busy for a round trip.
 
     Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
     which has the queue in it and grows with the window.
@@ -190,14 +190,13 @@ def nodal_delay_ms(
 
 
 def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
-    """Return the one-way delay in ms of a packet over an idle path of store-and-forward nodes.
+    """Return the one-way delay in ms of a packet (bytes with framing) over an idle path of store-and-forward nodes.
 
     Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
     for cut-through switches.
 
     Returns: Milliseconds.
-    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section
-    1.4.3.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.3.
 
     Parameters
     ----------
@@ -218,7 +217,7 @@ def ping_rtt_ms(
     back: Sequence[AnyHop] | None = None,
     framing: Framing = "tc",
 ) -> float:
-    """Return the round-trip time in ms of one echo over an idle path: there and back, store and forward.
+    """Return the round-trip time in ms of an echo over an idle path and `back` (None: the same), store and forward.
 
     Holds for a path without other traffic whose addresses are resolved. Misleads for the first echo of a real
     network, which also waits for ARP.
@@ -245,7 +244,7 @@ def ping_rtt_ms(
 def segment_rtt_ms(
     path: Sequence[AnyHop], mss_bytes: int = MSS_BYTES, back: Sequence[AnyHop] | None = None, framing: Framing = "tc"
 ) -> float:
-    """Return the round-trip time in ms of a full TCP segment and its acknowledgement over an idle path.
+    """Return the round-trip time in ms of a full TCP segment over an idle path and its ACK `back` (None: the same).
 
     Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
     transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.

@@ -19,7 +19,8 @@ def max_min_mbps(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """Return the max-min fair rate of each flow in Mbit/s: more for one would be less for a flow that has less.
+    """Return the max-min fair rate of each flow in Mbit/s, from the links' rates, each flow's links and what flows want
+    at most (None: all they can get): more for one would be less for a flow that has less.
 
     Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
     flows with long round-trip times and many bottlenecks.
@@ -59,7 +60,8 @@ def proportional_fair_mbps(
     routes: Mapping[Flow, Sequence[Link]],
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """Return the proportionally fair rate of each flow in Mbit/s: the rates with the largest sum of logarithms.
+    """Return the proportionally fair rate of each flow in Mbit/s, from the links' rates, each flow's links and what
+    flows want at most (None: all they can get): the rates with the largest sum of logarithms.
 
     It weighs the many links that a long flow takes against what others could have done with them: long paths
     get less than under max-min fairness, but not nothing. Misleads as a forecast for Reno, which is nearer to
@@ -91,8 +93,8 @@ def alpha_fair_mbps(
     weights: Mapping[Flow, float] | None = None,
     demands_mbps: Mapping[Flow, float] | None = None,
 ) -> dict[Flow, float]:
-    """Return the rate of each flow in Mbit/s in the allocation with the largest sum of w x**(1 - alpha) / (1 - alpha):
-    one family from throughput to equality.
+    """Return the rate of each flow in Mbit/s (at most its demand) in the allocation to links with the largest sum of w
+    x**(1 - alpha) / (1 - alpha), with weights w (None: 1): one family from throughput to equality.
 
     Alpha 1 is proportional fairness (w log x), 2 the shortest total time of equal transfers, towards infinity
     max-min fairness; the smaller alpha, the more a flow over many links gives way.
@@ -213,7 +215,7 @@ RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
 
 
 def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
-    """Return the rates in Mbit/s of flows with different round-trip times T on one full link: shares as T**(-exponent).
+    """Return the rates in Mbit/s of flows with round-trip times T in ms that share `limit_mbps`, as T**(-exponent).
 
     Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
     the clock. From this balance follow the exponents (`RTT_EXPONENTS`). With *random losses* each packet is lost with the
@@ -294,8 +296,8 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
     prices = used @ gain
 
     def worth(x: Array, barrier: float) -> float:
-        """Return the barrier method's target for the shares x: all gains, and `barrier` times the logarithms of what is
-        left of each limit; minus infinity unless all shares and what is left are above 0.
+        """Return the barrier method's target for the shares x: gains, and `barrier` times the logarithms of the limits'
+        room; minus infinity unless all are above 0.
         """
         room = 1 - used @ x
         if min(x.min(), room.min()) <= 0:

@@ -26,18 +26,17 @@ FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ET
 
 
 def framing_bytes(framing: Framing) -> int:
-    """Return the number of bytes that a framing adds to each IP packet. Raises TheoryError if it is unknown."""
+    """Return the bytes that "tc", "ethernet" or "ip" adds to each IP packet (14, 38, 0); TheoryError for another."""
     if framing not in FRAMING_BYTES:
         raise TheoryError(f"framing must be one of {', '.join(FRAMING_BYTES)}, got {framing!r}.")
     return FRAMING_BYTES[framing]
 
 
 def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
-    """Return the bytes that one UDP datagram takes from a link's rate, with headers and framing.
+    """Return the bytes that a datagram with this payload takes from a link's rate, with headers and framing.
 
-    Holds on any link whose rate is counted as `framing` says, and counts the fragments of a datagram that
-    exceeds the MTU of 1500 bytes. Misleads below 18 bytes of payload, where a real wire pads the frame and
-    `tc` does not.
+    Holds on any link whose rate is counted as `framing` says, and counts the fragments of a datagram that exceeds the
+    MTU of 1500 bytes. Misleads below 18 bytes of payload, where a real wire pads the frame and `tc` does not.
 
     Returns: Bytes per datagram.
     Source: J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3.
@@ -63,7 +62,7 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
 
 def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
-    """Return the bytes that one full TCP segment takes from a link's rate, with headers and framing.
+    """Return the bytes that a segment with `mss_bytes` of data takes from a link's rate, with headers and framing.
 
     Holds for segments with timestamps and no other option, as Linux sends them. Misleads where a capture
     shows segments above the MTU: those are split before the wire, and each piece carries its own headers.
@@ -112,9 +111,8 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
 def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
     """Return the largest rate of application data in Mbit/s that TCP gets through a link.
 
-    Holds once the connection has filled the link, however many connections share it. Misleads for short
-    transfers (slow start), for windows below the bandwidth-delay product and where losses keep the window
-    small.
+    Holds once the connection has filled the link, however many connections share it. Misleads for short transfers (slow
+    start), for windows below the bandwidth-delay product and where losses keep the window small.
 
     Returns: Goodput in Mbit/s.
     Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and

@@ -14,7 +14,8 @@ ERLANG_PACKETS = 4
 
 
 def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Return the mean time in ms that a packet waits before its own transmission begins (Pollaczek, Khinchine).
+    """Return the mean time in ms that a packet waits before its transmission (Pollaczek, Khinchine), from the share of
+    time in which the link is busy, the mean time on the link and its squared coefficient of `variation`.
 
     Holds for arrivals at random moments (a Poisson process), one link, a queue that never overflows, and a run that is long against
     `relaxation_ms`. Misleads for packets that come in bursts (they wait longer) or by a clock (shorter), and for short runs.
@@ -47,7 +48,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
 
 
 def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
-    """Return the time in ms in which a queue forgets how long it was.
+    """Return the time in ms in which a queue forgets its length, from the same arguments as `mean_wait_ms`.
 
     The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean. Where each run
     brings the link the same work, half of that variance goes: with packets of one size that is the same number of packets, as
@@ -74,7 +75,7 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
 
 
 def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
-    """Return the share of packets, all of one size, that wait longer than `wait_ms` in a queue: an exponential tail.
+    """Return the fraction of packets, all with `service_ms` on the link, that wait longer than `wait_ms` at this load.
 
     Holds as `mean_wait_ms`. Up to the time of four packets it is Erlang's sum; beyond, where the sum loses its digits, its limit
     c * exp(-r * wait / service) with load * (exp(r) - 1) = r and c = (1 - load) / (load + r - 1), which is less than 1 % away.

@@ -40,7 +40,7 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> None:
 
 
 def loss_in_range(name: str, value: ArrayLike, below_one: bool = False) -> None:
-    """Raise TheoryError, with the parameter's name, if a value is not in (0, 1], or (0, 1) with `below_one`."""
+    """Raise TheoryError, with the parameter's name, if a value or element is not in (0, 1] ((0, 1) if `below_one`)."""
     array = np.asarray(value)
     if np.all((array > 0) & ((array < 1) | ((array == 1) & (not below_one)))):
         return

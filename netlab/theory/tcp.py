@@ -91,7 +91,7 @@ def windowed_goodput_mbps(
 
 
 def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATHIS_C) -> Value:
-    """Return the rate in Mbit/s of a TCP flow under light loss: c segments per RTT over the root of the loss rate.
+    """Return the rate in Mbit/s of a TCP flow under light loss (a fraction): c segments per RTT over the root of it.
 
     Holds for Reno in congestion avoidance, with losses spread thinly (below about 2 %) and neither the window
     nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
@@ -125,7 +125,7 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
 
 
 def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
-    """Return the rate in Mbit/s of a CUBIC flow under light loss: the larger of its cubic's and Reno's.
+    """Return the rate in Mbit/s of a CUBIC flow under light loss (a fraction): the larger of its cubic's and Reno's.
 
     The cubic grows by the clock, so that its window goes with (T/p)**(3/4) and its rate with T**(-1/4): it costs a
     far flow little to be far. On short paths Reno's window is larger, and CUBIC takes that (the Reno-friendly
@@ -157,12 +157,12 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
 
 
 def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
-    """Return the segments that a lost packet costs a sender like Reno: those not sent while its window recovers.
+    """Return the segments that Reno does not send while its window recovers, from its size at a loss, which leaves
+    `decrease` times that.
 
-    The window falls to `decrease` times its size and grows by one segment in each round-trip time. Holds where
-    the window is the limit: no queue keeps the link busy meanwhile, and the round-trip time stays the same.
-    Misleads with a queue of one BDP, which makes the loss free, and for CUBIC on long paths, whose climb goes
-    by the clock.
+    The window falls to `decrease` times its size and grows by one segment in each round-trip time. Holds where the
+    window is the limit: no queue keeps the link busy meanwhile, and the round-trip time stays the same. Misleads with a
+    queue of one BDP, which makes the loss free, and for CUBIC on long paths, whose climb goes by the clock.
 
     Returns: Segments, shaped as `window_segments`.
     Source: The area of a tooth, as M. Mathis, J. Semke, J. Mahdavi and T. Ott count it in The macroscopic behavior of the TCP
@@ -194,13 +194,13 @@ def pftk_mbps(
     window_segments: float = math.inf,
     acked_segments: int = 1,
 ) -> Value:
-    """Return the sending rate in Mbit/s of a Reno flow from loss rate, timeout and window: Padhye's full model.
+    """Return the sending rate in Mbit/s of a Reno flow from loss rate (a fraction), first timeout (None: RTT + 200 ms)
+    and the receiver's window: Padhye's full model.
 
-    Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms
-    Linux's Reno with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third
-    at 0.03 and 1.8 times as much at 0.1, since a loss does not cost it the rest of its round, as the model has
-    it; there `mathis_mbps` is nearer.
-    It counts segments sent, not delivered.
+    Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms Linux's Reno
+    with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third at 0.03 and 1.8 times
+    as much at 0.1, since a loss does not cost it the rest of its round, as the model has it; there `mathis_mbps` is
+    nearer. It counts segments sent, not delivered.
 
     Returns: Rate in Mbit/s, shaped as `loss_rate`.
     Source: J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its empirical
@@ -254,7 +254,8 @@ def backoff_mbps(
     rto_ms: float | None = None,
     longest_rto_ms: float = MAX_RTO_MS,
 ) -> Value:
-    """Return the rate in Mbit/s of a TCP flow with a window of one segment: each loss waits for a timer that doubles.
+    """Return the rate in Mbit/s of a TCP flow with a window of one segment: each loss (a chance) waits for a timer,
+    which doubles from `rto_ms` (None: RTT + 200 ms) to `longest_rto_ms`.
 
     A segment that is lost k times waits for timers of 1, 2, 4, ... times the first one; the k-th wait comes with
     the chance p**k. Without a longest timer the mean would be endless from p = 1/2 on: rto * p / (1 - 2p).
@@ -302,9 +303,7 @@ def backoff_mbps(
 
 
 def _timeout_chance(p: Array, window: Array) -> Array:
-    """Return the probability that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye),
-    from the loss rate p and the window in segments.
-    """
+    """Return the chance that a loss ends in a timeout (Padhye), from the loss rate p and the window in segments."""
     # 1 - (1-p)**k cancels for small p; expm1 and log1p keep its digits.
     keep = np.log1p(-p)
     tail = -np.expm1(np.maximum(window - 3, 0) * keep)
@@ -320,7 +319,8 @@ def parallel_streams_mbps(
     rate_mbps: float = math.inf,
     c: float = MATHIS_C,
 ) -> Value:
-    """Return the rate in Mbit/s of K parallel TCP streams under random loss: K times one, up to the link's limit.
+    """Return the rate in Mbit/s of parallel TCP streams under random loss (a fraction): K times that of one by
+    `mathis_mbps`, at most `rate_mbps`.
 
     Holds while the losses come from elsewhere than the streams themselves. Misleads once they fill the link:
     then they cause the losses, and the sum stays at the link's limit.

@@ -16,7 +16,7 @@ __all__ = ["held_shares_mbps", "udp_goodput_mbps", "udp_loss_rate", "udp_shares_
 def udp_goodput_mbps(
     offered_mbps: Value, rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc"
 ) -> Value:
-    """Return the goodput in Mbit/s of one constant-rate UDP flow against the rate that it offers.
+    """Return the goodput in Mbit/s of one constant-rate UDP flow over a link, against the payload rate that it offers.
 
     Holds for any offered rate once the first datagram has arrived. Misleads for bursty senders: those lose
     datagrams below the limit too, when a burst exceeds the queue.
@@ -48,11 +48,11 @@ def udp_loss_rate(
     queue_packets: int = 0,
     duration_s: float = math.inf,
 ) -> Value:
-    """Return the share (a fraction) of one constant-rate UDP flow's datagrams that its bottleneck drops.
+    """Return the fraction of one constant-rate UDP flow's datagrams, offered at `offered_mbps` of payload for
+    `duration_s`, that its bottleneck with room for `queue_packets` drops.
 
-    Holds for a run of any length when queue and duration are given: what stands in the queue when the sender
-    stops is late, not lost. Without them it is the limit of a long run, which misleads for short runs with
-    long queues.
+    Holds for a run of any length when queue and duration are given: what stands in the queue when the sender stops is
+    late, not lost. Without them it is the limit of a long run, which misleads for short runs with long queues.
 
     Returns: Loss rate in [0, 1], shaped as `offered_mbps`.
     Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021;
@@ -87,12 +87,11 @@ def udp_loss_rate(
 def udp_shares_mbps(
     offered_mbps: ArrayLike, rate_mbps: float, payload_bytes: ArrayLike = 1000, framing: Framing = "tc"
 ) -> Array:
-    """Return the goodput in Mbit/s of each UDP flow in a shared FIFO queue: in proportion to what they offer.
+    """Return the goodput in Mbit/s of each UDP flow in a shared FIFO queue: in proportion to the payload rates offered.
 
-    Holds for many flows or for flows whose sending times are not synchronized, because every datagram then meets
-    the same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a
-    pattern where one always finds the free place, and for queues counted in bytes when datagrams differ in
-    size.
+    Holds for many flows or for flows whose sending times are not synchronized, because every datagram then meets the
+    same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a pattern where
+    one always finds the free place, and for queues counted in bytes when datagrams differ in size.
 
     Returns: Goodput in Mbit/s, one per flow.
     Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
@@ -126,13 +125,13 @@ def held_shares_mbps(
     wire_bytes: ArrayLike,
     rate_mbps: float,
 ) -> Array:
-    """Return the goodput in Mbit/s of flows that each keep a number of packets in one FIFO queue without drops.
+    """Return the goodput in Mbit/s of flows that each keep `held_packets`, of so many payload and wire bytes, in one
+    FIFO queue before a link of `rate_mbps`, without drops.
 
-    Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand
-    there (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for
-    room instead of losing packets, such as sockets behind the queue of their own host. Misleads behind a router,
-    where a full queue drops, see `udp_shares_mbps`, and where a flow's packets come in bursts and so wait longer
-    or shorter than others'.
+    Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand there
+    (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for room instead
+    of losing packets, such as sockets behind the queue of their own host. Misleads behind a router, where a full queue
+    drops, see `udp_shares_mbps`, and where a flow's packets come in bursts and so wait longer or shorter than others'.
 
     Returns: Goodput of each flow in Mbit/s.
     Source: J. Little, A proof for the queuing formula L = lambda W, Operations Research 9(3), 1961.

@@ -44,9 +44,7 @@ _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
 def complete(formula: Callable[..., Any]) -> None:
-    """Complete a formula's docstring in place: turn its short sentences into sections, and add the usual parameters and
-    errors that it leaves out.
-    """
+    """Complete a formula's docstring in place with sections, usual parameters, errors; KeyError if one is unknown."""
     text = inspect.getdoc(formula)
     if text is None:  # python -OO
         return

@@ -32,7 +32,7 @@ class Saturation(NamedTuple):
 
 
 def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """Return the mean time in us that one packet takes from the medium of 802.11g when one station alone sends.
+    """Return the mean time in us that one IP packet takes from 802.11g with these `options` when one station sends.
 
     DIFS, the mean backoff of 7.5 slots, what protects the frame, the frame, SIFS and the acknowledgement. Holds for a
     station that always has a next frame, with nobody else on the air and no frame lost. Misleads for a station that sends
@@ -65,7 +65,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
 
 
 def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = None) -> float:
-    """Return the largest goodput in Mbit/s that one UDP sender gets through 802.11g.
+    """Return the largest goodput in Mbit/s of one UDP sender with this payload on 802.11g with these `options`.
 
     Holds for a sender that always has a datagram waiting, alone on the medium. Misleads where others send too (see
     `wifi_saturation`) and where frames are lost on the air.
@@ -194,7 +194,7 @@ def collisions_per_ack() -> float:
 
 
 def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any] | None = None) -> Saturation:
-    """Return the total throughput of UDP senders on one 802.11g medium when each always has a datagram waiting.
+    """Return the throughput and collisions of UDP `stations` on one 802.11g medium that always have a datagram waiting.
 
     Bianchi's fixed point. Holds for stations that hear each other and for frames lost by collision alone. It lets a
     backoff stand still in a busy slot only on average, and never gives a frame up, so for two stations it says
@@ -226,7 +226,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     doublings = ((MAX_WINDOW + 1) // window).bit_length() - 1
 
     def attempt_rate(collision: float) -> float:
-        """Return the probability that a station sends in a slot, from that of a collision."""
+        """Return the probability that a station sends in a slot, from the probability that a frame collides."""
         # Bianchi's formula with its common factor (1 - 2p) divided out, so that p = 1/2 is not an exception.
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
